@@ -1,4 +1,4 @@
-"""Figures of notebook 07. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 07. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
 def mask_at_work(words: Sequence[str]) -> None:
-    """Scores, the mask that is added, and what the softmax leaves: one row for each word that looks."""
+    """Scores, the added mask, and the attention weights: one row per query."""
     T = len(words)
     seen = np.tril(np.ones((T, T), dtype=bool))
     panels = (
@@ -26,18 +26,18 @@ def mask_at_work(words: Sequence[str]) -> None:
         _cells(ax, texts, np.where(bright, LIGHT_BLUE, LIGHT_GREY))
         ax.set_xticks(range(T), words, fontsize=9)
         ax.set_yticks(range(T), words, fontsize=9)
-        ax.set_xlabel("is looked at", fontsize=9)
+        ax.set_xlabel("key", fontsize=9)
         ax.set_title(title, fontsize=10)
-    axes[0].set_ylabel("looks", fontsize=9)
+    axes[0].set_ylabel("query", fontsize=9)
     show(
         figure,
-        alt=f"Three tables of {T} rows, the words that look, and {T} columns, those that are looked at: the scores; the mask, 0 on and below "
-        f"the diagonal and −∞ above it; and after the softmax weights above 0 on and below the diagonal, 0 above it.",
+        alt=f"Three matrices of {T} rows (queries) and {T} columns (keys): the scores; the mask, 0 on and below "
+        f"the diagonal and −∞ above it; and the weights after the softmax, positive on and below the diagonal and 0 above it.",
     )
 
 
 def cache_at_work(words: Sequence[str], read: int) -> None:
-    """The scores with a cache of `read` tokens: the new tokens' rows alone are computed."""
+    """The scores with a cache of `read` tokens: only the rows of the new tokens are computed."""
     T = len(words)
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.2), sharey=True)
     for ax, cached in zip(axes, (False, True), strict=True):
@@ -53,15 +53,17 @@ def cache_at_work(words: Sequence[str], read: int) -> None:
         )
         ax.set_yticks(range(T), [f"{word}  q{_small(i)}" for i, word in enumerate(words)], fontsize=9)
         said = (
-            f"with a cache of {read}: one row" if cached else f"without: all {T * (T + 1) // 2} scores again"
+            f"with a cache of {read}: one row"
+            if cached
+            else f"without a cache: all {T * (T + 1) // 2} scores"
         )
         ax.set_title(said, fontsize=10)
     axes[1].set_xlabel("orange: keys and values from the cache", fontsize=9)
     show(
         figure,
-        alt=f"The scores of “{' '.join(words)}” when its last word is read. Without a cache all {T * (T + 1) // 2} products of queries and "
-        f"earlier keys are computed again. With the keys and values of the first {read} words in the cache only the last row is: "
-        f"its query with {read} keys from the cache and with its own.",
+        alt=f"The scores of “{' '.join(words)}” when its last word is processed. Without a cache all {T * (T + 1) // 2} products of queries and "
+        f"keys are computed again. With the keys and values of the first {read} words cached, only the last row is computed: "
+        f"its query with {read} cached keys and its own.",
     )
 
 
@@ -95,8 +97,8 @@ def shift_at_work(tokens: Sequence[str]) -> None:
     targets = sum(token != "[PAD]" for token in tokens[1:])
     show(
         figure,
-        alt=f"Two rows of the tokens {' '.join(tokens)}. From each token below an arrow goes to the next one above: it is to be predicted there. "
-        f"The first token is no target and padding is none, which leaves {targets} targets. The last position predicts nothing.",
+        alt=f"The tokens {' '.join(tokens)} in two rows. An arrow leads from each token in the lower row to the next token in the upper row, its target. "
+        f"The first token and padding are not targets, which leaves {targets} targets. The last position predicts nothing.",
     )
 
 
@@ -120,24 +122,24 @@ def _cells(ax, texts: Sequence[Sequence[str]], colours: Sequence[Sequence[str]])
 
 
 def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -> None:
-    """Held-out loss against steps, with the exact bound and the loss of all words alike."""
+    """Held-out loss over the training steps, with the entropy and the loss of a uniform distribution."""
     steps, losses = zip(*curve, strict=True)
     figure, ax = plt.subplots(figsize=(7.4, 3.6))
     ax.plot(steps, losses, color=BLUE, marker="o", markersize=3, label="small GPT, held-out sentences")
-    ax.axhline(bound, color=GREEN, linestyle="--", label=f"best possible: {bound:.3f}")
-    ax.axhline(uniform, color=GREY, linestyle=":", label=f"all words alike: {uniform:.2f}")
+    ax.axhline(bound, color=GREEN, linestyle="--", label=f"entropy: {bound:.3f}")
+    ax.axhline(uniform, color=GREY, linestyle=":", label=f"uniform distribution: {uniform:.2f}")
     ax.annotate(f"{losses[-1]:.3f}", (steps[-1], losses[-1]), (0, 8), textcoords="offset points", ha="center")
     ax.set(xlabel="step (32 sentences each)", ylabel="loss (nats per token)", ylim=(0, uniform * 1.05))
     ax.legend(fontsize=9)
     show(
         figure,
         alt=f"Held-out loss from {losses[0]:.2f} nats at step {steps[0]} to {losses[-1]:.3f} after {steps[-1]} steps, "
-        f"{losses[-1] / bound - 1:.1%} above the best possible {bound:.3f}; all words alike {uniform:.2f}.",
+        f"{losses[-1] / bound - 1:.1%} above the entropy {bound:.3f}; uniform distribution {uniform:.2f}.",
     )
 
 
 def influences(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -> None:
-    """The influence of each input on each output; a model's largest is 1, exact zeros are white."""
+    """The influence of each input on each output, relative to the largest of each model; exact zeros are white."""
     figure, axes = plt.subplots(1, len(maps), figsize=(3.1 * len(maps), 3.5), sharey=True)
     said = []
     for ax, (name, values) in zip(axes, maps.items(), strict=True):
@@ -148,12 +150,12 @@ def influences(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -
         ax.set_title(name, fontsize=10)
         ax.set_xlabel("input")
         above, below = (np.triu(relative, 1) > 0).sum(), (np.tril(relative, -1) > 0).sum()
-        said.append(f"{name}: {above} inputs above the diagonal and {below} below it count")
+        said.append(f"{name}: {above} non-zero entries above the diagonal and {below} below")
     axes[0].set_ylabel("output")
     pairs = len(words) * (len(words) - 1) // 2
     show(
         figure,
-        alt=f"Size of the gradient of each word's last vector for each input, white where it is exactly 0 (colour: square root). Of {pairs} "
+        alt=f"Size of the gradient of each word's last vector with respect to each input, white where it is exactly 0 (colour: square root). Of {pairs} "
         f"pairs on each side of the diagonal: {'; '.join(said)}.",
     )
 
@@ -164,7 +166,7 @@ def choices(
     vocabulary: Sequence[str],
     shown: int = 7,
 ) -> None:
-    """What each way of choosing leaves of one distribution: the most probable words, and all the rest together."""
+    """One distribution under each setting: the most probable words, and the total of all others."""
     order = exact.argsort(descending=True)[:shown]
     figure, axes = plt.subplots(1, len(found), figsize=(2.3 * len(found), 3.1), sharex=True, sharey=True)
     said, possible = [], exact > 0
@@ -185,11 +187,14 @@ def choices(
     axes[0].set_yticks(range(shown + 1), [vocabulary[i] for i in order] + ["all others"])
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
-    show(figure, alt=f"Probabilities of the next word; bars the model's, marks exact. {'; '.join(said)}.")
+    show(
+        figure,
+        alt=f"Probabilities of the next word: bars for the model, marks for the true distribution. {'; '.join(said)}.",
+    )
 
 
 def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int]) -> None:
-    """Share of possible sentences against the number of different words in them, for each way of choosing."""
+    """Fraction of possible sentences and number of different words, for each setting."""
     figure, ax = plt.subplots(figsize=(7.2, 4.2))
     temperatures = {name: point for name, point in written.items() if not name.startswith("top")}
     ax.plot(*zip(*temperatures.values(), strict=True), color=GREY, marker="o", label="temperature")
@@ -215,9 +220,9 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
     for name, point in written.items():
         said = name.replace("top-k", "k =").replace("top-p", "p =")
         ax.annotate(said, point, beside.get(name, (9, -4)), textcoords="offset points", fontsize=9)
-    ax.plot(*language, "*", color=GREEN, markersize=14, label="the language itself")
+    ax.plot(*language, "*", color=GREEN, markersize=14, label="true language")
     ax.set(
-        xlabel="share of sentences the language can produce",
+        xlabel="fraction of possible sentences",
         ylabel="different words in 250 sentences",
         xlim=(0.45, 1.05),
         ylim=(300, None),
@@ -229,12 +234,12 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
     )
     show(
         figure,
-        alt=f"250 sentences each, mean of the draws. {said}. The language itself: 1.00 and {language[1]:.0f} words.",
+        alt=f"250 sentences each, mean of the draws. {said}. True language: 1.00 and {language[1]:.0f} words.",
     )
 
 
 def cost(costs: Mapping[int, Mapping[str, tuple[int, float]]]) -> None:
-    """Passes of a token through the model, and time, for writing T tokens with and without a cache."""
+    """Passes of a token through the model, and time, for generating T tokens with and without a cache."""
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.3))
     said = []
     for name, colour, marker in (("without cache", ORANGE, "o"), ("with cache", BLUE, "s")):
@@ -249,14 +254,14 @@ def cost(costs: Mapping[int, Mapping[str, tuple[int, float]]]) -> None:
     for ax, title in zip(axes, ("tokens through the model", "time (ms)"), strict=True):
         ax.set_xticks(list(costs), list(costs))
         ax.minorticks_off()
-        ax.set(xlabel="tokens written", title=title)
+        ax.set(xlabel="tokens generated", title=title)
         ax.title.set_fontsize(10)
     axes[0].legend(fontsize=9)
-    show(figure, alt=f"Cost of writing tokens one after the other, logarithmic. {'; '.join(said)}.")
+    show(figure, alt=f"Cost of generating tokens one by one, on a logarithmic axis. {'; '.join(said)}.")
 
 
 def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> None:
-    """How far the vectors of "cell" in two sentences lie apart, layer by layer; exact zeros stand at the floor."""
+    """Difference between the vectors of "cell" in two sentences, per layer; exact zeros are drawn at the floor."""
     figure, ax = plt.subplots(figsize=(8.4, 3.8))
     said = []
     looks = ((SKY, "s", "-"), (GREEN, "s", "-"), (BLUE, "o", "-"), (PINK, "o", "-"), (GREY, "o", ":"))
@@ -273,10 +278,10 @@ def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> Non
             label=name,
         )
         said.append(f"{name}: largest {max(values):.1e}, last layer {values[-1]:.1e}")
-    ax.axhline(1e-6, color="black", linewidth=0.8, linestyle="--", label="rounding: 1e-6")
+    ax.axhline(1e-6, color="black", linewidth=0.8, linestyle="--", label="rounding error: 1e-6")
     ax.set(
         xlabel="depth (0: embeddings, 1: last layer)",
-        ylabel="difference, as a share\nof the vector's length",
+        ylabel="relative difference",
         ylim=(floor / 4, 5),
     )
     ax.axhspan(floor / 4, 2 * floor, color=GREY, alpha=0.15)
@@ -289,7 +294,7 @@ def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> Non
 
 
 def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame:
-    """Draw the recorded accuracies by number of examples, beside a bag of words'; return them as a table (means over draws)."""
+    """Draw the recorded scores by number of examples, with a bag of words as baseline; return a table of means over draws."""
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
     rows, said = {}, []
     panels = (("accuracy", BLUE), ("accuracy, calibrated", GREEN), ("pairs in order", PINK))
@@ -327,7 +332,7 @@ def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame
         ax.set_xticks(range(len(kinds)), [*map(str, counts), f"{max(counts)}\nswapped"])
         ax.set(title=measure, xlabel="examples in the prompt", ylim=(0.2, 1.03))
         ax.title.set_fontsize(10)
-    axes[0].set_ylabel(f"share ({questions} questions)")
+    axes[0].set_ylabel(f"fraction ({questions} questions)")
     for ax in axes[:2]:
         ax.text(0.03, 0.03, f"dashed: bag of words {bag:.2f}", transform=ax.transAxes, fontsize=8, color=GREY)
     for name, row in rows.items():
@@ -339,7 +344,7 @@ def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame
     show(
         figure,
         alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), each draw a "
-        f"dot. {'; '.join(said)}. A bag of words learned on other reviews has {bag:.3f}, guessing 0.5.",
+        f"dot. {'; '.join(said)}. A bag of words trained on other reviews reaches {bag:.3f}; chance level 0.5.",
     )
     return pd.DataFrame(rows).T.rename_axis("examples")
 
@@ -347,13 +352,13 @@ def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame
 def in_context(
     found: Mapping[str, Sequence[float]], best: Sequence[float], losses: Sequence[float], best_loss: float
 ) -> None:
-    """Loss in training, and right answers by number of examples in the prompt, beside the best possible."""
+    """Training loss, and accuracy by number of examples in the prompt, with the optimum."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.7), width_ratios=(1, 1.3))
     smooth = np.convolve(losses, np.ones(5) / 5, mode="valid")
     left.plot(np.arange(len(smooth)) + 3, smooth, color=BLUE)
     left.axhline(best_loss, color=GREEN, linestyle="--")
     left.set(
-        xlabel="step (64 new rules each)",
+        xlabel="step (64 prompts each)",
         ylabel="loss (nats per question)",
         title="training",
         ylim=(best_loss - 0.15, None),
@@ -361,25 +366,25 @@ def in_context(
     left.title.set_fontsize(10)
     examples = np.arange(len(best))
     right.plot(
-        examples, best, color=GREEN, linestyle="--", label=f"best possible (loss {best_loss:.3f} on the left)"
+        examples, best, color=GREEN, linestyle="--", label=f"optimum (loss {best_loss:.3f} on the left)"
     )
     for (name, values), colour, marker in zip(found.items(), (BLUE, ORANGE, GREY), "osD", strict=True):
         right.plot(
             examples, values, color=colour, marker=marker, linestyle="none", markersize=6, label=name
         )  # fmt: skip
-    right.set(xlabel="examples in the prompt", ylabel="share of labels right", ylim=(0, 1))
+    right.set(xlabel="examples in the prompt", ylabel="accuracy", ylim=(0, 1))
     figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
     last = len(best) - 1
     said = "; ".join(f"{name} {values[0]:.2f} to {values[last]:.2f}" for name, values in found.items())
     show(
         figure,
-        alt=f"Left: training loss from {losses[0]:.2f} to {np.mean(losses[-20:]):.3f}, best possible {best_loss:.3f}. Right: share of right "
-        f"labels after 0 and after {last} examples: best possible {best[0]:.2f} to {best[last]:.2f}; {said}.",
+        alt=f"Left: training loss from {losses[0]:.2f} to {np.mean(losses[-20:]):.3f}, optimum {best_loss:.3f}. Right: accuracy "
+        f"after 0 and after {last} examples: optimum {best[0]:.2f} and {best[last]:.2f}; {said}.",
     )
 
 
 def two_readers(rows: Mapping[str, Float[np.ndarray, "sentences 3"]], names: Sequence[str]) -> None:
-    """Nats per character of each sentence for two models, one on each axis. Rows: nats of the first, of the second, characters."""
+    """Nats per character of each sentence for two models, one per axis. Rows: nats of the first, of the second, characters."""
     figure, ax = plt.subplots(figsize=(5.6, 4.4))
     said = []
     for (called, values), colour, marker in zip(rows.items(), (BLUE, ORANGE), "os", strict=True):
@@ -397,13 +402,13 @@ def two_readers(rows: Mapping[str, Float[np.ndarray, "sentences 3"]], names: Seq
     ax.legend(fontsize=8, loc="upper left")
     show(
         figure,
-        alt=f"Nats per character of each sentence for {names[0]} (across) and {names[1]} (up). Below the diagonal {names[1]} loses less. "
+        alt=f"Nats per character of each sentence for {names[0]} (across) and {names[1]} (up). Below the diagonal the loss of {names[1]} is lower. "
         f"{'; '.join(said)}.",
     )
 
 
 def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]) -> None:
-    """Who looks where in one prompt, a panel for each head; the prompt's tokens alternate, symbol and label."""
+    """Attention weights in one prompt, a panel per head; symbols and labels alternate in the prompt."""
     figure, axes = plt.subplots(1, len(weights), figsize=(5.1 * len(weights), 4.6), sharey=True)
     said = []
     for ax, (name, values) in zip(axes, weights.items(), strict=True):
@@ -411,13 +416,13 @@ def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]
         ax.set_xticks(range(len(tokens)), tokens, fontsize=8)
         ax.set_yticks(range(len(tokens)), tokens, fontsize=8)
         ax.set_title(name, fontsize=10)
-        ax.set_xlabel("is looked at")
+        ax.set_xlabel("key")
         strongest = values[-2].argmax().item()
         said.append(
-            f"{name}: the last symbol, {tokens[-2]}, looks most at token {strongest}, {tokens[strongest]} behind "
+            f"{name}: the last symbol, {tokens[-2]}, attends most to token {strongest}, {tokens[strongest]} after "
             f"{tokens[strongest - 1]}, with {values[-2, strongest]:.2f}; the last label at token {values[-1].argmax().item()}"
         )
-    axes[0].set_ylabel("looks")
+    axes[0].set_ylabel("query")
     show(
         figure,
         alt=f"Attention weights in the prompt {' '.join(tokens)} (colour: square root). {'; '.join(said)}.",
@@ -425,7 +430,7 @@ def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]
 
 
 def induction(recorded: pd.DataFrame, best: Sequence[float], best_loss: float) -> None:
-    """Training loss of every run, and right answers by number of examples with intervals, for one layer and two."""
+    """Training loss of every run, and accuracy by number of examples with intervals, for one layer and two."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.7), width_ratios=(1.1, 1))
     said = []
     for layers, colour, marker, style in ((1, ORANGE, "s", "--"), (2, BLUE, "o", "-")):
@@ -445,26 +450,26 @@ def induction(recorded: pd.DataFrame, best: Sequence[float], best_loss: float) -
         )
         ends = of_layers[(of_layers.measure == "loss")].value
         said.append(
-            f"{name}, {of_layers.seed.nunique()} runs: loss on new prompts {ends.min():.3f} to {ends.max():.3f}, right after "
+            f"{name}, {of_layers.seed.nunique()} runs: loss on held-out rules {ends.min():.3f} to {ends.max():.3f}, accuracy after "
             f"{means.index[-1]} examples {means.iloc[-1]:.3f} ± {halves.iloc[-1]:.3f}"
         )
-    left.axhline(best_loss, color=GREEN, linestyle="--", label="best possible")
+    left.axhline(best_loss, color=GREEN, linestyle="--", label="optimum")
     right.plot(range(len(best)), best, color=GREEN, linestyle="--")
     left.set(
-        xlabel="step (64 new rules each)",
+        xlabel="step (64 prompts each)",
         ylabel="loss (nats per question)",
         title="training, each run a line",
     )
     right.set(
         xlabel="examples in the prompt",
-        ylabel="share of labels right",
+        ylabel="accuracy",
         ylim=(0, 1),
-        title="new rules, over runs",
+        title="held-out rules, over runs",
     )
     for ax in (left, right):
         ax.title.set_fontsize(10)
     left.legend(fontsize=8)
     show(
         figure,
-        alt=f"{'; '.join(said)}. Best possible: loss {best_loss:.3f}, right {best[0]:.2f} without examples to {best[-1]:.3f}.",
+        alt=f"{'; '.join(said)}. Optimum: loss {best_loss:.3f}, accuracy from {best[0]:.2f} without examples to {best[-1]:.3f}.",
     )

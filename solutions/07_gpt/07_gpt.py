@@ -9,22 +9,22 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder-only model** predicts the next word from the words before it, and nothing else. So it can write; and so it cannot know, at the word *cell*, what
-# comes after. You build one from your own blocks, train it, let it write, and measure exactly what it cannot see. GPT-2's weights fit into it. Then we take
-# one with 135 million parameters.
+# A **decoder-only model** predicts the next word from the words before it. Therefore it can generate text, and therefore its vector of *cell* cannot depend on what
+# comes after. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. GPT-2's weights fit into it. Finally we use
+# a model with 135 million parameters.
 #
-# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 75 minutes without what goes *further*: seven exercises and a
-# question that a person reads; further ones are a bug to find, prompts with examples, in-context learning and beam search.
+# **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 75 minutes for the core: seven exercises and one
+# written question. Optional sections cover a bug, few-shot prompts, in-context learning and beam search.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - write a GPT as modules, with a causal mask, tied tables and a key–value cache, and load GPT-2's weights into it;
-# - train it with the shifted loss, and say how far it is from the best possible;
+# - write a GPT as modules, with a causal mask, tied embeddings and a key–value cache, and load GPT-2's weights into it;
+# - train it with the shifted loss, and state its distance from the entropy of the language;
 # - sample with temperature, top-k and top-p;
-# - show what a decoder's vectors hold and what they cannot hold, beside BERT's.
+# - show what a decoder's vectors can and cannot encode, compared with BERT's.
 
 # %%
 import torch
@@ -35,10 +35,10 @@ from coursekit import check, hint, predict, reveal
 from coursekit.growing import mine, run_cached
 
 # %% [markdown]
-# ## 1 · Looking back only
+# ## 1 · The causal mask
 #
-# In 02 every word attended to every word. A model that is to predict the next word must not see it: it has to be unidirectional, as the decoder of 04. There we hid the future with
-# True and False. Vaswani et al. (2017, section 3.2.3) say in words that forbidden scores become −∞. Code often *adds* a
+# In 02 every word attended to every word. A model that predicts the next word must not see it, so it has to be unidirectional, like the decoder of 04. There we used a
+# Boolean mask. In Vaswani et al. (2017, section 3.2.3), the scores of illegal connections are set to −∞, and code often *adds* a
 # matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
@@ -52,9 +52,9 @@ pictures.mask_at_work("anna locked the cell".split())
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int) -> Float[Tensor, "T T"]:
-    """What is added to the scores of a decoder with T positions.  (difficulty ●○○, 3 minutes)
+    """The matrix added to the scores of a decoder with T positions.  (difficulty ●○○, 3 minutes)
 
-    Row i is the position that looks, column j the position that is looked at: 0 where j ≤ i, −∞ where
+    Row i belongs to the query at position i, column j to the key at position j: 0 where j ≤ i, −∞ where
     j > i. (The check adds your mask to scores and takes the softmax of each row.)
     """
     ### BEGIN SOLUTION
@@ -65,8 +65,8 @@ def causal_mask(T: int) -> Float[Tensor, "T T"]:
 check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["scores"]))).softmax(dim=-1))
 
 # %% [markdown]
-# What does the mask cost? The course has a small GPT, trained on our generated language, and beside it the small BERT of 06. The language
-# knows three cells; these two sentences differ only to the *right* of the word.
+# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT of 06. In this language *cell*
+# has three senses; the following two sentences differ only to the *right* of the word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -96,15 +96,15 @@ gpt, bert = load("gpt"), load("bert")
 print(*TWO_CELLS, sep="\n")
 
 # %% [markdown]
-# **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. The cell shows what you can choose from when you run it.
+# **Predict:** compare the vectors of *cell* in the two sentences after the last layer of GPT. Run the cell to see the choices.
 
 # %% tags=["demo"]
-ONE_VECTOR, CLOSE, APART = "one and the same vector", "two vectors that are close: the words around *cell* differ", "two vectors far apart: there are two senses"
+ONE_VECTOR, CLOSE, APART = "they are identical", "they are close: the words around *cell* differ", "they are far apart: there are two senses"
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def apart(vectors: Float[Tensor, "layers two D"]) -> list[float]:
-    """For each layer, the length of the difference as a share of the first vector's length."""
+    """For each layer, the length of the difference relative to the length of the first vector."""
     return ((vectors[:, 0] - vectors[:, 1]).norm(dim=-1) / vectors[:, 0].norm(dim=-1)).tolist()
 
 with torch.no_grad():
@@ -114,42 +114,42 @@ with torch.no_grad():
     }
 difference = two_cells["small GPT"][-1]
 reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference < 0.1 else APART, because={
-    CLOSE: "The words after *cell* differ. Those before it are the same five, and nothing else comes into a vector of GPT.",
-    APART: "You have read on to where the sense is told. GPT's vector of *cell* is made of the words up to *cell*.",
+    CLOSE: "Only the words after *cell* differ. The five words before it are the same, and GPT's vector depends on nothing else.",
+    APART: "You have read on to the word that determines the sense. GPT's vector of *cell* depends only on the words up to *cell*.",
 })
 for name, shares in two_cells.items():
     by_layer = "  ".join(f"{share:.1e}" for share in shares)
     print(f"{name:<11} difference by layer (0 is the input): {by_layer}")
 posterior = language.sense_posterior(rows[:1].numpy(), np.array([place]), "left")[0]
-print("best possible from the left:",
+print("exact posterior of the sense, given the words before:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The same vector in every layer: more layers do not help, since each one only sees what lies to the left, and to the left the sentences are equal. It is not a weakness of this
-# model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's two vectors differ from the first layer on.
+# The vectors are identical in every layer. More layers do not help, since each layer sees only the words to the left, and these are the same in both sentences. This is not a weakness of the
+# particular model: the five words before do not determine the sense, and the exact posterior is one third for each. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
 # ## 2 · A GPT of your own
 #
-# To write token 100 a GPT runs over 99 tokens, and for token 101 over 100, though none of the old vectors has changed: nobody
-# looks to the right. So keep what later tokens will ask for: each layer's keys and values, the **key–value cache**. A new token alone goes through the layers; its query meets
-# the old keys and its own.
+# To generate token 100, a GPT processes 99 tokens, and to generate token 101 it processes 100, although none of the earlier vectors has changed, since no position
+# attends to its right. It is enough to store what later tokens need: the keys and values of each layer, the **key–value cache**. Then only the new token passes through the layers, and its query is compared with
+# the stored keys and its own.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.cache_at_work("anna locked the cell".split(), read=3)
 
 # %% [markdown]
-# Write the attention of 03 once more, with the causal mask inside and a memory of its own. With t tokens in memory and T new ones, the scores are a table of T rows and t + T columns.
+# Write the attention of 03 once more, with a built-in causal mask and a cache. With t cached and T new tokens, the scores form a matrix of T rows and t + T columns.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CausalAttention(torch.nn.Module):
-    """Multi-head attention to the left, which can remember keys and values.  (difficulty ●●●, 10 minutes)
+    """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
 
-    forward   x are the new tokens, (B, T, D); so is what comes back. The mask is your causal_mask; scores are
-              divided by √d. `keep` is what Block hands over; it is not used.
-    reset     reset(cached=True) begins a text: from now on the tokens of each call stand behind all that came
-              since, see those, too, and are remembered. reset() forgets them; then each call is a text of
-              its own again, and nothing is kept. Weights and biases alone are saved.
+    forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the scores by √d.
+              `keep` is passed by Block and not used.
+    reset     reset(cached=True) starts a new text: from now on the tokens of each call follow all tokens
+              since then, attend to them, and are cached. reset() clears the cache; after that each call is a
+              separate text and nothing is stored. Only weights and biases are saved with the model.
     """
 
     def __init__(self, dim: int, heads: int):
@@ -182,7 +182,7 @@ class CausalAttention(torch.nn.Module):
 check("gpt.attention", lambda case: run_cached(CausalAttention, case, "x", "other"))
 
 # %% [markdown]
-# **The same in one line.** PyTorch's own attention has the causal mask as an option, and never builds the table of scores where it can avoid it.
+# **The same in one line.** PyTorch's attention function offers the causal mask as an option, and avoids building the matrix of scores where it can.
 
 # %% tags=["demo"]
 from torch.nn.functional import scaled_dot_product_attention
@@ -193,24 +193,24 @@ theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).trans
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
-# Around it goes the Block of 03: yours, if it stands in `my_model.py`. Its attention is an attribute like any other, so yours can take its place.
+# We use it inside the Block of 03 (yours, if `my_model.py` contains it). Its attention is an attribute like any other, so you can replace it by the causal one.
 #
-# One more thing is shared. A decoder has two tables of V × D numbers: one gives a token its vector, the other, the weights of the softmax, gives a vector its logits. Row i of either belongs
-# to token i. GPT makes one of them (Press and Wolf 2017): **tied weights**, as ELMo's two directions have them (05).
+# A decoder also has two matrices of V × D parameters: one maps a token to its vector, the other, the softmax weights, maps a vector to logits. In both, row i belongs
+# to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017): **tied weights**, as in the two directions of ELMo (05).
 
 # %%
 Block, training_step = mine("Block", "training_step")
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-gpt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GPT(torch.nn.Module):
-    """A decoder of blocks, as GPT-2 (Radford et al. 2019).  (difficulty ●●●, 10 minutes)
+    """A decoder built from blocks, like GPT-2 (Radford et al. 2019).  (difficulty ●●●, 10 minutes)
 
-    parts     token and position, tables as nn.Embedding with `vocabulary` and `tokens` rows; layers, an
+    parts     token and position, each an nn.Embedding, with `vocabulary` and `tokens` rows; layers, an
               nn.ModuleList of pre-norm Blocks, the `attention` of each a CausalAttention; norm, a LayerNorm
-              behind the last layer. Block's default ε stays. Nothing else is saved: the logits are made with the table `token`.
-    forward   the logits, (B, T, vocabulary), for ids (B, T). The first layer reads token + position.
-    reset     as in CausalAttention, for all layers; positions then go on counting from call to call.
-              Without a cache each call begins at position 0.
+              after the last layer. Keep Block's default ε. Nothing else is saved: the logits use the weights of `token`.
+    forward   maps ids (B, T) to logits (B, T, vocabulary). The input of the first layer is token + position.
+    reset     as in CausalAttention, for all layers; with a cache, positions continue from call to call.
+              Without a cache each call starts at position 0.
     """
 
     def __init__(
@@ -252,8 +252,8 @@ class GPT(torch.nn.Module):
 check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=case["gradient"]))
 
 # %% [markdown]
-# The course's small GPT has the same parts under the same names, with the exact GELU. So its trained weights go into yours. Fifty sentences are read three times: by the course's GPT, by
-# yours at once, and by yours token by token.
+# The course's small GPT has the same parts with the same names and uses the exact GELU, so its trained weights can be loaded into yours. We process fifty sentences three times: with the course's GPT, with
+# yours in one pass, and with yours token by token.
 
 # %% tags=["demo"]
 sizes = dict(vocabulary=len(language.vocabulary), tokens=language.max_length, dim=64, layers=2, heads=4, inner=256)
@@ -268,20 +268,20 @@ with torch.no_grad():
     own_gpt.reset()
 own_error = ((at_once - theirs).abs().max() / theirs.abs().max()).item()
 cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
-print(f"yours and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
+print(f"difference between yours and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
 
 # %% [markdown]
-# The same logits. What is saved? Count how often a token goes through a layer, and measure the time on a longer decoder, untrained: for the cost its
-# weights do not matter.
+# The logits agree. How much does the cache save? We count how often a token passes through the model, and measure the time with a larger decoder. It is untrained, since the weights do not affect the
+# cost.
 #
-# **Predict:** how many times fewer passes of a token through the model does writing 128 tokens take with the cache?
+# **Predict:** when generating 128 tokens, by what factor does the cache reduce the number of passes of a token through the model?
 
 # %% tags=["demo"]
 predict("gpt.passes", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cost_of_writing(T: int, cached: bool) -> tuple[int, float]:
-    """Passes of a token through the model, and milliseconds, for writing T tokens."""
+    """Passes of a token through the model, and milliseconds, for generating T tokens."""
     model = GPT(vocabulary=100, tokens=T, dim=64, layers=4, heads=4, inner=256).eval()
     model.reset(cached)
     ids = new = torch.zeros(1, 1, dtype=torch.long)
@@ -301,29 +301,29 @@ reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0
 pictures.cost(costs)
 
 # %% [markdown]
-# T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04); it gains more, the longer the text. The
-# price is memory: keys and values of every layer for every token, which for long texts can fill more memory than the weights.
+# T(T + 1)/2 passes become T. In a model as small as this one the time decreases less, because each step has a fixed overhead (04); the gain grows with the length of the text. The
+# cost is memory: the keys and values of every layer for every token, which for long texts can exceed the memory of the weights.
 
 # %% [markdown]
-# Your model owns its cache, and so it reads one text at a time. Published code for GPT-2 returns the cache and wants it back (`past_key_values`). So the model stays without a
-# state: it can serve several texts in turn, go back to an earlier point, or write several continuations of one beginning. The arithmetic is the same.
+# Your model stores its own cache, so it can process only one text at a time. Published code for GPT-2 returns the cache and expects it as an argument (`past_key_values`), which keeps the model
+# stateless: it can serve several texts in turn, return to an earlier point, or generate several continuations of the same prefix. The computation is the same.
 
 # %% [markdown]
 # ## 3 · One loss at every position
 #
-# The reward for not looking ahead: the model is autoregressive (04), and *every* position of a sentence is an exercise with a known answer, the next token. By the chain rule,
-# $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we moved the *input* to the right; here the model
-# reads the sentence as it is, and the loss does the shifting.
+# The causal mask has an advantage: the model is autoregressive (04), and *every* position of a sentence provides a training example, with the next token as its label. By the chain rule,
+# $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we shifted the *input* to the right; here the model
+# receives the sentence unchanged, and the loss shifts the labels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD]"])
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-shift_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
-    """Mean of −log p of the next token, in nats.  (difficulty ●●○, 6 minutes)
+    """Cross-entropy of the next token, in nats.  (difficulty ●●○, 6 minutes)
 
-    logits[:, t] predict ids[:, t + 1]. Tokens that are pad are not predicted; every other token but the
-    first of each row is, and all count the same. (pad is one id, any; it may stand anywhere, in front, too.)
+    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad and the first token of each
+    sequence, each with the same weight. (pad can be any id and may occur anywhere, also at the start.)
     """
     ### BEGIN SOLUTION
     predicted, target = logits[:, :-1], ids[:, 1:]
@@ -334,8 +334,8 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train your GPT, with your `training_step` of 03: it asks for targets, so here the batch does the shifting. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
-# loss on its held-out sentences, and so the best perplexity (05), is known exactly.
+# Now train your GPT with your `training_step` from 03. It expects targets, so here the batch contains the shifted labels. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. We know the **entropy** of this language exactly, that is, the lowest possible expected
+# loss on its held-out sentences, and thus the lowest perplexity (05). The loss of a model minus the entropy is the **KL divergence** between the true distribution and the model's.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.grammar import GRAMMAR
@@ -347,8 +347,8 @@ train_ids = torch.from_numpy(short.sample(BATCH * STEPS, np.random.default_rng(0
 test = short.sample(400, np.random.default_rng(1), "held_out")
 test_ids = torch.from_numpy(test.ids)
 bound = short.log_loss_next(test.ids).sum() / (test.lengths - 1).sum()
-print(f"{len(short.vocabulary)} words; best possible on held-out sentences {bound:.3f} nats per token",
-      f"(perplexity {np.exp(bound):.2f}); all words alike {np.log(len(short.vocabulary)):.3f}")
+print(f"{len(short.vocabulary)} words; entropy on held-out sentences {bound:.3f} nats per token",
+      f"(perplexity {np.exp(bound):.2f}); uniform distribution {np.log(len(short.vocabulary)):.3f}")
 
 @torch.no_grad()
 def held_out_loss(model) -> float:
@@ -356,7 +356,7 @@ def held_out_loss(model) -> float:
 
 @torch.no_grad()
 def one_sentence(model, seed: int = 0) -> str:
-    """A sentence drawn from the model, with its cache."""
+    """A sentence sampled from the model, using its cache."""
     generator, ids = torch.Generator().manual_seed(seed), [BOS]
     model.reset(cached=True)
     while ids[-1] != EOS and len(ids) < short.max_length:
@@ -366,19 +366,19 @@ def one_sentence(model, seed: int = 0) -> str:
     return short.decode(ids)
 
 def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
-    """Up in 30 steps, then down in a line."""
+    """Warm-up over 30 steps, then linear decay."""
     return highest * min(1.0, (step + 1) / 30) * (1 - step / steps)
 
 # %% tags=["demo"]
 def train(labels_of, steps: int, show_at=()):
-    """A new GPT after `steps` batches; its held-out loss now and then as [(step, nats)].
+    """A GPT trained on `steps` batches, and its held-out loss as [(step, nats)].
 
-    labels_of(ids) are the ids, with −100 where nothing is to be learned.
+    labels_of(ids) returns the ids, with −100 at positions that do not count in the loss.
     """
     torch.manual_seed(0)
     model, curve = GPT(len(short.vocabulary), short.max_length, dim=64, layers=2, heads=4, inner=256), []
     for table in (model.token, model.position):
-        torch.nn.init.normal_(table.weight, std=0.05)               # small: no token is preferred at first
+        torch.nn.init.normal_(table.weight, std=0.05)               # small: the first predictions are nearly uniform
     optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
     for step, ids in enumerate(train_ids.split(BATCH)[:steps]):
         if step in (0, 5, 10, 20) or step % 40 == 0:
@@ -395,31 +395,31 @@ print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
 # %% [markdown]
-# The loss falls fast while the model learns which words are frequent, then bends: what is left above the dashed line is what it does not know yet. What lies below the line no
-# autoregressive model can have, however large. The sentences are drawn with the same random numbers each time.
+# The loss starts near ln V, as it should with a small initialisation, and falls quickly while the model learns which words are frequent. The distance from the dashed line, the entropy, is what it has not learned yet (the KL divergence). No
+# autoregressive model, however large, can have an expected loss below the line. The sentences are sampled with the same random numbers each time.
 
 # %% [markdown]
 # ## Further: find the bug
 #
-# The model above ends its sentences. Many models that people fine-tuned in 2023 did not: they wrote on until they were cut off. GPT-2 and LLaMA
-# come without a padding token, so tutorials said: use the end-of-text token. The collator of the library then made the labels like this
-# (transformers, issue 23530; also trl, issue 976). A label of −100 is ignored by the loss.
+# The model above ends its sentences. Many models that were fine-tuned in 2023 did not: they continued until they were cut off. GPT-2 and LLaMA
+# have no padding token, so tutorials recommended using the end-of-text token instead. The library's collator then created the labels as follows
+# (transformers, issue 23530; also trl, issue 976). The loss ignores labels of −100.
 
 # %%
-def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials said
+def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials recommended
     labels = ids.clone()
-    labels[labels == end] = -100                           # padding is not to be learned
+    labels[labels == end] = -100                           # padding should not count in the loss
     return labels
 
 # %% [markdown]
-# Which tokens does a model trained on these labels never learn to predict? Write it as it should be, still without a padding token of its own.
+# Which tokens does a model trained on these labels never learn to predict? Write a correct version, still without a separate padding token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-mended_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
     """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
 
-    Each row holds words, then one `end`, then more of it as padding; a row may also be cut off before its
-    `end`. Labels are the ids, with −100 at padding alone. They are not shifted: the loss does that.
+    Each row contains words, then one `end`, then more `end` tokens as padding; a row may also be truncated before
+    its `end`. Labels are the ids, with −100 only at padding. Do not shift them: the loss does that.
     """
     ### BEGIN SOLUTION
     return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
@@ -432,12 +432,12 @@ check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
 print("This takes five to ten seconds.")
 
 def padded_with_end(labels_of):
-    """Labels made from rows that are padded with [EOS]."""
+    """Labels of sequences that are padded with [EOS]."""
     return lambda ids: labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
 
 @torch.no_grad()
 def judged(model) -> dict[str, float]:
-    """Nats per word, nats per [EOS], and the share of 200 sampled sentences that end within the longest length."""
+    """Nats per word, nats per [EOS], and the fraction of 200 sampled sentences that end within the maximum length."""
     target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
     losses = cross_entropy(model(test_ids)[:, :-1].transpose(1, 2), target, reduction="none")
     generator = torch.Generator().manual_seed(0)
@@ -457,16 +457,15 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# On the words both models are alike, and the training loss of either looks healthy. That of 2023 is even no warning when it stands beside the other: a mean over other tokens is another
-# number, and it does not count what was left out. The `end`
-# was hidden from the one lesson it was needed for. Test a model by what it does: let it write.
+# On words the two models are equally good, and both training losses look healthy. Even a comparison of the two would not reveal the bug, because they are means over different tokens, and the mean of 2023 does not include the tokens that were left out. The model
+# never saw the label that would have taught it to stop. Test a model by what it does: let it generate.
 
 # %% [markdown]
 # ## 4 · What GPT cannot see
 #
-# The checkpoint in `data/models/` was trained on the whole language for some minutes (`python -m coursekit.pretrain --models gpt`). It takes the exam of the
-# course: the sense of an ambiguous word from its vector, by its nearest labelled neighbour. What can a decoder know there? All, if the cue stands on the
-# left; nothing, if it stands only on the right. And where order decides, it depends on whether we hear who acts before the word comes or after it:
+# The checkpoint in `data/models/` was trained on the whole language for several minutes (`python -m coursekit.pretrain --models gpt`). We evaluate it on the
+# course's test: predict the sense of an ambiguous word from its vector, by its nearest labelled neighbour. A decoder can know the sense if the cue is on the
+# left, but not if it is only on the right. Where order decides, it depends on whether the acting person is mentioned before or after the word:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, sense_exam
@@ -484,12 +483,12 @@ for sentence in WHO_ACTS:
 
 asked = exam.held_out
 best_guess = language.sense_posterior(asked.ids, asked.position, "left").max(axis=1)
-told = best_guess > 0.999                                    # the words before tell the sense
+told = best_guess > 0.999                                    # the words before determine the sense
 shares_told = by_question(exam, told)
-print("told by the words before, share of questions:", shares_told)
+print("fraction of questions determined by the words before:", shares_told)
 
 # %% [markdown]
-# **Predict:** GPT's share of right senses when the cue stands only on the right.
+# **Predict:** GPT's accuracy when the cue is only on the right.
 
 # %% tags=["demo"]
 predict("gpt.right_only", ...)
@@ -530,35 +529,35 @@ def in_seeds(name: str, kind: str) -> str:
 
 before = limits.words_before
 display(Markdown(
-    f"Over {len(seeds['GPT'])} seeds GPT finds **{in_seeds('GPT', 'order1')}** of the senses where order "
-    f"decides in one clause and **{in_seeds('GPT', 'order2')}** in two; the words before allow "
-    f"{before.order1:.3f} and {before.order2:.3f}. BERT, which reads both sides, has "
+    f"Where order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
+    f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the words before are "
+    f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches "
     f"{in_seeds('BERT', 'order1')} and {in_seeds('BERT', 'order2')}."
 ))
 
 # %% [markdown]
-# Even untrained it finds most senses whose cue stands on the left: its random attention makes a bag of the words before. Trained, GPT stands at the dashed line, its own bound, or a few points below it, in each of the four panels. With a quarter
-# of the labels or four times as many it hardly moves. Where the dashed line lies left of the green one, nothing was learned badly: the word's vector is made before the rest is read. And where order decides, it stands to the right of
-# one half, which is the best possible for anyone who does not know the order.
+# Even the untrained model finds most senses with the cue on the left: its random attention averages the words before. After training, GPT reaches the dashed line, its own upper bound, or comes within a few points of it, in each of the four panels. With a quarter
+# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one, training is not at fault: the word's vector is computed before the rest of the sentence. And where order decides, GPT exceeds
+# one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
-# **Question 1.** In a decoder the last word's vector has seen the whole sentence. Why does that help little if we want the vector of *cell* in the middle? Name two
-# ways to get the right context into a decoder's answer about a word after all. (3–5 sentences)
+# **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why does this help little if we want the vector of *cell* in the middle? Name two
+# ways to make a decoder's answer about a word depend on its right-hand context after all. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The vector at *cell* is computed before anything to its right has been read, and it is not changed afterwards. The last word's vector may use the whole sentence, but it is
-# trained to predict what comes next, and nothing makes it hold the sense of one word in the middle. One way is to ask: put the question behind the sentence ("… In this sentence,
-# cell means"), so that the words to the right become words to the left of the answer. Another is to write the sentence twice and take the vector from the second copy, which has seen the
-# whole first one; or a second model that reads from right to left, as ELMo has.
+# The vector of *cell* is computed before anything to its right, and it is not changed afterwards. The last word's vector can use the whole sentence, but it is
+# trained to predict the next word, and nothing forces it to encode the sense of one particular word in the middle. One way is to ask: append a question to the sentence ("… In this sentence,
+# cell means"), so that the words to the right of *cell* are to the left of the answer. Another is to repeat the sentence and take the vector from the second copy, which has seen the
+# whole first copy; or to add a second model that reads from right to left, as in ELMo.
 #
-# *Marking: 1 point for the vector being fixed before the right context is read (and the last vector serving another purpose); 1 point for two working
-# ways: question or sentence repeated after the text, a backward model, fine-tuning with a head on the last token, …*
+# *Marking: 1 point for the vector being computed before the right-hand context (and the last vector serving another purpose); 1 point for two working
+# methods: question or repeated sentence after the text, a backward model, fine-tuning with a head on the last token, …*
 
 # %% [markdown]
-# ## Further: told and not told
+# ## Further: questions with and without enough information
 #
-# Split the questions of part 4 to our own GPT by what the words before tell. And is it the nearest neighbour that is good, or the vectors? Read them in another way, too: with a straight line for each
-# word (logistic regression).
+# We divide the questions of section 4 by whether the words before determine the sense. We also ask whether the result depends on the nearest-neighbour classifier, and use a linear classifier as well
+# (logistic regression, one for each word).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from sklearn.linear_model import LogisticRegression
@@ -566,7 +565,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 def straight_lines() -> np.ndarray:
-    """Which senses logistic regression finds in the vectors; it is fitted to each word alone."""
+    """Which senses logistic regression predicts correctly from the vectors; it is fitted to each word separately."""
     labelled_words, asked_words = ambiguous_words(exam.labelled), ambiguous_words(asked)
     right = np.zeros(len(asked), dtype=bool)
     for word in np.unique(asked_words):
@@ -576,9 +575,9 @@ def straight_lines() -> np.ndarray:
         right[here] = probe.predict(asked_vectors[here].numpy()) == asked.sense[here]
     return right
 
-readers = {"nearest neighbour": hits, "straight line": straight_lines()}
+readers = {"nearest neighbour": hits, "linear classifier": straight_lines()}
 parts = {
-    f"{text}, {'told' if half else 'not told'}": (asked.cue == kind) & (told == half)
+    f"{text}, {'determined' if half else 'not determined'}": (asked.cue == kind) & (told == half)
     for kind, text in QUESTIONS.items() for half in (True, False)
 }
 display(pd.DataFrame({
@@ -592,13 +591,13 @@ display(pd.DataFrame({
 share_not_told, guess = hits[~told].mean(), best_guess[~told].mean()
 not_told_low, not_told_high = wilson(share_not_told, (~told).sum())
 display(Markdown(
-    f"Told, GPT's nearest neighbour is right in **{hits[told].mean():.1%}**. Not told, in "
-    f"**{share_not_told:.1%}** ({not_told_low:.1%} to {not_told_high:.1%}); a guess is right in {guess:.1%}."
+    f"Where the words before determine the sense, the nearest neighbour is correct in **{hits[told].mean():.1%}** of the questions; elsewhere in "
+    f"**{share_not_told:.1%}** ({not_told_low:.1%} to {not_told_high:.1%}). The chance level there is {guess:.1%}."
 ))
 
 # %% [markdown]
-# **The interval of a share.** Usually one writes share ± 1.96 √(p(1 − p)/n). Where all answers are right this has no width at all, and near 0 and 1 it holds the truth far too seldom. Wilson (1927) asks instead which true shares
-# would make the share that was found no surprise; so his interval stays between 0 and 1. With twenty answers (part 8 asks not many more):
+# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, its width is 0, and near 0 and 1 it contains the true value far too rarely. Wilson (1927) asks instead for which true proportions
+# the observed one would not be surprising; his interval always lies between 0 and 1. With twenty answers (section 8 has only a few more):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import statistics
@@ -606,28 +605,27 @@ from coursekit.pictures import statistics
 statistics.of_a_share(20, share_not_told)
 
 # %% [markdown]
-# What it is told it knows, with either reader; on the rest it is as good as a guess, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of
-# words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learned the training sentences
-# well would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
+# GPT's vectors encode the sense where it is determined, with either classifier. On the remaining questions its accuracy is at chance level, neither above *nor below*. Below would be possible: held-out sentences are new combinations of
+# words. If each sense had a split of its own, a prefix that occurs in training with one sense would be held out with another, and a model that has learned the training sentences
+# well would predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split
 # first.
 
 # %% [markdown]
 # ## 5 · Choosing a word
 #
-# The model gives a distribution; to write, something has to choose. Always the most probable word, and it writes one sentence for ever. Drawing from the distribution is honest,
-# but a long tail of small mistakes gets its turn. Two simple knobs: divide the logits by a **temperature** (below 1: sharper; above 1: flatter), and keep only the k best
-# tokens (**top-k**; Fan et al. 2018). For the draw, lay the probabilities side by side on a line from 0 to 1 and see on whose piece a random point falls.
+# The model outputs a distribution; to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling from the distribution is faithful to the model,
+# but its long tail of small errors occasionally gets selected. There are two simple controls: dividing the logits by a **temperature** (below 1: sharper; above 1: flatter), and keeping only the k most probable
+# tokens (**top-k**; Fan et al. 2018). To sample, divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(
     logits: Float[Tensor, "B V"], draws: Float[Tensor, "B"], temperature: float, k: int
 ) -> tuple[Float[Tensor, "B V"], Int[Tensor, "B"]]:
-    """Probabilities, and one token for each row, as a tuple.  (difficulty ●●○, 9 minutes)
+    """(probabilities, tokens): the distribution and one token for each row.  (difficulty ●●○, 9 minutes)
 
-    Only the k largest logits of a row keep a probability; the softmax of what is kept, divided by the
-    temperature, gives the probabilities. draws are uniform in [0, 1). The token is the first one, in the
-    order of the vocabulary, up to which the probabilities add up to more than the draw. 1 ≤ k ≤ V; a
-    logit may be −∞.
+    Keep the k largest logits of each row, divide them by the temperature and take the softmax; all other
+    tokens have probability 0. draws are uniform in [0, 1). Choose the first token, in the order of the
+    vocabulary, at which the cumulative probability exceeds the draw. 1 ≤ k ≤ V; a logit may be −∞.
     """
     ### BEGIN SOLUTION
     kept = logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)
@@ -639,15 +637,15 @@ def sample(
 check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["temperature"], case["k"]))
 
 # %% [markdown]
-# A fixed k is too many where one word is sure, and too few where a hundred are possible. Holtzman et al. (2020) keep the smallest set of most probable tokens that has *at
-# least* the probability p together: **top-p**, or nucleus sampling.
+# A fixed k is too large where one word is certain and too small where a hundred are possible. Holtzman et al. (2020) keep the smallest set of most probable tokens whose total probability is *at
+# least* p: **top-p**, or nucleus sampling.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
-    """The probabilities of the nucleus, 0 elsewhere; rows add up to 1.  (difficulty ●●●, 9 minutes)
+    """The probabilities of the nucleus, 0 elsewhere; rows sum to 1.  (difficulty ●●●, 9 minutes)
 
-    The nucleus of a row is the smallest set of its most probable tokens whose sum is at least p. The token
-    that crosses p belongs to it, so there is always one. 0 < p < 1.
+    The nucleus of a row is the smallest set of its most probable tokens whose probabilities sum to at least p.
+    The token that crosses p belongs to it, so the set is never empty. 0 < p < 1.
     """
     ### BEGIN SOLUTION
     ordered, tokens = probabilities.sort(dim=-1, descending=True)
@@ -661,8 +659,8 @@ def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]
 check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
 
 # %% [markdown]
-# What the three do to one distribution: the word after "the guard locked the". The true distribution of the language is known, so we can see what is signal and
-# what is tail.
+# We apply all three to one distribution, that of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
+# the erroneous tail.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 BEGINNING = "the guard locked the"
@@ -670,7 +668,7 @@ with torch.no_grad():
     logits = own_gpt(torch.from_numpy(language.encode(BEGINNING, pad=False)[None, :-1]))[:, -1]
 V, no_draw = logits.shape[1], torch.zeros(1)
 choices = {
-    "as it is": sample(logits, no_draw, 1.0, V)[0],
+    "unchanged": sample(logits, no_draw, 1.0, V)[0],
     "temperature 0.5": sample(logits, no_draw, 0.5, V)[0],
     "temperature 2": sample(logits, no_draw, 2.0, V)[0],
     "top-k, k = 3": sample(logits, no_draw, 1.0, 3)[0],
@@ -680,31 +678,31 @@ exact = torch.from_numpy(language.next_word_after(BEGINNING))
 pictures.choices(choices, exact, language.vocabulary)
 
 # %% [markdown]
-# Turn both knobs, first the temperature, then top-p on what it gives (this needs a running notebook; nothing is graded here). Below temperature 1, how far may p rise before
-# impossible words come in?
+# Vary both settings: the temperature is applied first, then top-p (this needs a running notebook and is not graded). At temperatures below 1, how large can p become before
+# impossible words appear?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
 
 from coursekit.sliders import interact
 
-locked_the, after_locked_the = choices["as it is"], exact
+locked_the, after_locked_the = choices["unchanged"], exact
 
 def show_choice(temperature: float, p: float) -> None:
-    """The distribution of the model, and what the two knobs leave of it."""
+    """The distribution of the model, and the result of the two settings."""
     turned = sample(locked_the.log(), no_draw, temperature, V)[0]
     turned = top_p(turned, p) if p < 1 else turned
-    both = {"as it is": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
+    both = {"unchanged": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
     pictures.choices(both, after_locked_the, language.vocabulary)
 
 interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
          p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
 
 # %% [markdown]
-# Do the knobs make better sentences? Here "better" has a number: the share of sampled sentences that the language can produce at all. And it has a price:
-# how many different words they use.
+# Do these settings produce better sentences? Here we can measure quality: the fraction of sampled sentences that are possible in the language. We also measure diversity:
+# the number of different words they use.
 #
-# **Predict:** sentences drawn at temperature 1: which share can the language produce?
+# **Predict:** what fraction of sentences sampled at temperature 1 are possible in the language?
 
 # %% tags=["demo"]
 predict("gpt.possible", ...)
@@ -716,7 +714,7 @@ print("This takes ten to fifteen seconds.")
 def write(
     model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
 ) -> Int[Tensor, "n T"]:
-    """n sentences with your sample, top_p and cache, [PAD] behind [EOS]."""
+    """n sentences generated with your sample, top_p and cache; [PAD] after [EOS]."""
     generator, ids = torch.Generator().manual_seed(seed), torch.full((n, 1), BOS)
     ended = torch.zeros(n, dtype=torch.bool)
     model.reset(cached=True)
@@ -732,11 +730,11 @@ def write(
     return ids
 
 def possible_and_varied(ids: Int[Tensor, "n T"]) -> tuple[float, int]:
-    """Share of sentences that the language can produce, and how many different words are used."""
+    """Fraction of sentences that are possible in the language, and number of different words."""
     return can_be(ids).mean(), len(ids.unique())
 
 def can_be(ids: Int[Tensor, "n T"]) -> np.ndarray:
-    """Which sentences have a probability above 0 in the language."""
+    """Which sentences have a positive probability in the language."""
     return np.isfinite(language.log_probability(ids.numpy())) & (ids == EOS).any(dim=1).numpy()
 
 knobs = {f"{t:g}": {"temperature": t} for t in (0.2, 0.5, 0.8, 1.0, 1.3)} | {
@@ -753,23 +751,23 @@ reveal("gpt.possible", written["1"][0])
 pictures.knobs(written, from_language)
 
 def above_the_line(name: str) -> np.ndarray:
-    """For each draw: how many words more than the temperature has that makes as many sentences possible."""
+    """For each draw: the number of words beyond that of the temperature with the same fraction of possible sentences."""
     line = np.array([drawn[f"{t:g}"] for t in (0.2, 0.5, 0.8, 1.0, 1.3)])          # temperature draw 2
     return np.array([words - np.interp(-share, -line[:, draw, 0], line[:, draw, 1])
                      for draw, (share, words) in enumerate(drawn[name])])
 
 above = {name: mean_and_half(above_the_line(name)) for name in knobs if name.startswith("top")}
-print("words beside the line of the temperatures (four draws of 250 sentences):")
+print("difference in words from the line of the temperatures (four draws of 250 sentences):")
 for name, (mean, half) in above.items():
     print(f"{name:<10} {mean:+.0f} ± {half:.0f}")
 
 # %% [markdown]
-# At temperature 1 the model uses about as many words as the language does, and some of its sentences are impossible: one draw from the tail spoils a whole sentence. Sharper choices
-# repair that, and pay in variety. In this picture up and to the right is better. A k of 10 lies below the line of the temperatures: it cuts even where many words
-# are right. (For 40 its interval reaches about to the line.) Top-p lies above: it takes the tail away and leaves the rest as the model has it. Holtzman et al. claim that for long English texts and large models; here it holds for sentences of ten words, too.
+# Top-p gives the best trade-off: at the same fraction of possible sentences it uses more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many words as the language, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
+# reduce such errors at the cost of diversity. Top-k with k = 10 lies below the line of the temperatures, since it removes words even where many are
+# possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; here it also holds for sentences of ten words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("✗: not a sentence of the language")
+print("✗: impossible in the language")
 for temperature in (0.2, 1.0, 1.6):
     print(f"temperature {temperature:g}:")
     few_written = write(own_gpt, 4, temperature, seed=3)
@@ -779,8 +777,8 @@ for temperature in (0.2, 1.0, 1.6):
 # %% [markdown]
 # ## 6 · GPT-2's weights in your GPT
 #
-# Your GPT is GPT-2's, up to size and dropout: pre-norm, a norm more at the end, GELU by its formula with tanh, learned positions, one table. (In the GPT of 2018 the norm stood behind the
-# sums; Radford et al. 2018.) So weights made for transformers' `GPT2LMHeadModel` should give the same logits in yours, if each finds its place. No GPT-2 is packaged with the course. A tiny one with random weights is as good a test, since nothing can come out right
+# Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions, tied embeddings. (The GPT of 2018 was
+# post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in yours, if each is loaded into the right parameter. GPT-2 is not packaged with the course. A tiny model with random weights is an equally good test, since its logits cannot agree
 # by chance.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -795,16 +793,16 @@ with torch.no_grad():
 own_tiny = GPT(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, inner=128).eval()
 
 def names_and_shapes(model) -> list[str]:
-    """Of all weights outside the layers and in layer 0."""
+    """Names and shapes of all weights outside the layers and in layer 0."""
     weights = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     return [f"{name} {shape}" for name, shape in weights.items() if ".1." not in name and ".2." not in name]
 
 print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
 
 # %% [markdown]
-# Three things stand in the way. GPT-2's matrices are a `Conv1D`'s, (in, out), where `nn.Linear` has (out, in). Its queries, keys and values come out of one fused matrix,
-# `c_attn`. And the tied table is listed twice. Files of 2019 hold the causal mask of each layer as well (`attn.bias`, `attn.masked_bias`): buffers, no parameters. Which part is called what
-# is in this table:
+# Three differences have to be handled. GPT-2's matrices belong to `Conv1D` modules and have shape (in, out), whereas those of `nn.Linear` have shape (out, in). Queries, keys and values are computed by one fused matrix,
+# `c_attn`. And the tied embeddings are listed twice. Files from 2019 also contain the causal mask of each layer (`attn.bias`, `attn.masked_bias`), which are buffers rather than parameters. The following table
+# maps the names:
 
 # %%
 PLACES = {
@@ -817,9 +815,9 @@ PLACES = {
 def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a GPT2LMHeadModel, under the names of your GPT.  (difficulty ●●○, 8 minutes)
 
-    Layer i is transformer.h.i with them, layers.i with you. In attn.c_attn stand query, key and value,
-    in this order. All matrices of a layer are a Conv1D's. A GPT2Model's names are the same without
-    "transformer.": take them, too. Only parameters of your GPT come back, each under one name.
+    Layer i is called transformer.h.i there and layers.i in your class. attn.c_attn contains query, key and
+    value, in this order. All matrices of a layer belong to a Conv1D. The names of a GPT2Model are the same
+    without "transformer.": accept them as well. Return only parameters of your GPT, each under one name.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -847,10 +845,10 @@ own_tiny.load_state_dict(gpt2_names(random_gpt2.state_dict()))      # strict: no
 ids = torch.randint(100, (4, 40), generator=torch.Generator().manual_seed(1))
 with torch.no_grad():
     names_error = (own_tiny(ids) - random_gpt2(ids).logits).abs().max().item()
-print(f"largest difference of {4 * 40 * 100:,} logits: {names_error:.0e}")
+print(f"largest difference over {4 * 40 * 100:,} logits: {names_error:.0e}")
 
 # %% [markdown]
-# Equal up to rounding. And what they write? `generate` of transformers has all that you need: greedy or with draws, temperature, top-k, top-p, and the cache.
+# The logits agree up to rounding. Do both models also generate the same tokens? transformers' `generate` offers greedy decoding and sampling, temperature, top-k, top-p, and the cache.
 
 # %% tags=["demo"]
 prompt = torch.tensor([[1, 17, 5]])
@@ -871,19 +869,19 @@ print("yours:   ", *own_written[0].tolist())
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# GPT-3 is more of GPT-2, with better data. LLaMA
-# (Touvron et al. 2023) has norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes:
-# attention 4D² per layer, feed-forward 2DF (gated: 3DF), the token table VD, learned positions TD.
+# GPT-3 is a larger GPT-2 trained on more and better data, in which layers with dense and with locally banded sparse attention alternate. LLaMA
+# (Touvron et al. 2023) uses norms without a mean, rotary position embeddings and a gated feed-forward network; most open models since then follow it. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We count the parameters of their matrices from the published sizes:
+# attention 4D² per layer, feed-forward 2DF (gated: 3DF), token embeddings VD, learned positions TD.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
     [
-        ("GPT (2018)", 12, 768, 3072, 40_478, 512, "117 M", "pre-train, then fine-tune"),
-        ("GPT-2 (2019)", 48, 1600, 6400, 50_257, 1024, "1.5 B", "tasks without examples"),
-        ("GPT-3 (2020)", 96, 12_288, 49_152, 50_257, 2048, "175 B", "tasks from examples"),
-        ("LLaMA (2023)", 80, 8192, 22_016, 32_000, 2048, "65 B", "public data, and more of it"),
+        ("GPT (2018)", 12, 768, 3072, 40_478, 512, "117 M", "pre-training, then fine-tuning"),
+        ("GPT-2 (2019)", 48, 1600, 6400, 50_257, 1024, "1.5 B", "zero-shot tasks"),
+        ("GPT-3 (2020)", 96, 12_288, 49_152, 50_257, 2048, "175 B", "few-shot tasks"),
+        ("LLaMA (2023)", 80, 8192, 22_016, 32_000, 2048, "65 B", "public data, more tokens per parameter"),
     ],
-    columns=["model", "L", "D", "F", "V", "T", "published", "what was new"],
+    columns=["model", "L", "D", "F", "V", "T", "published", "key innovation"],
 ).set_index("model")
 gated = family.index.str.startswith("LLaMA")
 matrices = family.L * (4 * family.D**2 + (2 + gated) * family.D * family.F)
@@ -894,9 +892,9 @@ family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
-# One table at both ends saves the smallest GPT-2 (D = 768) 39 million numbers beside the 124 million that it has. LLaMA can afford two: of its 65 billion numbers they are less than one in a hundred.
+# Tying the embeddings saves the smallest GPT-2 (D = 768) 39 million parameters, compared with its total of 124 million. LLaMA can afford two matrices: together they are less than one per cent of its 65 billion parameters.
 #
-# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to follow instructions, with its matrices rounded to 4 bits per weight: what follows is about *that* model. The first load unpacks it, once. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its figures differ from those in the text.)
+# On a laptop we use a small model of the LLaMA kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version tuned to follow instructions and with most weights rounded to 4 bits; everything below is about *that* model. The first call unpacks it. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its figures differ from those in the text.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.models import load as load_pretrained
@@ -929,19 +927,19 @@ two_cells[f"{big.name}, left changed"] = apart_in(big, other_left)
 pictures.two_cells(two_cells)
 
 # %% [markdown]
-# Hundreds of times larger, and the same: the decoder's two vectors of *cell* agree in every layer. (At equal length they agree to the last bit. Sentences of different length take
-# different paths through the arithmetic, so compare with a tolerance, not with `==`.) The encoder's two vectors differ. As a control, other words to the *left* move the decoder's
-# vector at once.
+# The model is hundreds of times larger, but the result is the same: the decoder's two vectors of *cell* agree in every layer. (For sentences of the same length they agree to the last bit. Sentences of different length are
+# computed in a different order, so compare with a tolerance, not with `==`.) The encoder's two vectors differ. As a control, we change words to the *left*: the decoder's
+# vector changes at once.
 
 # %% [markdown]
-# Your `sample` and `top_p` make it write. The four rows run side by side, with the library's cache.
+# We generate text with your `sample` and `top_p`, with four settings in one batch and the library's cache.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
 
 @torch.no_grad()
 def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int = 0) -> list[str]:
-    """`text` continued once for each (temperature, k, p); a row ends at the end-of-text token."""
+    """`text` continued once for each (temperature, k, p), up to the end-of-text token."""
     ids = torch.tensor([words(text, add_special_tokens=False).input_ids] * len(settings))
     generator, cache, written = torch.Generator().manual_seed(seed), None, []
     for _ in range(tokens):
@@ -962,7 +960,7 @@ def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int =
     return [words.decode(row[:end]) for row, end in zip(rows, ends)]
 
 def print_text(title: str, text: str) -> None:
-    """A title, and below it the text in lines that fit the page."""
+    """A title and, below it, the text in lines that fit the page."""
     indent = dict.fromkeys(("initial_indent", "subsequent_indent"), "    ")
     print(title, fill(" ".join(text.split()), 90, **indent), sep="\n")
 
@@ -976,9 +974,9 @@ for name, text in zip(settings, continued):
     print_text(f"{name}:", text)
 
 # %% [markdown]
-# A model that only continues texts summarises when a summary is the likely continuation (GPT-2 was given "TL;DR:"; Radford et al. 2019), and talks when the text is a dialogue. The
-# instruction-tuned version has seen dialogues with marks for who speaks. Whether an answer is *right* is another matter: check each against the text, word by word, and against the
-# usual control, the text's first sentence. What it says fluently and no source supports is called a **hallucination**: expect some from a model of this size.
+# A model that only continues texts produces a summary when a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019), and a dialogue when the text is a dialogue. The
+# instruction-tuned version was trained on dialogues in which special tokens mark the speakers. Whether an answer is *correct* is a different question: compare each statement with the text, and the summary with the
+# usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**; expect some from a model of this size.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -995,7 +993,7 @@ STORY = (
     "closed both bridges. Forty families slept in the school. By Friday the river had fallen, and all "
     "but two of the families were home again."
 )
-print_text("control (first sentence):", STORY.split(". ")[0] + ".")
+print_text("baseline (first sentence):", STORY.split(". ")[0] + ".")
 print_text("continued after TL;DR:", continue_text(f"{STORY}\nTL;DR:", 30)[0])
 print_text("asked to summarise:", ask(f"Summarise in one sentence: {STORY}", tokens=30))
 
@@ -1006,13 +1004,13 @@ print_text(first, first_answer)
 print_text(second_question, ask(first, first_answer, second_question, tokens=30))
 
 # %% [markdown]
-# The second question makes sense only with the first before it: the whole dialogue is the prompt, and the cache keeps it.
+# The second question makes sense only after the first: the prompt consists of the whole dialogue, which the cache stores.
 
 # %% [markdown]
 # ## 8 · Further: a task in the prompt
 #
-# GPT-3 made this famous (Brown et al. 2020): no training, no new weights; a few solved examples in the prompt, then the question. The model continues, and the continuation is the
-# answer. Such a prompt is called **few-shot**; one without a solved example is **zero-shot**. The prompt has to be built so that the label *is* the natural next token.
+# GPT-3 made this method popular (Brown et al. 2020): without any training, the prompt contains a few solved examples followed by the question, and the continuation is the
+# answer. Such a prompt is called **few-shot**; a prompt without examples is **zero-shot**. It has to be constructed so that the label is the natural next token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
@@ -1020,8 +1018,8 @@ def few_shot_prompt(
 ) -> Int[Tensor, "tokens"]:
     """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
 
-    demos holds pairs (ids of a text, ids of its label), perhaps none. Each becomes text, mark, label, end,
-    in the given order. Then come the query and mark; the model is to write the label.
+    demos contains pairs (ids of a text, ids of its label), possibly none. Each becomes text, mark, label, end,
+    in the given order. Then follow the query and mark; the model is to generate the label.
     """
     ### BEGIN SOLUTION
     prompt = []
@@ -1036,8 +1034,8 @@ check("gpt.few_shot_prompt", lambda case: few_shot_prompt(
 ))
 
 # %% [markdown]
-# The task: is an opinion positive or negative? `data/opinions` holds 120 short ones, half of each kind, written for this course: 24 to take examples from, 96 to be asked about. The answer
-# is read off two logits, " positive" against " negative".
+# The task is to classify opinions as positive or negative. `data/opinions` contains 120 short texts, half of each kind, written for this course: 24 serve as examples and 96 as test questions. The answer
+# is determined by comparing two logits, those of " positive" and " negative".
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -1051,7 +1049,7 @@ SWAPPED = {"positive": "negative", "negative": "positive"}
 
 
 def draw_demos(seed: int, count: int = 8) -> list[tuple[str, str]]:
-    """Texts and labels from the pool: each two of them hold both labels, in random order."""
+    """Texts and labels from the pool: each consecutive pair contains both labels, in random order."""
     rng = np.random.default_rng(seed)
     drawn = [pool[pool.label == label].iloc[rng.permutation(12)[: count // 2]] for label in SWAPPED]
     pairs = zip(*(part[["text", "label"]].itertuples(index=False, name=None) for part in drawn))
@@ -1062,7 +1060,7 @@ def draw_demos(seed: int, count: int = 8) -> list[tuple[str, str]]:
 def leaning(
     loaded, demos: list[tuple[str, str]], texts: list[str], rows: int = 32
 ) -> Float[Tensor, "texts"]:
-    """log p(positive) − log p(negative) behind each text's prompt. The examples are read once."""
+    """log p(positive) − log p(negative) after each text's prompt. The examples are processed once."""
     def ids(text: str) -> list[int]:
         return loaded.tokenizer(text, add_special_tokens=False).input_ids
 
@@ -1089,7 +1087,7 @@ def leaning(
 
 
 def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> dict[str, float]:
-    """Accuracy; the same with the lean of empty texts as threshold; pairs in order; share of "positive"."""
+    """Accuracy; calibrated accuracy (threshold from empty texts); AUC; fraction answered "positive"."""
     lean = lean.numpy()
     return {
         "accuracy": ((lean > 0) == positive).mean(),
@@ -1102,9 +1100,9 @@ def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> 
 WITHOUT_TEXT = ["N/A", "...", ""]
 
 # %% [markdown]
-# Live, with one set of examples and 24 questions. The padding at the end of shorter prompts needs no mask: no word looks to the right.
+# We run one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to its right.
 #
-# **Predict:** the accuracy with 8 examples in the prompt (0 to 1; guessing gives 0.5).
+# **Predict:** the accuracy with 8 examples in the prompt (0 to 1; the chance level is 0.5).
 
 # %% tags=["demo"]
 predict("gpt.eight_examples", ...)
@@ -1131,8 +1129,8 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. We need all 96 questions, and other
-# examples. That takes minutes, so it is recorded (`python -m experiments gpt_few_shot`): several draws of the examples, and as a control the same with all labels of the examples
+# The interval is wide, and all results depend on a single set of examples, so little can be said about the effect of their number. We need all 96 questions and several sets of
+# examples. Since this takes minutes, we recorded it (`python -m experiments gpt_few_shot`): several draws of the examples and, as a control, the same draws with all labels of the examples
 # *swapped*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1153,45 +1151,44 @@ ends = {name: wilson(share, len(questions)) for name, share in (("model", none),
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
-    f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."
-    f"\n\nWithout any example the model has **{none:.3f}** ({ends['model'][0]:.2f} to {ends['model'][1]:.2f}); "
-    f"a bag of words that has learned on the {len(reviews):,} reviews of `data/sentiment` has "
+    f"Calibration increases the accuracy in **{better}** of {len(by_row)} runs. "
+    f"With {len(questions)} questions, an accuracy of 0.8 has an interval from {low:.2f} to {high:.2f}."
+    f"\n\nThe zero-shot accuracy of the model is **{none:.3f}** ({ends['model'][0]:.2f} to {ends['model'][1]:.2f}); "
+    f"a bag of words trained on the {len(reviews):,} reviews of `data/sentiment` reaches "
     f"**{by_words:.3f}** ({ends['bag'][0]:.2f} to {ends['bag'][1]:.2f})."
 ))
 
 # %% [markdown]
-# Three of four of these opinions are found by counting words, without a language model. So the zero-shot accuracy has to be compared with that and not with one half, and on 96
-# questions the two intervals overlap. (The bag needed 1,280 labels, the model none.)
+# Counting words classifies three of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with one half, and with 96
+# questions the two intervals overlap. (The bag of words needed 1,280 labels, the model none.)
 
 # %% [markdown]
-# What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (Calibrated, one
-# example comes out above zero-shot calibrated, but hardly above zero-shot as it is.) One draw of examples differs from another more than one number of examples from the next,
-# because the examples move the *threshold*: look at how rarely and how often "positive" is answered.
+# Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". Therefore one draw of examples differs from another by more than one number of examples from the next, and in accuracy no number of examples is better than none. (Calibrated, one
+# example is better than calibrated zero-shot, but hardly better than plain zero-shot.)
 
 # %% [markdown]
-# Whether the model can tell the opinions apart is seen in the pairs of a positive
-# and a negative opinion. Zero-shot, the positive one has the higher score in about nine pairs of ten; with any number of examples, in hardly more. Zhao et al. (2021) measure the
-# threshold with empty texts and subtract it (*calibrated*).
+# The AUC (*pairs in order* in the table) is independent of the threshold: it is the fraction of pairs of a positive
+# and a negative opinion in which the positive one has the higher score. Zero-shot it is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove about a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; other questions would add to them.) Zhao et al. (2021) estimate the
+# threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
-# > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy rising with the number of examples, steeply for 175 B parameters, hardly for 1.3 B. Min et al. (2022)
-# > report that wrong labels in the examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise of the accuracy that stands out of its
-# > interval. With swapped labels the order of the pairs suffers little, where a model that had learned the task from the labels would have reversed it. It knew the task before.
+# > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
+# > report that wrong labels in the examples cost little: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking but no increase in accuracy beyond its
+# > interval. Swapped labels hardly affect the AUC, whereas a model that had learned the task from the labels would have reversed the ranking. The model knew the task before.
 
 # %% [markdown]
 # ## 9 · Further: a model that must learn from its prompt
 #
-# Getting better at a task from examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, draw
-# every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this one prompt. The prompt is a text, *symbol label symbol label …*, and behind each symbol its label is to be
-# predicted. The best possible answer is simple: the label seen for it, or a guess if it has not come yet, so after k examples
+# Improving at a task through examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, we
+# create a new task for each prompt: 8 symbols, each with one of 4 labels, according to a random rule. There are 4⁸ = 65,536 rules; we train on half of them and hold out the other half. The prompt has the form *symbol label symbol label …*, and the model predicts the label after each symbol.
+# The optimal strategy is to repeat the label seen with the symbol, or to guess if it has not occurred yet, so after k examples
 #
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
 # %% [markdown]
-# How could attention do it? The asked symbol finds its earlier places, but what stands there was computed before the label came. The label's own place does not say which symbol it belongs to. So one
-# look back is not enough. With two layers it works (Olsson et al. 2022): a **previous-token head** in the first writes into each label which symbol stood before it, and a head in the second
-# looks for the label with the right note, and copies it. The second kind is called an **induction head**.
+# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before the label. The vectors of the labels, in turn, do not contain the symbol they belong to. So a single
+# attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds to each label the symbol before it, and a head in the second layer
+# attends to the label with the matching symbol and copies it. The latter is called an **induction head**.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 import torch
@@ -1201,30 +1198,35 @@ from coursekit.modules import causal_mask as may_see
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
 
 
-def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"] | None = None):
-    """Symbols (n, ASKED) and their labels by a rule for each prompt: a new one, or one of `rules`."""
-    if rules is None:
-        rule = torch.randint(LABELS, (n, SYMBOLS), generator=generator)
-    else:
-        rule = rules[torch.randint(len(rules), (n,), generator=generator)]
+EVERY_RULE = torch.cartesian_prod(*[torch.arange(LABELS)] * SYMBOLS)[
+    torch.randperm(LABELS**SYMBOLS, generator=torch.Generator().manual_seed(17))
+]
+TRAINING_RULES, HELD_OUT_RULES = EVERY_RULE.chunk(2)
+
+
+def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"]):
+    """Symbols (n, ASKED) and their labels, by one of `rules` for each prompt."""
+    rule = rules[torch.randint(len(rules), (n,), generator=generator)]
     symbols = torch.randint(SYMBOLS, (n, ASKED), generator=generator)
     return symbols, rule.gather(1, symbols)
 
 
 def as_text(symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Int[Tensor, "n 2*asked"]:
-    """Symbol, label, symbol, label, …: tokens of their own."""
+    """The sequence symbol, label, symbol, label, …, in which labels have ids of their own."""
     return torch.stack([symbols, SYMBOLS + labels], dim=2).flatten(1)
 
 
 def answer(model: CourseGPT, symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Tensor:
-    """Logits of the label behind each symbol, (n, asked, labels)."""
+    """Logits of the label after each symbol, (n, asked, labels)."""
     return model(as_text(symbols, labels)).logits[:, 0::2, SYMBOLS:]
 
 
-def learn_to_learn(layers: int = 2, seed: int = 1, steps: int = 600, rules=None):
-    """A model trained on prompts with new rules, or with `rules` alone; its losses."""
+def learn_to_learn(
+    layers: int = 2, seed: int = 1, steps: int = 600, rules=TRAINING_RULES, dim: int = 32, heads: int = 2, feed_forward: int = 64
+):
+    """A model trained on prompts with these rules, and its losses."""
     torch.manual_seed(seed)
-    config = GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim=32, layers=layers, heads=2, feed_forward=64)
+    config = GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim=dim, layers=layers, heads=heads, feed_forward=feed_forward)
     model = CourseGPT(config)
     for table in (model.token, model.position):
         torch.nn.init.normal_(table.weight, std=0.3)
@@ -1244,14 +1246,14 @@ def learn_to_learn(layers: int = 2, seed: int = 1, steps: int = 600, rules=None)
 
 @torch.no_grad()
 def right_by_examples(model: CourseGPT, symbols, labels, shown=None) -> list[float]:
-    """Share of right answers after 0, 1, … examples; `shown`: the examples' labels, if not the true ones."""
+    """Accuracy after 0, 1, … examples; `shown`: the labels in the prompt, if not the true ones."""
     logits = answer(model, symbols, labels if shown is None else shown)
     return (logits.argmax(dim=-1) == labels).float().mean(dim=0).tolist()
 
 
 @torch.no_grad()
 def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor, "layers n H T T"]:
-    """Who looks where, in every head."""
+    """The attention weights of every head."""
     x, keep, found = model.embed(ids), may_see(ids.shape[1]), []
     for layer in model.layers:
         normed, attention = layer.norm_attention(x), layer.attention
@@ -1263,10 +1265,10 @@ def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor
 
 
 def head_scores(weights: Float[Tensor, "layers n H T T"], symbols: Int[Tensor, "n asked"]) -> dict[str, Tensor]:
-    """Two means for each layer and head, (layers, H).
+    """Two mean attention weights for each layer and head, (layers, H).
 
-    previous token: what a label gives to the symbol before it. match: what a symbol that has come before gives to the
-    labels behind its earlier places.
+    previous token: from a label to the symbol before it. match: from a symbol that has occurred before to the labels
+    after its earlier occurrences.
     """
     labels = torch.arange(1, 2 * ASKED, 2)
     same = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)     # n asked asked
@@ -1284,20 +1286,21 @@ learner, learner_losses = learn_to_learn()
 knower, _ = learn_to_learn(steps=200, rules=one_rule)
 
 # %% [markdown]
-# **Predict:** the learner's weights are fixed now. On rules it has never met, which share of labels is right after 8 examples?
+# **Predict:** the learner's weights are fixed now. On held-out rules, what is its accuracy after 8 examples?
 
 # %% tags=["demo"]
 predict("gpt.in_context", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 generator = torch.Generator().manual_seed(1)
-symbols, labels = draw_prompts(4000, generator)
+symbols, labels = draw_prompts(4000, generator, HELD_OUT_RULES)
 random_labels = torch.randint(LABELS, labels.shape, generator=generator)
 in_context = {
-    "trained on new rules": right_by_examples(learner, symbols, labels),
+    "trained on many rules": right_by_examples(learner, symbols, labels),
     "the same, examples with random labels": right_by_examples(learner, symbols, labels, random_labels),
     "trained on one rule": right_by_examples(knower, symbols, labels),
 }
+on_training_rules = right_by_examples(learner, *draw_prompts(4000, generator, TRAINING_RULES))
 earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)      # which examples show it
 once = earlier.sum(dim=-1) == 1
 with torch.no_grad():
@@ -1306,15 +1309,16 @@ copied = (said == (earlier * random_labels[:, None, :]).sum(dim=-1))[once].float
 own_rule = right_by_examples(knower, *draw_prompts(4000, generator, one_rule))
 best = [1 - (1 - 1 / LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKED)]
 best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKED)])
-reveal("gpt.in_context", in_context["trained on new rules"][8])
+reveal("gpt.in_context", in_context["trained on many rules"][8])
 pictures.in_context(in_context, best, learner_losses, best_loss)
-print(f"symbol shown once, with a random label: the learner says that label: {copied:.3f}")
-print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right without an example")
+print(f"accuracy after 8 examples: {in_context['trained on many rules'][8]:.3f} on held-out rules, {on_training_rules[8]:.3f} on training rules, optimum {best[8]:.3f}")
+print(f"a symbol was shown once, with a random label: the learner repeats that label in {copied:.3f} of the cases")
+print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} without an example")
 
 # %% [markdown]
-# In-context learning exists: the learner comes to the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule
-# but a way to find one: the label shown with a symbol comes back when the symbol is asked, right or wrong. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8 was
-# more like the second: it knew what a review is. Does the learner do it with the two heads? One prompt, and for each layer the head that scores highest:
+# In-context learning exists: on held-out rules the learner reaches the optimum at every number of examples, and it is no better on the rules of its training. Its weights do not store a rule
+# but a procedure for finding one: the learner repeats the label shown with a symbol, whether it is correct or not. The model trained on a single rule has stored it in its weights and ignores the prompt. SmolLM2 in section 8 was
+# more like the second model: it already knew the task. Does the learner use the two heads? We show one prompt and, for each layer, the head with the highest score:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
@@ -1334,7 +1338,7 @@ display(pd.DataFrame({
 }).T.style.format("{:.2f}"))
 
 # %% [markdown]
-# Now the control: a model with one layer, and each of them from other random beginnings (`python -m experiments induction`).
+# For comparison, we trained models with one layer, and repeated both with other seeds (`python -m experiments induction`).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 induction = read_table("results/induction.csv")
@@ -1356,39 +1360,56 @@ match_of_one = one_layer[one_layer.measure == "match"].value.max()
 last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (1, 2)}
 last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
 display(Markdown(
-    f"After {ASKED - 1} examples, over {runs[2]} runs each, one layer answers **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** right and two "
-    f"layers **{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}**; the best possible is {best[-1]:.3f}. Nats per question: "
-    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f}, {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, best {best_loss:.3f}. In each run of two "
-    f"layers some head of the first gives the previous token at least **{best_heads['previous token', 1]:.2f}** of its weight, and some head of "
-    f"the second gives matching labels at least **{best_heads['match', 2]:.2f}**; with one layer no head gives them more than {match_of_one:.2f}."
+    f"After {ASKED - 1} examples, over {runs[2]} runs each, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
+    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. Nats per question: "
+    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, optimum {best_loss:.3f}. In each run with two "
+    f"layers, some head of the first assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
+    f"the second assigns at least **{best_heads['match', 2]:.2f}** to matching labels; with one layer no head assigns them more than {match_of_one:.2f}."
 ))
 
 # %% [markdown]
-# One layer ends on a plateau, the same in each run: it can see which labels have come and how often, not with which symbol. After one example or two that is nearly enough; further examples help it no more. Two layers stand still at first as well, for a hundred steps or two; then they
-# fall to the bound, one run later than the others, and nothing in the loss has announced it. Olsson et al. (2022) see such a bend in the training of language models, at the time at which induction heads appear.
+# A single layer with two heads ends on the same plateau in each run: it can use which labels have occurred and how often, but not with which symbol. Two layers also stay on a plateau at first, for one or two hundred steps; then their loss suddenly
+# falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time at which induction heads appear.
+#
+# This does not mean that one layer can never solve the task. Many heads can replace the second layer in part, for example by one head for each distance:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+wide = read_table("results/induction_wide.csv").groupby("where").value.agg(list)
+display(pd.DataFrame({
+    f"{k} examples": {
+        "one layer, 16 heads": "{:.3f} ± {:.3f}".format(*mean_and_half(wide[str(k)])),
+        "one layer, 2 heads": "{:.3f} ± {:.3f}".format(*over_runs(1, "right", str(k))),
+        "two layers, 2 heads": "{:.3f} ± {:.3f}".format(*over_runs(2, "right", str(k))),
+        "optimum": f"{best[k]:.3f}",
+    }
+    for k in (1, 2, 4, 6, 8)
+}).rename_axis("accuracy on held-out rules"))
 
 # %% [markdown]
-# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of part 8 and the two models of part 9, explain what would have to be measured before you
-# believe this sentence, and what the measurements of this notebook say about it. (3–5 sentences)
+# TEXT-WIDE
+
+# %% [markdown]
+# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
+# believe this statement, and what the measurements of this notebook say about it. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Accuracy with examples does not show learning if the model could do the task without them: it has to be compared with zero examples, over several draws of examples and with an
-# interval. And the answers have to depend on what the examples *say*. With swapped labels a model that learns in context must swap its answers. The model of part 9 does listen to
-# them: it falls to chance when the labels of its examples are random. SmolLM2 orders the opinions nearly as well zero-shot and with swapped labels as with right ones, so it brought
-# the task along. The examples moved its threshold, and the intervals are too wide to say that their number helps. A task that cannot have been known before (new labels, made-up
-# words) would be the fair test.
+# Accuracy with examples does not show learning if the model can do the task without them: it has to be compared with zero-shot accuracy, over several draws of examples and with an
+# interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The model of section 9 does depend on
+# them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it knew
+# the task before. The examples shifted its threshold, and the intervals are too wide to say that their number improves the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
+# words).
 #
-# *Marking: 1 point for the comparison with zero examples and with wrong labels (over draws, with intervals); 1 point for the reading of the results: task known before, examples move the threshold,
-# the small model of part 9 is the contrast.*
+# *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: task known before, examples shift the threshold,
+# the small model of section 9 as the contrast.*
 
 # %% [markdown]
-# ## 10 · Further: BERT against GPT, measured
+# ## 10 · Further: BERT and GPT compared
 #
-# You have measured all that is needed for the comparison that textbooks give in words.
+# You have measured everything needed for the comparison that textbooks give in words.
 
 # %% [markdown]
-# What each vector *can* depend on, a derivative tells: the **influence** of 05, the size of the gradient of each output with respect to each
-# input. In ELMo's two halves, in BERT, and in GPT, for the first of our sentences:
+# Derivatives show what each vector *can* depend on: the **influence** of 05 is the size of the gradient of each output with respect to each
+# input. We compute it for ELMo's two halves, BERT and GPT on the first of our sentences:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -1417,9 +1438,9 @@ for name in maps:
     print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier ones {past[name]:.2f}")
 
 # %% [markdown]
-# GPT's triangle is exact: zeros above the diagonal, not small numbers. The diagonal belongs to it: a word's own vector counts at its own place, since what is predicted there is the word
-# *after* it. ELMo has the same triangle twice, once for each direction, and glues the two together at the end; only BERT
-# mixes both sides in every layer. This is why ELMo and BERT pass the exam on both sides, and why neither can simply be asked to write.
+# GPT's map is exactly triangular: the entries above the diagonal are zeros, not merely small. The diagonal is included, since the prediction at each position is the *next*
+# word. ELMo has two such triangles, one for each direction, and concatenates the results; only BERT
+# combines both sides in every layer. This is why ELMo and BERT can use cues on both sides, and why neither can simply generate text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(9), "held_out")
@@ -1430,40 +1451,50 @@ gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).
 targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
 no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
 def seen(name: str) -> dict[str, str]:
-    """Sense accuracy of the last layer by kind of question: recorded, over seeds."""
-    return {f"sense, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
+    """Accuracy on senses with the last layer, by kind of question: recorded, over seeds."""
+    return {f"accuracy on senses, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
 
 against = pd.DataFrame({
     "BERT": {
-        "two cells, last layer: difference": f"{two_cells['small BERT'][-1]:.2f}",
+        "architecture": "encoder only",
+        "attention": "bidirectional",
+        "pre-training objective": "masked words (and next sentence)",
+        "labels per sentence": f"{0.15 * no_special:.0%} of the tokens",
+        "context of a word": "both sides",
+        "two senses of cell, difference in the last layer": f"{two_cells['small BERT'][-1]:.2f}",
         "influence from later words": f"{future['BERT']:.2f}",
         **seen("BERT"),
-        "tokens that teach, in a sentence": f"{0.15 * no_special:.0%}",
-        "writes": "no: it fills gaps",
-        "examples of models": "BERT, RoBERTa, MiniLM",
+        "output": "a vector per token; fills gaps",
+        "primary strength": "understanding: tagging, classification, retrieval",
+        "examples": "BERT, RoBERTa, MiniLM, ModernBERT",
     },
     "GPT": {
-        "two cells, last layer: difference": f"{two_cells['small GPT'][-1]:.0g}",
+        "architecture": "decoder only",
+        "attention": "causal",
+        "pre-training objective": "next word",
+        "labels per sentence": f"{targets:.0%} of the tokens",
+        "context of a word": "the left side",
+        "two senses of cell, difference in the last layer": f"{two_cells['small GPT'][-1]:.0g}",
         "influence from later words": f"{future['GPT']:.2f}",
         **seen("GPT"),
-        "tokens that teach, in a sentence": f"{targets:.0%}",
-        "writes": f"yes: {written['1'][0]:.0%} possible at temperature 1",
-        "examples of models": "GPT-2, LLaMA, SmolLM2",
+        "output": f"generates text; {written['1'][0]:.0%} of its sentences possible at temperature 1",
+        "primary strength": "generation, tasks in the prompt",
+        "examples": "GPT-2, LLaMA, SmolLM2",
     },
 })
 display(against)
 print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
-      f"(perplexity {np.exp(gpt_loss):.2f}); best possible {gpt_bound:.3f} ({gpt_loss / gpt_bound - 1:.1%} above)")
+      f"(perplexity {np.exp(gpt_loss):.2f}); entropy {gpt_bound:.3f} (the loss is {gpt_loss / gpt_bound - 1:.1%} higher)")
 
 # %% [markdown]
-# Each pays for what it has. BERT sees both sides, and learns from 15 % of the words of a sentence; GPT learns from every token but the first and writes, and its vectors know the left. Now the decoder's line in the
-# architecture table of 04, measured as there: random projections for the gradient, one layer with D = 64 for the time.
+# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence; GPT learns from every token but the first and can generate, but its vectors depend only on the left side. We now add the decoder to the
+# architecture table of 04, measured in the same way: random projections for the gradient, one layer with D = 64 for the time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.architectures import keep_measured
 
 def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
-    """What one attention with random projections gives the last word."""
+    """The output of an attention layer with random projections at the last word."""
     D = x.shape[1]
     W = (2 * torch.rand(D, 3 * D, generator=torch.Generator().manual_seed(seed)).double() - 1) / D**0.5
     q, k, v = (part[None, None] for part in (x @ W).chunk(3, dim=-1))
@@ -1495,7 +1526,7 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 lines = {}
 for name, sees, steps, causal, attend in (
     ("encoder (attention)", "all words", "1", False, plain_attention),
-    ("decoder (GPT)", "its left", "1 in training, T in writing", True, masked_attention),
+    ("decoder (GPT)", "the left side", "1 in training, T in generation", True, masked_attention),
 ):
     ratios = [gradient(64, causal, seed) / gradient(2, causal, seed) for seed in range(8)]
     left_over = np.exp(np.log(ratios).mean())
@@ -1510,14 +1541,14 @@ for name, sees, steps, causal, attend in (
 display(pd.DataFrame(lines).T.rename_axis("architecture"))
 
 # %% [markdown]
-# The mask saves nothing: half of the scores are computed and thrown away, and adding the mask takes time of its own (fused implementations skip the hidden half). The gradient of the first word at the *last* one is the same as without a mask, since the last word
-# sees everything.
+# The mask saves no time: half of the scores are computed and discarded, and adding the mask takes additional time (fused implementations skip the masked half). The gradient at the *last* word with respect to the first is the same as without a mask, since the last word
+# attends to all words.
 
 # %% [markdown]
-# ## Further: a GPT of novels
+# ## Further: a GPT trained on novels
 #
-# Between the model of an artificial language and SmolLM2 lies one that the course has trained itself, with the loss of section 3. It has 5.3 million parameters and 8,192 pieces of its own; about an hour of one core made it.
-# It has read English novels of 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights go into *your* GPT.
+# Between the model of the generated language and SmolLM2 there is a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour of one core.
+# Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
@@ -1535,14 +1566,14 @@ display(recorded_on_novels("gpt"))
 YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
-# Per character it loses less than counts of five pieces, on authors that neither has read. It goes on with what you give it, and SmolLM2 with the same. Both draw at temperature 0.8 with top-p 0.9. The second beginning is of today.
+# On held-out authors, its loss per character is lower than that of 5-gram counts. We let it continue a prompt of yours, and SmolLM2 the same prompt, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 @torch.no_grad()
 def continue_novel(text: str, tokens: int, temperature: float = 0.8, p: float = 0.9, seed: int = 0) -> str:
-    """`text` continued by the novels' GPT, with your sample, top_p and cache. Special pieces are never drawn."""
+    """`text` continued by the novels' GPT, with your sample, top_p and cache, without special tokens."""
     ids = [BOS, *pieces.encode(text, add_special_tokens=False).ids][-(128 - tokens) :]
     new, written, generator = torch.tensor([ids]), [], torch.Generator().manual_seed(seed)
     of_novels.reset(cached=True)
@@ -1561,13 +1592,13 @@ for text in ("The prisoner sat in a dark cell and", "My phone has no signal, so"
     print_text("SmolLM2:", continue_text(text, 40, ((0.8, everything, 0.9),))[0])
 
 # %% [markdown]
-# One writes novels, the other what the web writes. Neither text shows which model *predicts* better, and their losses per token cannot be compared: their tokens differ. Nats per **character** can.
-# We take sentences of the course's own: 100 with words that novels know, too, and 100 of today (the three controls have 50). Each is read alone, SmolLM2 from the mark that parts the texts of its training.
+# One model writes like a novel, the other like the web. The samples do not show which model *predicts* better, and their losses per token cannot be compared, because their tokens differ. Losses per **character** can.
+# We use sentences of our own: 100 with words that also occur in novels, and 100 contemporary ones (the three controls have 50 each). Each sentence is evaluated separately, with SmolLM2 after its document separator.
 #
-# **Predict:** on the sentences with words that novels know, who loses less per character?
+# **Predict:** on the sentences with words that occur in novels, which model has the lower loss per character?
 
 # %% tags=["demo"]
-NOVELS_FIRST, SMOL_FIRST, LEVEL = "the novels' GPT", "SmolLM2", "their difference cannot be told from 0"
+NOVELS_FIRST, SMOL_FIRST, LEVEL = "the novels' GPT", "SmolLM2", "they cannot be distinguished"
 predict("gpt.novels", ..., choices=(NOVELS_FIRST, SMOL_FIRST, LEVEL))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1583,7 +1614,7 @@ def of_books(text: str) -> list[int]:
 
 @torch.no_grad()
 def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
-    """-log p of each row of tokens behind its first `skip`, in nats; ten of about the same length at a time."""
+    """−log p of each sequence after its first `skip` tokens, in nats; in batches of ten of similar length."""
     found = torch.zeros(len(rows))
     for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
         tokens = [torch.tensor(rows[i]) for i in some.tolist()]
@@ -1593,7 +1624,7 @@ def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
     return found.tolist()
 
 def nats_of_both(texts: list[str], before: str = "", mark: str = "<|endoftext|>") -> np.ndarray:
-    """A row for each text: nats of the novels' GPT and of SmolLM2, and its characters."""
+    """For each text: nats of the novels' GPT, nats of SmolLM2, and the number of characters."""
     space, by_books = " " if before else "", [BOS, *of_books(before)]
     by_web = [words.convert_tokens_to_ids(mark), *of_web(before)]
     return np.stack([
@@ -1605,11 +1636,11 @@ def nats_of_both(texts: list[str], before: str = "", mark: str = "<|endoftext|>"
 rng = np.random.default_rng(0)
 novel_like, of_today = (read_table(f"senses/{name}.csv").sentence.sample(100, random_state=0).tolist() for name in ("novels", "senses"))
 per_character = {
-    "words that novels know": nats_of_both(novel_like),
-    "today": nats_of_both(of_today),
-    "today, words shuffled": nats_of_both([" ".join(rng.permutation(text.split())) for text in of_today[:50]]),
-    "novels, behind “It was late.”": nats_of_both(novel_like[:50], before="It was late."),
-    "novels, SmolLM2 from <|im_end|>": nats_of_both(novel_like[:50], mark="<|im_end|>"),
+    "words from novels": nats_of_both(novel_like),
+    "contemporary": nats_of_both(of_today),
+    "contemporary, words shuffled": nats_of_both([" ".join(rng.permutation(text.split())) for text in of_today[:50]]),
+    "words from novels, after “It was late.”": nats_of_both(novel_like[:50], before="It was late."),
+    "words from novels, SmolLM2 after <|im_end|>": nats_of_both(novel_like[:50], mark="<|im_end|>"),
 }
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1620,12 +1651,12 @@ def more_than_smollm2(rows: np.ndarray) -> float:
     return nats_per_character(rows, 0) - nats_per_character(rows, 1)
 
 between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)) for called, rows in per_character.items()}
-difference, low, high = between["words that novels know"]
+difference, low, high = between["words from novels"]
 reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST, because={
-    NOVELS_FIRST: "These sentences are ours and not of 1880, and it has read 16 million pieces; SmolLM2 has read novels, too, and much else.",
-    SMOL_FIRST: "It has read far more, and loses less on the sentences of today. Here the interval holds 0. The table shows where it does not: another beginning is enough.",
+    NOVELS_FIRST: "These sentences were not written in 1880, and the novels' GPT was trained on only 16 million tokens; SmolLM2's training data include novels and much else.",
+    SMOL_FIRST: "It was trained on far more text and has the lower loss on contemporary sentences. Here the interval contains 0. The table shows that a different context changes this.",
 })
-pictures.two_readers({called: per_character[called] for called in ("words that novels know", "today")}, ("the novels' GPT", "SmolLM2"))
+pictures.two_readers({called: per_character[called] for called in ("words from novels", "contemporary")}, ("the novels' GPT", "SmolLM2"))
 display(pd.DataFrame({
     called: {
         "the novels' GPT": f"{nats_per_character(rows, 0):.2f}", "SmolLM2": f"{nats_per_character(rows, 1):.2f}",
@@ -1635,9 +1666,9 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times the parameters and has read 125,000 times the text. On the sentences of today it loses less; where novels know the words, the two cannot be told apart. Shuffled words cost both, and SmolLM2 more.
+# SmolLM2 has 25 times the parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two cannot be distinguished. Shuffling the words increases both losses, and SmolLM2's more.
 #
-# Who is ahead hangs on where one begins. Behind a sentence SmolLM2 loses less than before, and less than the novels' GPT, which loses about as much as before. Begun with the mark that ends a turn of a chat, SmolLM2 loses more than the small one. A loss without its context is half a number.
+# Which model is better depends on the context. Given a preceding sentence, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
 
 # %% [markdown]
 # ## 11 · Scoreboard
@@ -1647,23 +1678,23 @@ from coursekit.scoreboard import add_row, draw
 from coursekit.small import recorded as recorded_figures
 
 nats = recorded_figures("gpt").loc["held-out: next word, loss"]
-add_row("GPT, untrained", seeds["GPT, untrained"], loss=nats.untrained, note="control")
+add_row("GPT, untrained", seeds["GPT, untrained"], loss=nats.untrained, note="baseline")
 add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT's row ends at the dashed line in every panel, or close before it. It stands above all rows that do not know the order where order decides, and below every row that reads the right side where the
-# cue stands only there, even below a bag of words.
+# GPT reaches the dashed line in every panel, or comes close to it. Where order decides, it outperforms all models that ignore the order; where the cue is only on the right, it is worse than every model that uses the right side,
+# even than a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
 #
-# Greedy writing takes the best *word* each time, not the best sentence. **Beam search** carries several beginnings along and lets all their continuations compete. It counts as extra credit. The
-# toy decoder is that of 04.
+# Greedy decoding chooses the best *token* at each step, which need not lead to the best sentence. **Beam search** keeps several prefixes and lets all their continuations compete. This exercise earns extra credit. The
+# toy decoder is the one from 04.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A stand-in for a decoder: logits from tables, by place and all tokens so far."""
+    """A toy decoder: logits from tables, by position and all tokens so far."""
     def next_logits(ids: Int[Tensor, "n t"]) -> Float[Tensor, "n t V"]:
         return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
 
@@ -1673,13 +1704,13 @@ def toy_decoder(case: dict):
 def beam_search(
     next_logits, width: int, longest: int, bos: int, eos: int, pad: int
 ) -> tuple[Int[Tensor, "longest"], Float[Tensor, ""]]:
-    """The best sentence found, and its log-probability in nats, as a tuple.  (extension, ●●●, 15 minutes)
+    """(the best sentence found, its log-probability in nats).  (extension, ●●●, 15 minutes)
 
-    next_logits(ids) takes beginnings (n, t) with bos in front and returns logits (n, t, V). At every step
-    all continuations of all beginnings compete by the sum of their log-probabilities; the `width` best go
-    on (fewer while there are fewer). A beginning that has written eos competes unchanged: its one
-    continuation is pad, at no cost. No normalisation by length. After `longest` steps the best
-    one is returned, exactly `longest` tokens without bos, whether it has ended or not.
+    next_logits(ids) maps prefixes (n, t) that start with bos to logits (n, t, V). At every step all
+    continuations of all prefixes compete by the sum of their log-probabilities, and the `width` best are kept
+    (fewer while there are fewer). A prefix that has ended with eos competes unchanged: its only
+    continuation is pad, at no cost. Do not normalise by length. After `longest` steps return the best
+    one, exactly `longest` tokens without bos, whether it has ended or not.
     """
     ### BEGIN SOLUTION
     ids, total, ended = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
@@ -1711,26 +1742,26 @@ with torch.no_grad():
         found, total = beam_search(own_gpt, width, longest, BOS, EOS, PAD)
         ids, beams[width] = [BOS, *found.tolist()], total.item()
         true = language.log_probability(np.array([ids]))[0]
-        print(f"width {width:>3}: {total:6.2f} nats (in the language {true:6.2f})   {language.decode(ids)}")
+        print(f"width {width:>3}: {total:6.2f} nats (true log-probability {true:6.2f})   {language.decode(ids)}")
 below = (of_samples < beams[128]).float().mean().item()
-print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,",
-      f"half of them below {of_samples.median():.1f}; {below:.0%} less probable than what width 128 finds")
+print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats, median {of_samples.median():.1f};",
+      f"{below:.0%} are less probable than the sentence found with width 128")
 
 # %% [markdown]
-# A wider beam does not always find a better sentence. With 2 beginnings it finds a less probable one than greedy writing, since beginnings that are probable now and improbable later
-# have crowded the other one out. Wide enough, it finds sentences that are more probable than nearly all samples, and each time the same ones. In a language nearly all sentences are
-# improbable one by one; that is why beam search serves translation, where few answers are right, and why stories are sampled (Holtzman et al. 2020).
+# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding, because prefixes that are probable at first and improbable later
+# have displaced the better one. If it is wide enough, it finds sentences that are more probable than nearly all samples, and always the same ones. Individually, nearly all sentences of a language are
+# improbable. Therefore beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary
 #
-# - A causal mask adds −∞ to the scores of later positions. One pass then trains every position.
-# - A decoder's vector of a word is fixed before anything to its right is read. No size changes that.
-# - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included.
-# - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, same logits.
-# - Your GPT is GPT-2's: with its weights under the right names, the logits are equal.
-# - Few-shot examples moved SmolLM2’s threshold far, its ranking hardly.
-# - A model with two layers learns in context as well as the exact posterior does; with one layer it cannot.
+# - A causal mask adds −∞ to the scores of later positions, so that a single pass trains every position.
+# - A decoder's vector of a word is computed before anything to its right, whatever the size of the model.
+# - Temperature and top-k reshape the distribution; top-p truncates it where p is reached, including the token that crosses p.
+# - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits.
+# - Your GPT has GPT-2's architecture: with its weights under the right names, the logits agree.
+# - Few-shot examples shift SmolLM2’s threshold considerably and improve its ranking slightly.
+# - A model with two layers learns in context as well as the exact posterior does; one layer with two heads does not.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
 

@@ -202,6 +202,32 @@ def test_a_model_trained_on_new_rules_is_as_good_as_possible_and_the_controls_ar
     assert measured["own_rule"][0] > 0.97 and measured["copied"] > 0.95
 
 
+def test_no_rule_of_the_test_was_met_in_training_and_the_learner_is_as_good_on_either_side(measured):
+    met, held_out = (
+        set(map(tuple, measured[rules].tolist())) for rules in ("TRAINING_RULES", "HELD_OUT_RULES")
+    )
+    assert len(met) == len(held_out) == 4**8 // 2 and not met & held_out
+    learner = measured["in_context"]["trained on many rules"]
+    assert abs(learner[8] - measured["on_training_rules"][8]) < 0.03
+
+
+def test_sixteen_heads_replace_the_second_layer_in_part(measured):
+    wide = {examples: np.mean(values) for examples, values in measured["wide"].items()}
+    best, narrow = measured["best"], recorded_induction(measured, 1, "right")
+    plateau = narrow[narrow["where"] == "8"].value.mean()
+    assert all(wide[str(k)] > best[k] - 0.03 for k in (1, 2, 4))
+    assert plateau + 0.1 < wide["8"] < best[8] - 0.02
+
+
+def test_examples_improve_the_ranking(measured):
+    runs = measured["recorded"].query("labels == 'right' and measure == 'pairs in order'")
+    zero = runs[runs.examples == 0].value.mean()
+    assert zero == pytest.approx(0.922, abs=0.0006)
+    for count in (1, 2, 4, 8):
+        mean, half = mean_and_half(runs[runs.examples == count].value.to_numpy())
+        assert 0.9405 < mean < 0.9475 and mean - half > zero
+
+
 def recorded_induction(measured, layers, measure):
     table = measured["induction"]
     return table[(table.layers == layers) & (table.measure == measure)]
@@ -247,13 +273,13 @@ def test_smollm2_and_the_novels_gpt_are_as_far_apart_as_the_beginning_has_it(mea
     )  # "cannot be told apart", "on the sentences of today it loses less"
     assert behind[1] > 0  # "and less than the novels' GPT"
     rows = measured["per_character"]
-    helped = rows["words that novels know"][:50, :2] - rows["novels, behind “It was late.”"][:, :2]
-    (of_novels, of_smollm2), halves = mean_and_half(helped / rows["words that novels know"][:50, 2:])
+    helped = rows["words from novels"][:50, :2] - rows["words from novels, after “It was late.”"][:, :2]
+    (of_novels, of_smollm2), halves = mean_and_half(helped / rows["words from novels"][:50, 2:])
     assert (
         of_smollm2 - halves[1] > 0.08 > of_novels + halves[0]
     )  # "loses less, the novels' GPT about as much"
     assert from_chat[2] < 0  # "loses more than the small one"
-    both = np.hstack([rows["today, words shuffled"], rows["today"][:50]])
+    both = np.hstack([rows["contemporary, words shuffled"], rows["contemporary"][:50]])
 
     def costs(column):
         return bootstrap(
