@@ -125,7 +125,7 @@ torch.manual_seed(0)
 D = 32                                                              # size of words and states
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
-    """Weights before training: uniform, up to 1/√D, as PyTorch draws them; biases 0. In float64."""
+    """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises them; biases 0."""
     generator = torch.Generator().manual_seed(seed)
 
     def matrix() -> Tensor:
@@ -166,7 +166,7 @@ def first_word_matters(run, T: int, seed: int) -> float:
     return torch.autograd.functional.jacobian(with_first, x[0]).norm().item()
 
 def over_seeds(run, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
-    """The derivative for each seed (other weights, other words) and each length."""
+    """The derivative for each seed (different weights, different words) and each length."""
     return np.array([[first_word_matters(run, T, seed) for T in lengths] for seed in range(seeds)])
 
 def plain_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
