@@ -251,8 +251,8 @@ def subject_remembered(
     means = geometric_means(ax, remembered, between, (ORANGE, GREEN))
     ax.axhline(1, color=GREY, linestyle=":", linewidth=1.5, label="subject forgotten")
     ax.set(
-        xlabel="words between the subject and her or his",
-        ylabel="factor by which the subject\nraises the odds of her",
+        xlabel="words between the subject and “her” or “his”",
+        ylabel="factor by which the subject\nraises the odds of “her”",
     )
     ax.set_yticks([1, 10, 100], ["1", "10", "100"])
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=9)

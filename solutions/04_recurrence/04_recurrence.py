@@ -125,7 +125,7 @@ torch.manual_seed(0)
 D = 32                                                              # size of words and states
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
-    """Weights before training: uniform, up to 1/√D, as PyTorch draws them; biases 0. In float64."""
+    """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises them; biases 0."""
     generator = torch.Generator().manual_seed(seed)
 
     def matrix() -> Tensor:
@@ -166,7 +166,7 @@ def first_word_matters(run, T: int, seed: int) -> float:
     return torch.autograd.functional.jacobian(with_first, x[0]).norm().item()
 
 def over_seeds(run, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
-    """The derivative for each seed (other weights, other words) and each length."""
+    """The derivative for each seed (different weights, different words) and each length."""
     return np.array([[first_word_matters(run, T, seed) for T in lengths] for seed in range(seeds)])
 
 def plain_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
@@ -187,7 +187,7 @@ large = over_seeds(large_network, [2, 32])
 grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
 display(Markdown(
     "From 2 to 32 words, the derivative of the plain network shrinks to "
-    f"**{left_over:.1e}** of its size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:.0e}**: "
+    f"**{left_over:.1e}** of its size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:,.0f}**: "
     "it explodes, and one training step would throw the weights far off. Clipping (03) prevents this."
 ))
 
@@ -957,7 +957,7 @@ display(Markdown(
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The bright cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
+# The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
 # after its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not prove what the
 # model used (02, *Sources say, we measure*), because the encoder has already mixed the words when the decoder attends to them.
 
@@ -1053,7 +1053,8 @@ print(f"largest weight on the translated word: dot product {dot_found:.1%} of th
 pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 
 # %% [markdown]
-# The simpler score also produces an alignment that nobody asked for.
+# The simpler score also produces an alignment, but a looser one. For some nouns in this sentence the largest weight lies on the article before them,
+# where the LSTM that reads from right to left has already seen the noun.
 
 # %% [markdown]
 # ### Beam search and BLEU
@@ -1102,8 +1103,8 @@ print("the greedy translation is more probable than the correct translation:", c
 print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: {only_greedy} (exact McNemar test: p = {mcnemar:.2f})")
 
 # %% [markdown]
-# The beam does its job: for many sentences it finds a more probable translation. It still does not make more sentences exact, because for most sentences
-# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. Where models are better trained, search pays: with a beam of 12 instead of
+# The beam does its job: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
+# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: with a beam of 12 instead of
 # greedy decoding, the translators of Sutskever et al. (2014, table 1) rose from 33.0 to 34.8 BLEU.
 
 # %% [markdown]

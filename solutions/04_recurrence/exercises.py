@@ -532,7 +532,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Source padding not masked",
-            "Sentences without padding are correct. In the others, padding takes weight from the words. Set its scores to −∞ before the softmax.",
+            "Sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
@@ -671,7 +671,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Padding not masked",
-            "Sentences without padding are correct. In the others, padding takes weight from the words. Set its scores to −∞ before the softmax.",
+            "Sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
@@ -824,7 +824,7 @@ cross_attention = Exercise(
     mistakes=(
         Mistake(
             "Source padding not masked",
-            "Sentences without padding are correct. In the others, padding takes weight from the words. Set its scores to −∞ before the softmax.",
+            "Sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             HIDDEN, "scores",
         ),
         Mistake(
@@ -866,7 +866,7 @@ cross_attention = Exercise(
         ),
         Mistake(
             "Roles of encoder and decoder swapped",
-            "Your queries come from the source, your keys and values from the target. It is the other way round: the decoder asks, the encoder is asked.",
+            "Your queries come from the source, your keys and values from the target. Use the decoder for the queries and the encoder for keys and values.",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     scores = (enc @ W_q) @ (dec @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -922,8 +922,8 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
         ),
         Mistake(
             "Mask aligned with the target axis",
-            "Your source_keep has no axis for the target, so it is spread over the sentences; where there are as many sentences as target positions, it "
-            "hides the wrong words. Give it an axis of size 1 in the middle.",
+            "Your source_keep has no axis for the target, so it is broadcast over the sentences; where there are as many sentences as target positions, "
+            "it hides the wrong words. Give it an axis of size 1 in the middle.",
             "~source_keep[:, None, :]", "~source_keep",
         ),
         Mistake(
@@ -996,7 +996,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     },
     hints=(
         "This is the attention of 02 with two sequences. Which one provides the queries? Which one provides keys and values? Which one has padding that must get no weight?",
-        "queries: (B, Tt, d). keys: (B, Ts, d). values: (B, Ts, dv). scores and weights: (B, Tt, Ts). source_keep (B, Ts) must be spread over all Tt rows.",
+        "queries: (B, Tt, d). keys: (B, Ts, d). values: (B, Ts, dv). scores and weights: (B, Tt, Ts). source_keep (B, Ts) must be broadcast over all Tt rows.",
         "queries from the decoder; keys and values from the encoder\nscores = every query with every key, scaled\nscores of padding = a number whose exponential is 0\nweights = softmax over "
         "the source\nreturn the weighted sums of the values, and the weights",
         "Near miss: `scores.masked_fill(~source_keep, …)` without a new axis fails or, worse, aligns the batch with the target: source_keep needs an axis of size 1 in the middle.",

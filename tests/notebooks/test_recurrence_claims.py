@@ -47,7 +47,7 @@ def test_the_dot_product_translates_well_but_three_seeds_do_not_compare_it_with_
     assert min(dot) > 0.97  # "more than 97 in 100 sentences exactly with every seed"
     assert dot[0] >= additive[0] and dot[1] < additive[1] - 0.01
     assert measured["dot_right"] > 0.95
-    assert measured["dot_found"] > 0.5
+    assert 0.5 < measured["dot_found"] < measured["additive_found"] - 0.1  # "a looser one"
 
 
 def test_attention_loses_as_one_over_the_number_of_words(measured):
@@ -118,7 +118,7 @@ def test_after_the_first_error_more_is_lost(measured):
 def test_the_beam_finds_more_probable_translations_but_the_model_prefers_wrong_ones(measured):
     assert measured["more_probable"].float().mean() > 0.25  # "for many sentences"
     assert measured["model_errors"].float().mean() > 0.75  # "for most sentences"
-    assert measured["mcnemar"] > 0.05  # "does not make more sentences exact"
+    assert measured["mcnemar"] > 0.05  # "does not translate more sentences exactly"
 
 
 def test_bleu_is_far_above_the_share_of_exact_sentences(measured):
