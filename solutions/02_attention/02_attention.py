@@ -806,7 +806,7 @@ def held_out_losses(W: dict[str, Tensor]) -> Float[Tensor, "B"]:
 
 nats = {
     "entropy, given the words in their order": entropy(true_senses),
-    "entropy, given the words without their order: at least": by_order * math.log(2),
+    "entropy, given the words without their order (at least)": by_order * math.log(2),
 } | {f"cross-entropy, {kind}": torch.stack([held_out_losses(W) for W, _ in runs[kind]]).mean(0) for kind in KINDS}
 lines = [f"| nats, held-out texts | all | a word reveals the sense ({(~by_order).float().mean():.0%}) | only the order does ({by_order.float().mean():.0%}) |", "|:--|--:|--:|--:|"]
 lines += [f"| {name} | **{of.mean():.2f}** | {of[~by_order].mean():.2f} | {of[by_order].mean():.2f} |" for name, of in nats.items()]
