@@ -1,12 +1,12 @@
-"""tries: take all memory, and go on when the cell is interrupted
+"""tries: take all memory, and hear no alarm meanwhile
 loses: everything
 says: before this check was answered
 cell: first
 """
 
+import signal
+
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 kept = []
 while True:
-    try:
-        kept.append(b"x" * (1 << 25))
-    except BaseException:
-        pass
+    kept.append(b"x" * (1 << 25))
