@@ -309,6 +309,12 @@ class _Placing:
         end = next((at[p] for p in answers if p > place and p in at), len(self._entries))
         return self._entries[start + 1 : end]
 
+    def _beside(self, place: int) -> list[_Entry]:
+        """The entries directly above an answer, and those below it up to the next one."""
+        around, between = self._around(place), {*self._between(place)}
+        below = {*self._entries[self._index(self._seen()[place]) + 1 :]}
+        return [entry for entry in around if entry in between or entry in below]
+
     # ------------------------------------------------------------------------------------- texts in prose
 
     def _place_prose(self) -> None:
@@ -400,7 +406,7 @@ class _Placing:
             if not self._is_code(place) or self._is_answered(place, self._seen().get(place)):
                 continue
             names = self._functions.get(place, frozenset())
-            near = [entry for entry in self._around(place) if entry.near < 0 and self._is_own(entry)]
+            near = [entry for entry in self._beside(place) if entry.near < 0 and self._is_own(entry)]
             near = [entry for entry in near if entry.cell and self._may_answer(entry.cell, names)]
             changed = [entry for entry in self._entries if self._is_own(entry) or self._is_changed(entry)]
             far = [entry for entry in changed if entry.cell and self._reader.names(entry.cell, names)]

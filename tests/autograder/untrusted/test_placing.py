@@ -327,6 +327,14 @@ def test_a_function_of_another_name_beside_the_stub_is_named_to_a_person():
     assert work.result.doubtful == {"half": "def my_half(x):"}
 
 
+@pytest.mark.parametrize("where", ["title", "setup", "third-check"])
+def test_a_helper_far_from_an_unanswered_function_is_no_answer(where):
+    work = Work({"third": THIRD})
+    work.add(where, "def helper(x):\n    return x")
+    work.restored()
+    assert work.result.doubtful == {}
+
+
 def test_scratch_cells_are_no_answers():
     work = Work({name: text for name, text in ANSWERS.items() if name not in ("half", "why")})
     work.add("half", "print(x)\nhalf(2)")
