@@ -12,6 +12,9 @@ MOST_READ, MOST_PARSED = 2_000_000, 400_000  # characters of one notebook
 SHORT = 20  # characters of a line that says nothing about whose it is
 FENCE = re.compile(r"\s*(?:```|~~~)")
 LOOKS_DEFINED = re.compile(r"\b(?:def|class) +(\w+)|\b(\w+) *= *lambda\b|\blambda\b")
+NOT_RUN_HERE = re.compile(
+    r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)"
+)  # written to a file, or given to a shell
 WORDS = ("def ", "class ", "lambda")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
 BADGE = re.compile(r"colab-badge|kaggle\.com/static|mybinder\.org/badge|deepnote\.com/buttons")
@@ -44,7 +47,7 @@ class Reader:
 
     def defines(self, cell: Cell, names: Collection[str]) -> bool:
         """Whether the cell defines one of these functions at its top level, or would if its code were right."""
-        if not self.names(cell, names):
+        if not self.names(cell, names) or NOT_RUN_HERE.match(cell.source):
             return False
         tree = self._tree(self.code_in(cell))
         if tree is None:

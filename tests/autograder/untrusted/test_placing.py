@@ -335,6 +335,16 @@ def test_a_helper_far_from_an_unanswered_function_is_no_answer(where):
     assert work.result.doubtful == {}
 
 
+@pytest.mark.parametrize(
+    "source", ["%%writefile helper.py\n" + HALF, f'exec("""{HALF}""")', "# " + HALF.replace("\n", "\n# ")]
+)
+def test_a_function_that_no_cell_defines_is_shown_to_a_person(source):
+    work = Work({name: text for name, text in ANSWERS.items() if name != "half"})
+    work.add("setup", source)
+    assert "NotImplementedError" in work.restored()["half"]
+    assert work.result.doubtful == {"half": source.splitlines()[0]}
+
+
 def test_scratch_cells_are_no_answers():
     work = Work({name: text for name, text in ANSWERS.items() if name not in ("half", "why")})
     work.add("half", "print(x)\nhalf(2)")
