@@ -179,6 +179,7 @@ def contents(everybody: Class) -> dict[str, object]:
             [history.seconds for history in everybody.histories.values() if history.seconds] or [0]
         ),
         "failed": _failed(everybody),
+        "put_right": [(name, kept.notes) for name, kept in everybody.histories.items() if kept.notes],
         **_alike(everybody),
         "longest": LONGEST_ANSWER,
         "most_members": MOST_MEMBERS,

@@ -8,12 +8,15 @@ from functools import cache
 from autograder.untrusted.budgets import LONGEST
 from autograder.untrusted.cells import Cell
 
-MOST_PARSED = 400_000  # characters of one notebook
+MOST_READ, MOST_PARSED = 2_000_000, 400_000  # characters of one notebook
 SHORT = 20  # characters of a line that says nothing about whose it is
 FENCE = re.compile(r"\s*(?:```|~~~)")
-LOOKS_DEFINED = re.compile(r"\b(?:def|class) +(\w+)|\b(\w+) *= *lambda\b")
+LOOKS_DEFINED = re.compile(r"\b(?:def|class) +(\w+)|\b(\w+) *= *lambda\b|\blambda\b")
+NOT_RUN_HERE = re.compile(
+    r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)"
+)  # written to a file, or given to a shell
+WORDS = ("def ", "class ", "lambda")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
-DEFINITION = re.compile(r"\b(?:def|class) +\w|\blambda\b")
 BADGE = re.compile(r"colab-badge|kaggle\.com/static|mybinder\.org/badge|deepnote\.com/buttons")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -27,7 +30,7 @@ class Reader:
     """Reads the cells of one notebook, within one budget."""
 
     def __init__(self) -> None:
-        self._left = MOST_PARSED
+        self._left, self._to_read = MOST_PARSED, MOST_READ
         self._parsed: dict[str, ast.Module | None] = {}
         self._looks: dict[str, frozenset[str]] = {}
 
@@ -44,7 +47,7 @@ class Reader:
 
     def defines(self, cell: Cell, names: Collection[str]) -> bool:
         """Whether the cell defines one of these functions at its top level, or would if its code were right."""
-        if not self.names(cell, names):
+        if not self.names(cell, names) or NOT_RUN_HERE.match(cell.source):
             return False
         tree = self._tree(self.code_in(cell))
         if tree is None:
@@ -54,14 +57,23 @@ class Reader:
 
     def names(self, cell: Cell, names: Collection[str]) -> bool:
         """Whether the text has what looks like a definition of one of these, be it in a comment."""
-        if cell.source not in self._looks:
-            found = LOOKS_DEFINED.findall(cell.source)
-            self._looks[cell.source] = frozenset(one or other for one, other in found)
-        return not self._looks[cell.source].isdisjoint(names)
+        return not self.looks(cell.source).isdisjoint(names)
+
+    def looks(self, source: str) -> frozenset[str]:
+        """The names that a text may define; "lambda" for a function without one."""
+        if source not in self._looks:
+            readable = self._may_be_read(source) and any(word in source for word in WORDS)
+            found = LOOKS_DEFINED.findall(source) if readable else []
+            self._looks[source] = frozenset(one or other or "lambda" for one, other in found)
+        return self._looks[source]
+
+    def _may_be_read(self, source: str) -> bool:
+        self._to_read -= len(source)
+        return self._to_read >= 0 and len(source) <= LONGEST["compared"]
 
     def holds_definition(self, cell: Cell) -> bool:
         """Whether the text of a cell of the student's looks like a function or a class."""
-        if not DEFINITION.search(cell.source):
+        if not self.looks(cell.source):
             return False
         return (
             cell.kind != "markdown"
@@ -71,7 +83,7 @@ class Reader:
 
     def binds(self, cell: Cell, names: Collection[str]) -> bool:
         """Whether running the cell gives one of these names a value."""
-        if cell.kind != "code" or not re.search(rf"\b(?:{_any(names)})\b", cell.source):
+        if cell.kind != "code" or not any(name in cell.source for name in names):
             return False
         tree = self._tree(cell.source)
         return tree is not None and any(not _bound(node).isdisjoint(names) for node in tree.body)
@@ -177,7 +189,7 @@ def is_prose(cell: Cell, reader: Reader) -> bool:
         return True
     tree = reader.tree(cell.source)
     if tree is None:
-        return len(cell.source) <= LONGEST["compared"] and not DEFINITION.search(cell.source)
+        return len(cell.source) <= LONGEST["compared"] and not reader.looks(cell.source)
     return all(_says_words(node) for node in tree.body) and bool(re.search(r"\w", cell.source))
 
 

@@ -76,7 +76,7 @@ class _Placing:
         self._stub_lines = {line.strip() for stub in stubs for line in ["", *stub.splitlines()]}
         self._entries = [_Entry(cell) for cell in handed]
         self._lost: set[int] = set()
-        self._notes: list[str] = []
+        self._turned: list[str] = []
         self._doubtful: dict[str, str] = {}
         self._functions = {
             place: names
@@ -173,10 +173,7 @@ class _Placing:
         first.place = place
         assert first.cell
         if first.cell.kind != self._released[place]["cell_type"] and self._is_answered(place, first):
-            kinds = {"code": "a code cell", "markdown": "a Markdown cell", "raw": "a raw cell"}
-            self._notes.append(
-                f"`{self._names[place]}` was turned into {kinds[first.cell.kind]}; its text counts all the same."
-            )
+            self._turned.append(self._names[place])
         if self._is_code(place) and first.cell.kind != "code":
             first.cell = replace(first.cell, source=self._reader.code_in(first.cell))
         for other in entries:
@@ -312,6 +309,12 @@ class _Placing:
         end = next((at[p] for p in answers if p > place and p in at), len(self._entries))
         return self._entries[start + 1 : end]
 
+    def _beside(self, place: int) -> list[_Entry]:
+        """The entries directly above an answer, and those below it up to the next one."""
+        around, between = self._around(place), {*self._between(place)}
+        below = {*self._entries[self._index(self._seen()[place]) + 1 :]}
+        return [entry for entry in around if entry in between or entry in below]
+
     # ------------------------------------------------------------------------------------- texts in prose
 
     def _place_prose(self) -> None:
@@ -403,7 +406,7 @@ class _Placing:
             if not self._is_code(place) or self._is_answered(place, self._seen().get(place)):
                 continue
             names = self._functions.get(place, frozenset())
-            near = [entry for entry in self._around(place) if entry.near < 0 and self._is_own(entry)]
+            near = [entry for entry in self._beside(place) if entry.near < 0 and self._is_own(entry)]
             near = [entry for entry in near if entry.cell and self._may_answer(entry.cell, names)]
             changed = [entry for entry in self._entries if self._is_own(entry) or self._is_changed(entry)]
             far = [entry for entry in changed if entry.cell and self._reader.names(entry.cell, names)]
@@ -412,14 +415,15 @@ class _Placing:
                 self._doubtful[self._names[place]] = line.strip()[:80]
 
     def _all_notes(self) -> Iterator[str]:
-        lost = len(self._lost)
-        if lost:
-            cells = "1 cell of this notebook" if lost == 1 else f"{lost} cells of this notebook"
+        if count := len(self._lost):
+            cells = "One cell of this notebook was" if count == 1 else f"{count} cells of this notebook were"
             yield (
-                f"{cells} had lost its mark, as some editors do to cells, or stood in another cell: found again by text, "
-                "function and order."
+                f"{cells} not where the release has them, or had lost the marks by which they are recognised, as happens in "
+                "some editors: they were found again by text, function and order."
             )
-        yield from self._notes
+        if self._turned:
+            names = ", ".join(f"`{name}`" for name in self._turned)
+            yield f"The kind of these cells was changed (code, Markdown or raw); their texts count all the same: {names}."
 
 
 def _joined(texts: Iterable[str], cells: Iterable[Cell]) -> tuple[str, dict[str, dict[str, str]]]:

@@ -143,7 +143,7 @@ def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(own_c
 @pytest.mark.parametrize(
     ("student", "words"),
     {
-        "hao": "could not be read. The file is not a notebook (not JSON",
+        "hao": "could not be read. The file is not a notebook: it does not begin as JSON",
         "ian": "could not be run to its end",
     }.items(),
 )

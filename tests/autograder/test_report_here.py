@@ -4,7 +4,8 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.gradebook.queries import Score
-from autograder.report import _bars, contents, read_class
+from autograder.report import _bars, contents, read_class, write_report
+from tests.autograder.here import RIGHT
 
 
 @pytest.fixture
@@ -39,3 +40,17 @@ def test_every_score_is_in_a_bar_the_highest_too():
     made = _bars(scores, 10)
     assert sum(bar.finished + bar.waiting for bar in made) == 3
     assert (made[0].finished, made[-1].finished, made[-1].waiting) == (1, 1, 1) and made[-1].high == 10
+
+
+def test_what_was_put_right_is_named_as_text(small):
+    notebook = small.with_cells(
+        RIGHT | {"steps-total": "def total(values: np.ndarray):\n    return values.sum()"}
+    )
+    setup = next(cell for cell in notebook.cells if cell.source.startswith("import numpy"))
+    setup.source = "raise ValueError('<b>mine</b>')"
+    small.hand_in("ada", notebook)
+    small.grade_class()
+    output = small.root / "report.html"
+    write_report(small.assignment, output)
+    page = output.read_text()
+    assert "Put right before they were graded" in page and "stopped with ValueError: &lt;b&gt;mine" in page

@@ -13,6 +13,8 @@ from autograder.source import grade_id
 from autograder.untrusted import definitions
 from autograder.untrusted.cells import Cell, parse_cells
 from autograder.untrusted.placing import ELSEWHERE, restore
+from tests.autograder.road import perfect_notebook
+from tests.conftest import ASSIGNMENTS
 
 TEXT_STUB = "*Your answer.*"
 
@@ -139,7 +141,7 @@ def test_cells_that_lost_every_mark_are_found_again():
     work.forget()
     assert work.restored() == ANSWERS and work.as_run() == RIGHT
     assert [c.metadata for c in work.result.notebook.cells] == [c.metadata for c in RELEASE.cells]
-    assert "6 cells of this notebook had lost" in work.result.notes[0]
+    assert "6 cells of this notebook were not where" in work.result.notes[0]
 
 
 @pytest.mark.parametrize("unanswered", ANSWERS)
@@ -217,7 +219,7 @@ def test_code_that_was_turned_into_text_is_code(kind):
     work = Work()
     work["half"]["cell_type"] = kind
     assert work.restored() == ANSWERS and work.after["half"].cell_type == "code"
-    assert "`half` was turned into" in work.result.notes[0]
+    assert work.result.notes[0].endswith("their texts count all the same: `half`.")
 
 
 def test_code_between_fences_is_code():
@@ -325,6 +327,24 @@ def test_a_function_of_another_name_beside_the_stub_is_named_to_a_person():
     assert work.result.doubtful == {"half": "def my_half(x):"}
 
 
+@pytest.mark.parametrize("where", ["title", "setup", "third-check"])
+def test_a_helper_far_from_an_unanswered_function_is_no_answer(where):
+    work = Work({"third": THIRD})
+    work.add(where, "def helper(x):\n    return x")
+    work.restored()
+    assert work.result.doubtful == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["%%writefile helper.py\n" + HALF, f'exec("""{HALF}""")', "# " + HALF.replace("\n", "\n# ")]
+)
+def test_a_function_that_no_cell_defines_is_shown_to_a_person(source):
+    work = Work({name: text for name, text in ANSWERS.items() if name != "half"})
+    work.add("setup", source)
+    assert "NotImplementedError" in work.restored()["half"]
+    assert work.result.doubtful == {"half": source.splitlines()[0]}
+
+
 def test_scratch_cells_are_no_answers():
     work = Work({name: text for name, text in ANSWERS.items() if name not in ("half", "why")})
     work.add("half", "print(x)\nhalf(2)")
@@ -403,6 +423,16 @@ def test_several_slips_at_once_cost_nothing(slips, count):
     assert work.as_run() == RIGHT, slips
     for name in ("why", "when"):
         assert ANSWERS[name] in restored[name], (slips, restored[name])
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=ASSIGNMENTS)
+def test_every_notebook_of_the_course_is_known_without_any_mark(assignment):
+    perfect, release = perfect_notebook(assignment), assignment.read_release()
+    cells = [Cell(cell.cell_type, cell.source, "") for cell in perfect.cells]
+    placed = restore(cells, release)
+    assert [(grade_id(cell), cell.source) for cell in placed.notebook.cells] == [
+        (grade_id(cell), cell.source) for cell in perfect.cells
+    ]
 
 
 # Whoever wants points for nothing
