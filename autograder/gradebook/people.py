@@ -194,14 +194,14 @@ def _obstacle(
     if not student:
         return "has no id." if person.get("email") or len(person) > 1 else ""
     if not may_be_a_folder(student):
-        return "cannot be an id: it is at most 128 characters, without <, >, / and signs that cannot be seen."
+        return "cannot be an id: an id has at most 128 characters, and none of <, >, / or invisible ones."
     if student in people:
         return (
             "" if people[student] == person else "occurs twice, with different names: the first one counts."
         )
     other = folded.get(student.casefold(), student)
     return (
-        "" if other == student else f"differs from {other} in nothing but capitals: which of the two is it?"
+        "" if other == student else f"differs from {other} only in capitals: decide which of the two it is."
     )
 
 

@@ -40,7 +40,7 @@ def read_rows(path: Path) -> Table:
         raise CourseError(f"{path} cannot be read ({error.strerror}).") from None
     if blob.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise CourseError(f"{path} is a spreadsheet: open it there and save it as CSV.")
-    text = decode(blob)
+    text = "\n".join(decode(blob).splitlines())  # old spreadsheets end lines with a carriage return alone
     first, _, rest = text.partition("\n")
     separator = max(SEPARATORS, key=lambda sign: _count(first, sign))
     if first.strip().casefold().startswith("sep=") and first.strip()[4:]:  # which Excel writes for itself

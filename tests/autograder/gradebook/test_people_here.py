@@ -78,7 +78,7 @@ def test_who_is_there_already_keeps_what_the_table_does_not_say(small, people):
         (",No,Id,", "No, Id: has no id"),
         ("<b>x</b>,X,Y,", "cannot be an id"),
         ("../x,X,Y,", "cannot be an id"),
-        ("ADA,Other,Person,", "nothing but capitals"),
+        ("ADA,Other,Person,", "only in capitals"),
         ("ada,Other,Person,", "occurs twice"),
     ],
 )
