@@ -171,7 +171,8 @@ def _by_student(
         first = hand_ins[0]
         try:
             student = roster.find(first.owner)
-            if first.file.guessed and not roster.knows(student):
+            certain = roster.knows(student) or first.owner.person.isascii() or roster.listed(first.owner)
+            if first.file.guessed and not certain:
                 raise Unknown(
                     "nobody knows how this name is encoded: give --names, or collect from a folder."
                 )

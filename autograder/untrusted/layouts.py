@@ -171,7 +171,9 @@ def _is_wrapped(
     direct = any(len(parts) == depth + 2 and looks_like_a_notebook(parts[-1]) for parts in visible)
     if len(folders) == 1:
         (folder,) = folders
-        around = folder.casefold() in (called.casefold(), *CONTAINERS)
+        around = folder.casefold() in CONTAINERS or (
+            folder.casefold() == called.casefold() and len(inner) > 1
+        )
         plain_file = direct and not any(is_file for _, is_file, _ in inner)
         return bool(inner) and not plain_file and (around or len(people) >= 2)
     return len(people) >= 2 and len(people) == len(inner) and not direct
