@@ -134,7 +134,15 @@ def read_zones(read_time: Callable[[str], datetime]) -> None:
         return parse_utc
 
     _wrap(utils, "parse_utc", change)
-    collect.parse_utc = utils.parse_utc
+
+    def parse_utc(ts: str) -> datetime | None:
+        """Of the folders in an exchange, which are only put in order by it: one of them must not stop all others."""
+        try:
+            return utils.parse_utc(ts)
+        except ValueError:
+            return utils.parse_utc.__wrapped__(ts)
+
+    collect.parse_utc = parse_utc
 
 
 ZONED = re.compile(r"\d:\d.*?[\d.)\s](?:[+-]\d|[A-Za-z]{2,})")

@@ -16,7 +16,7 @@ import os
 import textwrap
 from collections.abc import Mapping
 from contextlib import ExitStack
-from datetime import datetime
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def configure(c: Config) -> None:
     nbgrader_patches.show_own_words()
     nbgrader_patches.list_students(can_be_a_student)
     nbgrader_patches.read_timestamps(_handed_in_at)
-    nbgrader_patches.read_zones(read_time)
+    nbgrader_patches.read_zones(lambda text: read_time(text, UTC))
     nbgrader_patches.find_schema_version()
     nbgrader_patches.log_no_traceback()
     nbgrader_patches.use_exporter(Pages)

@@ -16,9 +16,9 @@ MOST_LOOKED_AT, MOST_ARCHIVES = 50, 3  # files of a student, and how many archiv
 SHOWN = 5  # of the files in a hand-in without a notebook
 
 RULE = (
-    "Of several notebooks of a student one with work in it goes before the untouched release; then one that is called "
-    "like the assignment before another; then the later one, by the time or number that the system gives; then the one "
-    "with more in it."
+    "If a student handed in several notebooks, one with answers is preferred to the untouched release, one named after the "
+    "assignment to one with another name, and a later one (by the time or number that the system gives) to an earlier one. "
+    "If all this is equal, the one with more answers counts."
 )
 
 

@@ -171,7 +171,8 @@ def _by_student(
         first = hand_ins[0]
         try:
             student = roster.find(first.owner)
-            if first.file.guessed and not roster.knows(student):
+            certain = roster.knows(student) or first.owner.person.isascii() or roster.listed(first.owner)
+            if first.file.guessed and not certain:
                 raise Unknown(
                     "nobody knows how this name is encoded: give --names, or collect from a folder."
                 )
@@ -280,12 +281,12 @@ def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str
     lines = []
     if sheet.times:
         lines.append(
-            f"The times in {table.path.name} ({_shown(sheet.times)}) are read as those of a clock in {zone}; "
-            "--zone names another, as in --zone Europe/Berlin."
+            f"The times in {table.path.name} ({_shown(sheet.times)}) are taken to be in the time zone {zone}. "
+            "--zone names another one, as in --zone Europe/Berlin."
         )
     if not persons.keys() & sheet.by_number.keys():
         lines.append(
-            f"{table.path.name} has none of the download's numbers: is it that of another assignment?"
+            f"None of the download's numbers is in {table.path.name}: does it belong to another assignment?"
         )
     return lines
 
@@ -364,15 +365,15 @@ class _Put:
         if there is None or there == chosen.blob:
             return False
         if chosen.candidate.is_untouched and released.work(_cells(there)):
-            reason = f"{where} holds work, and the download the untouched release."
+            reason = f"{where} contains work, and the download only the untouched release."
             self.done.superseded.append(LeftOut(self.student, reason))
             return True
         ours = self.digests.get(self.student) == _digest(there)
         if ours or (exact and written and when > written):
             return False
         reason = (
-            f"{where} holds another notebook, which `autograder collect` has not put there, or which was changed since, and "
-            "it is not known which is the later one. Move it away to have this one taken."
+            f"{where} contains another notebook that `autograder collect` did not put there, or that was changed "
+            "afterwards, and the times do not say which is later. Move it away if you want this one."
         )
         self.done.left.append(LeftOut(self.student, reason))
         return True
@@ -472,7 +473,7 @@ def explain(done: Collection) -> list[str]:
         if about := [hand_in for hand_in in of_it if not hand_in.exact]:
             lines.append(f"  {_of_times(about, done.folder)}")
         if untouched := [hand_in.student for hand_in in of_it if hand_in.untouched]:
-            lines.append(f"  Handed in the release as it was, without an answer: {_listed(untouched)}.")
+            lines.append(f"  Handed in the untouched release: {_listed(untouched)}.")
     lines += done.notes
     several = [hand_in for hand_in in done.handed_in if hand_in.passed_over]
     for hand_in in several:
@@ -488,7 +489,7 @@ def explain(done: Collection) -> list[str]:
     if done.others:
         lines.append(f"{_count(done.others, 'file')} beside the notebooks not taken.")
     if done.unread:
-        lines.append("Handed in at a time that cannot be read, and counted as in time:")
+        lines.append("The times of these hand-ins cannot be read, so they count as in time:")
         lines += [f"  {student}" for student in done.unread]
     return lines
 

@@ -149,6 +149,7 @@ class Imported:
     changed: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
     left: list[LeftOut] = field(default_factory=list)
+    doubtful: str = ""  # a name whose letters may be others
 
 
 def import_people(gradebook: Gradebook, table: Table, id_column: str = "") -> Imported:
@@ -158,6 +159,8 @@ def import_people(gradebook: Gradebook, table: Table, id_column: str = "") -> Im
     """
     places = _columns(table, id_column)
     done = Imported({kind: table.heading[place] for kind, place in places.items()})
+    if table.guessed:
+        done.doubtful = next((cell for row in table.rows for cell in row if not cell.isascii()), "")
     known = {student.id: student for student in gradebook.students}
     folded = {student.casefold(): student for student in known}
     people: dict[str, dict[str, str]] = {}
@@ -194,14 +197,14 @@ def _obstacle(
     if not student:
         return "has no id." if person.get("email") or len(person) > 1 else ""
     if not may_be_a_folder(student):
-        return "cannot be an id: it is at most 128 characters, without <, >, / and signs that cannot be seen."
+        return "cannot be an id: an id has at most 128 characters, and none of <, >, / or invisible ones."
     if student in people:
         return (
             "" if people[student] == person else "occurs twice, with different names: the first one counts."
         )
     other = folded.get(student.casefold(), student)
     return (
-        "" if other == student else f"differs from {other} in nothing but capitals: which of the two is it?"
+        "" if other == student else f"differs from {other} only in capitals: decide which of the two it is."
     )
 
 
@@ -264,8 +267,14 @@ def explain_import(done: Imported) -> list[str]:
     """What an instructor has to know of it, in sentences."""
     read = ", ".join(f"{WORDS[kind]} from {heading}" for kind, heading in done.columns.items())
     total = len(done.new) + len(done.changed) + len(done.same)
-    return [
+    lines = [
         f"{total} {'person' if total == 1 else 'people'} in the gradebook: {len(done.new)} new, {len(done.changed)} "
         f"changed, {len(done.same)} as before.",
         f"Read: {read}.",
     ]
+    if done.doubtful:
+        lines.append(
+            f"The file is not in UTF-8: look whether {done.doubtful!r} is right. If it is not, save the table as CSV UTF-8 and "
+            "import it again."
+        )
+    return lines

@@ -31,7 +31,7 @@ class Roster:
         student = self._find(name)
         if not may_be_a_folder(student):
             raise Unknown(
-                f"the id {ascii(student)} cannot be kept: an id has no <, >, / or signs that cannot be seen."
+                f"the id {ascii(student)} is not allowed: an id must not contain <, >, / or invisible characters."
             )
         return student
 
@@ -42,16 +42,14 @@ class Roster:
         if listed and (known := self._all_by_id(listed.ids)):
             if len(known) > 1:
                 raise Unknown(
-                    f"the table says that {name.number} is both {' and '.join(known)}: correct it there."
+                    f"the table gives {name.number} to both {' and '.join(known)}: correct the table."
                 )
             return known[0]
         if name.system == "canvas" and (student_id := self._by_number.get(name.number)):
             return student_id
         if name.system == "plain" and (known := self._all_by_id([name.person])):
             if len(known) > 1:
-                raise Unknown(
-                    f"{' and '.join(known)} differ from it in nothing but capitals: rename the folder."
-                )
+                raise Unknown(f"{' and '.join(known)} differ from it only in capitals: rename the folder.")
             return known[0]
         called = self._called(listed.name if listed and listed.name else name.person)
         if len(called) == 1:

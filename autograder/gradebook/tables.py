@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import CourseError
-from autograder.untrusted.texts import decode
+from autograder.untrusted.texts import GUESSED, decoded
 
 LONGEST_TABLE = 20 << 20
 SEPARATORS = ",;\t|"
@@ -19,6 +19,7 @@ class Table:
     path: Path
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    guessed: bool = False  # nothing says how its letters are encoded
 
     def column(self, place: int) -> list[str]:
         """The cells of a column."""
@@ -40,7 +41,8 @@ def read_rows(path: Path) -> Table:
         raise CourseError(f"{path} cannot be read ({error.strerror}).") from None
     if blob.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise CourseError(f"{path} is a spreadsheet: open it there and save it as CSV.")
-    text = decode(blob)
+    text, encoding = decoded(blob)
+    text = "\n".join(text.splitlines())  # old spreadsheets end lines with a carriage return alone
     first, _, rest = text.partition("\n")
     separator = max(SEPARATORS, key=lambda sign: _count(first, sign))
     if first.strip().casefold().startswith("sep=") and first.strip()[4:]:  # which Excel writes for itself
@@ -56,7 +58,7 @@ def read_rows(path: Path) -> Table:
     if not rows:
         raise CourseError(f"{path} is empty.")
     width = len(rows[0])
-    return Table(path, rows[0], tuple((*row, *[""] * width)[:width] for row in rows[1:]))
+    return Table(path, rows[0], tuple((*row, *[""] * width)[:width] for row in rows[1:]), encoding == GUESSED)
 
 
 def _count(line: str, separator: str) -> int:

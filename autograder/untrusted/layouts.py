@@ -1,8 +1,8 @@
 """Whose a file of a download is, by its path.
 
-Students choose the names of their files and folders, and may call them like somebody else's hand-in. So the layout of a
-download is decided once, by what stands at its top, where no student chooses a name; at that depth, and only there, a
-path says whose a file is. What does not fit the layout is left out, with the reason.
+Students choose the names of their files and folders, and may name them like somebody else's hand-in. Therefore the layout
+of a download is decided once, from the names at its top, which no student chooses. Only the name at that depth says whose
+a file is. A path that does not fit the layout is left out, with the reason.
 """
 
 import re
@@ -88,18 +88,18 @@ class Layout:
         if self.system != "plain":
             if of_system is None or of_system.system != self.system:
                 raise Misplaced(
-                    f"it is not named as {self.system.capitalize()} names the others: collect it by itself."
+                    f"it is not named like the others, which come from {self.system.capitalize()}: collect it separately."
                 )
             if any(MOODLE.fullmatch(part) for part in parts[1:]):
                 raise Misplaced(
-                    "a folder or file in it is named like another student's hand-in: look whose it is."
+                    "a folder or file in it is named like another student's hand-in: check whose it is."
                 )
             return of_system
         if len(parts) == 1 and of_system is None:
             raise Misplaced("its path names no student: put it into a folder STUDENT/.")
         if any(_of_moodle(parts[place:]) or CANVAS.fullmatch(parts[-1]) for place in range(len(parts))):
             raise Misplaced(
-                "it is named as Moodle or Canvas name hand-ins, and the others are not: look whose it is."
+                "it is named like a hand-in from Moodle or Canvas, and the others are not: check whose it is."
             )
         return self._plain(parts)
 
@@ -109,8 +109,8 @@ class Layout:
         if inner and (self.flat or not self.knows(person)):
             whose = f"{person}'s or {inner[0]}'s" if self.knows(inner[0]) else f"{person}'s"
             raise Misplaced(
-                f"it lies deeper than the others, and may be {whose}: put it into {person}/ if it is, and import the "
-                "students if the gradebook does not have them yet."
+                f"it is in a deeper folder than the others, and may be {whose}. If it is {person}'s, move it to {person}/; if "
+                "the gradebook does not know the students yet, import them first."
             )
         return FileOwner("plain", person, "", name, f"{person}/", folders[-1] if folders else person)
 
@@ -171,7 +171,9 @@ def _is_wrapped(
     direct = any(len(parts) == depth + 2 and looks_like_a_notebook(parts[-1]) for parts in visible)
     if len(folders) == 1:
         (folder,) = folders
-        around = folder.casefold() in (called.casefold(), *CONTAINERS)
+        around = folder.casefold() in CONTAINERS or (
+            folder.casefold() == called.casefold() and len(inner) > 1
+        )
         plain_file = direct and not any(is_file for _, is_file, _ in inner)
         return bool(inner) and not plain_file and (around or len(people) >= 2)
     return len(people) >= 2 and len(people) == len(inner) and not direct

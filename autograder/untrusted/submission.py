@@ -203,8 +203,8 @@ def time_of(folder: Path) -> tuple[datetime | None, str]:
             blob = read_regular_file(folder, "timestamp.txt", MOST_TIME)
     except OSError:
         return None, ""
-    except Unreadable as error:
-        return None, str(error)
+    except Unreadable as error:  # of the folder itself the notebook's reason speaks
+        return None, str(error) if folder.is_dir() and not folder.is_symlink() else ""
     return parse_timestamp(blob)
 
 

@@ -5,14 +5,23 @@ import codecs
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
+GUESSED = "cp1252"
+"""What is no Unicode is taken for: the code page that Windows has in western Europe and America."""
+
+
 def decode(blob: bytes) -> str:
     """UTF-8 or UTF-16, with or without a byte order mark; else Windows' code page of western Europe, or Latin-1."""
+    return decoded(blob)[0]
+
+
+def decoded(blob: bytes) -> tuple[str, str]:
+    """The text as `decode` has it, and the encoding: GUESSED if it is no Unicode."""
     encodings = [encoding for mark, encoding in MARKS if blob.startswith(mark)]
     if not encodings and 0 in blob[:64]:  # UTF-16 without a mark: every second byte of ASCII text is 0
         encodings.append("utf-16-le" if blob[1:2] == b"\0" else "utf-16-be")
-    for encoding in (*encodings, "utf-8", "cp1252"):
+    for encoding in (*encodings, "utf-8", GUESSED):
         try:
-            return blob.decode(encoding)
+            return blob.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    return blob.decode("latin-1")
+    return blob.decode("latin-1"), GUESSED

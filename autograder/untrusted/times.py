@@ -267,14 +267,22 @@ def _offset_of(abbreviation: str, at: datetime, zone: tzinfo | None) -> timedelt
         return timedelta()
     if abbreviation in GERMAN:
         return GERMAN[abbreviation]
-    offsets = _offsets(zone or zone_of()[0], at)
-    if abbreviation not in offsets:
-        everywhere = _offsets_everywhere(abbreviation, at.replace(hour=12, minute=0, second=0, microsecond=0))
-        if len(everywhere) != 1:
-            why = "several places use" if everywhere else "is unknown"
-            raise NoTime(f"has the time zone {abbreviation}, which {why}")
-        return min(everywhere)
-    return offsets[abbreviation]
+    for here in filter(None, (zone, _here())):
+        if abbreviation in _offsets(here, at):
+            return _offsets(here, at)[abbreviation]
+    everywhere = _offsets_everywhere(abbreviation, at.replace(hour=12, minute=0, second=0, microsecond=0))
+    if len(everywhere) != 1:
+        raise NoTime(
+            f"has the time zone {abbreviation}, which {'several places use' if everywhere else 'is unknown'}"
+        )
+    return min(everywhere)
+
+
+def _here() -> tzinfo | None:
+    try:
+        return zone_of()[0]
+    except CourseError:
+        return None
 
 
 @lru_cache(maxsize=1000)

@@ -63,7 +63,7 @@ def test_a_late_penalty_is_what_the_guide_promises_and_an_extension_takes_it_bac
     page = (course / "feedback" / "cem" / "02_attention" / "02_attention.html").read_text()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     top = text[text.index(" of 24 points") - 5 :][:300]
-    assert "1.8 of 24 points . Handed in late: −0.2 points, which are taken away already." in top, top
+    assert "1.8 of 24 points . Handed in late: −0.2 points, already deducted." in top, top
     exported = (course / "grades.csv").read_text().splitlines()
     (row,) = (dict(zip(exported[0].split(","), line.split(","), strict=True)) for line in exported[1:])
     assert (float(row["score"]), float(row["late_submission_penalty"])) == (2, 0)

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.apps import api
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeReleaseFeedback
+from nbgrader.exchange.default import ExchangeReleaseFeedback, collect
 from nbgrader.server_extensions.formgrader.base import BaseApiHandler, BaseHandler
 from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler
 from nbgrader.validator import Validator
@@ -144,3 +145,13 @@ def test_rows_of_nbgrader_s_are_committed_together_or_not_at_all(tmp_path):
         assert names() == ["first", "second"]
         gradebook.add_assignment("fourth")
     assert names() == ["first", "fourth", "second"]
+
+
+def test_a_due_date_is_read_with_its_zone_and_never_guessed():
+    nbgrader_steps.configure(Config())
+    for text in ("2026-10-05 23:58 +0200", "2026-10-05T23:58 CEST", "Oct 5 2026 9:58 PM", "2026-10-05 21:58"):
+        assert utils.parse_utc(text) == datetime(2026, 10, 5, 21, 58), text
+    assert utils.parse_utc("2026-10-05") == datetime(2026, 10, 5) and utils.parse_utc(None) is None
+    with pytest.raises(ValueError, match="several places use"):
+        utils.parse_utc("2026-10-05 23:58 CST")
+    assert collect.parse_utc("2026-10-05 23:58:00 CST"), "a folder of the exchange stops no other"

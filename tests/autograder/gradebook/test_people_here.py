@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.gradebook.people import import_people
+from autograder.gradebook.people import explain_import, import_people
 from autograder.gradebook.tables import read_rows
 
 
@@ -78,7 +78,7 @@ def test_who_is_there_already_keeps_what_the_table_does_not_say(small, people):
         (",No,Id,", "No, Id: has no id"),
         ("<b>x</b>,X,Y,", "cannot be an id"),
         ("../x,X,Y,", "cannot be an id"),
-        ("ADA,Other,Person,", "nothing but capitals"),
+        ("ADA,Other,Person,", "only in capitals"),
         ("ada,Other,Person,", "occurs twice"),
     ],
 )
@@ -86,6 +86,13 @@ def test_who_cannot_be_imported_is_named_and_stops_nobody(small, people, row, wh
     done = people(f"id,first_name,last_name,email\nada,Ada,Lovelace,\n{row}\nbob,Bob,B,\n")
     assert done.new == ["ada", "bob"] and why in str(done.left[0]) and len(done.left) == 1
     assert those_of(small)["ada"][:2] == ("Ada", "Lovelace")
+
+
+def test_letters_that_may_be_others_are_shown(small, people):
+    text = "id,first_name,last_name\nx,Łucja,Wiśniewska\n"
+    assert not people(text).doubtful
+    done = people(text, "cp1250")
+    assert "£ucja" in explain_import(done)[-1] and "CSV UTF-8" in explain_import(done)[-1]
 
 
 def test_the_command_says_what_it_read(small, tmp_path):

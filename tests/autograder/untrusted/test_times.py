@@ -135,6 +135,13 @@ def test_an_abbreviation_means_what_it_means_in_the_zone_that_counts():
     assert read_time("2026-10-05 23:58 IST", ZoneInfo("Asia/Kolkata")) == datetime(2026, 10, 5, 18, 28)
 
 
+def test_or_on_this_machine(monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    assert read_time("2026-10-05 23:58 IST") == datetime(2026, 10, 5, 18, 28)
+    monkeypatch.setenv("TZ", "CET-1CEST")
+    assert read_time("2026-10-05 23:58 CEST") == HANDED_IN
+
+
 def test_the_order_of_a_date_may_be_known():
     assert read_time("05/10/2026 23:58", BERLIN, "day") == HANDED_IN
     assert read_time("10/05/2026 23:58", BERLIN, "month") == HANDED_IN
