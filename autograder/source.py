@@ -1,5 +1,6 @@
 """Read the percent-format source of a notebook, and write notebooks that are the same byte for byte."""
 
+import ast
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -156,6 +157,54 @@ def imported_from(packages: Iterable[str], notebook: NotebookNode) -> tuple[str,
             for name in set(re.findall(rf"^from {re.escape(package)} import (\w+)", text, re.MULTILINE))
         )
     )
+
+
+def defined_in_answers(notebook: NotebookNode) -> set[str]:
+    """The functions and classes that the cells for students' answers define."""
+    cells = (cell for cell in code_cells(notebook) if is_solution(cell))
+    return {
+        node.name
+        for cell in cells
+        for node in _body(cell)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+
+
+def used_from(packages: Iterable[str], notebook: NotebookNode) -> set[str]:
+    """What the cells that are no student's answer use of these packages: "coursekit.small.GPT", however it is imported."""
+    names: dict[str, str] = {}
+    used: set[str] = set()
+    nodes = [
+        node
+        for cell in code_cells(notebook)
+        if not is_solution(cell)
+        for statement in _body(cell)
+        for node in ast.walk(statement)
+    ]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names |= (
+                    {alias.asname: alias.name}
+                    if alias.asname
+                    else {alias.name.partition(".")[0]: alias.name.partition(".")[0]}
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            used |= {f"{node.module}.{alias.name}" for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            first, *attributes = ast.unparse(node).split(".")
+            used.add(".".join([names.get(first, ""), *attributes]))
+    return {name for name in used if name.partition(".")[0] in packages}
+
+
+def _body(cell: NotebookNode) -> list[ast.stmt]:
+    """The statements of a cell; none where it is not plain Python."""
+    try:
+        return ast.parse(cell.source).body
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _cell_id(cell: NotebookNode, used: dict[str, int]) -> str:

@@ -1015,6 +1015,7 @@ ALLOWED = "places[:, None] >= places"
 
 decoder_mask = Exercise(
     cases=mask_cases,
+    withheld=("coursekit.modules.causal_mask",),
     rule=Rule("equal", axes={"": "T T"}),
     mistakes=(
         Mistake(

@@ -1196,8 +1196,6 @@ display(Markdown(
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 import torch
 
-from coursekit.modules import causal_mask as may_see
-
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
 
 
@@ -1252,7 +1250,8 @@ def right_by_examples(model: CourseGPT, symbols, labels, shown=None) -> list[flo
 @torch.no_grad()
 def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor, "layers n H T T"]:
     """Who looks where, in every head."""
-    x, keep, found = model.embed(ids), may_see(ids.shape[1]), []
+    x, found = model.embed(ids), []
+    keep = torch.ones(1, ids.shape[1], ids.shape[1], dtype=torch.bool).tril()    # 1 T T
     for layer in model.layers:
         normed, attention = layer.norm_attention(x), layer.attention
         queries, keys = (attention.split(project(normed)) for project in (attention.query, attention.key))
