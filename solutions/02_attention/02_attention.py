@@ -309,7 +309,8 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     """Positive weights that add up to 1 along `dim`, in the order of x.  (difficulty ●●○, 6 minutes)
 
     Base e. Same shape as x; `dim` may be any axis, counted from the front or (negative) from the back.
-    Finite for every finite x: scores of 1000 or −10000 are no problem.
+    Finite for every finite x: scores of 1000 or −10000 are no problem. `torch.softmax` earns the
+    points, too, but write it out once.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -556,7 +557,8 @@ def attention(
     keep[..., i, j] is True where query i may attend to key j; an axis of size 1 stands for all.
     The weights of the keys that a query may attend to add up to 1, however large the scores, also
     those of hidden keys; all others are 0.
-    A query that may attend to no key at all gets zeros. d and dv may differ.
+    A query that may attend to no key at all gets zeros. d and dv may differ. PyTorch's own
+    `F.scaled_dot_product_attention` may be used.
     Source: Vaswani et al. (2017), equation 1.
     """
     ### BEGIN SOLUTION

@@ -86,7 +86,7 @@ class MultiHeadAttention(nn.Module):
     Then write forward(self, x, keep): x (B, T, D) gives (B, T, D). keep[b, i, j] is True where word i
     of sentence b may see word j; the first two of its axes (B, T, T) may have length 1. Head h has
     columns h·d to (h + 1)·d − 1 of queries, keys and values, with d = dim / heads; scores are divided
-    by √d. The heads stand side by side again before `output`.
+    by √d. The heads stand side by side again before `output`. `scaled_dot_product_attention` may be used.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
 
@@ -108,7 +108,7 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-MultiHeadAttention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep"))
+check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep", back_to=["x"]))
 
 # %% [markdown]
 # In 02 `keep` had a row for each sentence: which words are real. Now it has a place for each *pair* of words. With `real[:, None]` padding is hidden from everyone, and
@@ -266,7 +266,8 @@ def layer_norm(
     """Each vector with mean 0 and variance 1, then stretched, shifted.  (difficulty ●●○, 5 minutes)
 
     Mean and variance are taken over the last axis, the variance as the mean of the squares (divided
-    by D, not D − 1). eps is added to the variance, inside the root.
+    by D, not D − 1). eps is added to the variance, inside the root. `nn.functional.layer_norm` earns
+    the point, too, but write it out once.
     Source: Ba et al. (2016), section 3.
     """
     ### BEGIN SOLUTION
@@ -375,7 +376,7 @@ class FeedForward(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-FeedForward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("transformer.FeedForward", lambda case: run_module(FeedForward, case, "x", gradient=True))
+check("transformer.FeedForward", lambda case: run_module(FeedForward, case, "x", gradient=True, back_to=["x"]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert_base = torch.nn.TransformerEncoderLayer(768, 12, 3072)
@@ -444,7 +445,8 @@ def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
     Of draws of its own: whether each row and each column has numbers that were dropped and others, and the others' factor.
     """
     if "draws" in case or case["config"]["p"] in (0, 1 - 1e-9):
-        return run_module(cls, case, *(name for name in ("x", "draws") if name in case), modes=("train", "eval"))
+        given = [name for name in ("x", "draws") if name in case]
+        return run_module(cls, case, *given, modes=("train", "eval"), back_to=["x"])
     output = run_module(cls, case, "x", modes=("train",))["train"]
     dropped = output == 0
     mixed = all((dropped.any(axis) & ~dropped.all(axis)).all() for axis in (0, 1))
@@ -494,7 +496,7 @@ class Block(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-Block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to="x"))
+check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to=["x"]))
 
 # %% [markdown]
 # PyTorch has this layer: `nn.TransformerEncoderLayer`. It keeps the three projections in one piece. We make one of each kind with random

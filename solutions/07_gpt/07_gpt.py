@@ -146,7 +146,8 @@ class CausalAttention(torch.nn.Module):
     """Multi-head attention to the left, which can remember keys and values.  (difficulty ●●●, 10 minutes)
 
     forward   x are the new tokens, (B, T, D); so is what comes back. The mask is your causal_mask; scores are
-              divided by √d. `keep` is what Block hands over; it is not used.
+              divided by √d. `keep` is what Block hands over; it is not used. PyTorch's own
+              `scaled_dot_product_attention` may be used.
     reset     reset(cached=True) begins a text: from now on the tokens of each call stand behind all that came
               since, see those, too, and are remembered. reset() forgets them; then each call is a text of
               its own again, and nothing is kept. Weights and biases alone are saved.

@@ -295,6 +295,12 @@ lora_linear = Exercise(
             "Your output is right, and the base has a gradient: it is not frozen. Its parameters must ask for none (`requires_grad_(False)`).",
             "base.requires_grad_(False)", "base",
         ),
+        Mistake(
+            "the base without gradients",
+            "Your output is right, but no gradient comes back through the base: no_grad, detach or .data cuts it off, and the layers before this one "
+            "would hardly learn. Freezing means that the base's own parameters ask for no gradient; x goes through it as usual.",
+            f"return self.base(x) + {CHANGED}", f"with torch.no_grad():\n            y = self.base(x)\n        return y + {CHANGED}",
+        ),
         Mistake("not scaled", "Where alpha equals the rank you are right. The change is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
         Mistake("scaled by alpha", "With rank 1 you are right: the change is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
         Mistake("divided by alpha", "Where alpha equals the rank you are right. Your scale is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),

@@ -26,11 +26,11 @@ def definitions(packages: Iterable[str], names: Iterable[str]) -> tuple[str, ...
     for package in packages:
         folder = package_folder(package)
         for file in sorted(folder.rglob("*.py")):
-            source = file.read_text(encoding="utf-8")
+            source = file.read_text(encoding="utf-8", errors="replace")
             if inside := set(defines.findall(source)):
                 parts = file.relative_to(folder).with_suffix("").parts
                 module = ".".join([package, *(part for part in parts if part != "__init__")])
-                at_the_top = {node.name for node in _definitions(ast.parse(source).body)}
+                at_the_top = {node.name for node in _definitions(_parsed(source))}
                 found += [f"{module}.{name}" for name in sorted(inside & at_the_top)]
     return tuple(found)
 
@@ -42,7 +42,7 @@ def masks(withheld: Iterable[str]) -> dict[Path, bytes]:
         module, _, name = dotted.rpartition(".")
         names.setdefault(module, set()).add(name)
     return {
-        file: without(file.read_text(encoding="utf-8"), module, hidden).encode()
+        file: without(file.read_text(encoding="utf-8", errors="replace"), module, hidden).encode()
         for module, hidden in names.items()
         for file in _files(module)
     }
@@ -51,7 +51,7 @@ def masks(withheld: Iterable[str]) -> dict[Path, bytes]:
 def without(source: str, module: str, names: set[str]) -> str:
     """The source of a module without the functions and classes of these names. All other lines keep their numbers."""
     lines = source.splitlines()
-    for node in _definitions(ast.parse(source).body):
+    for node in _definitions(_parsed(source)):
         if node.name in names:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             stand_in = STAND_IN.format(module=module, name=node.name)
@@ -60,6 +60,14 @@ def without(source: str, module: str, names: set[str]) -> str:
                 *[""] * ((node.end_lineno or first) - first),
             ]
     return "\n".join([*lines, ""])
+
+
+def _parsed(source: str) -> list[ast.stmt]:
+    """The statements of a module; none where it is not Python, so that nobody can import it."""
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _definitions(body: Iterable[ast.stmt]) -> Iterator[Definition]:
