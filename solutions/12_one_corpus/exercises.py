@@ -1080,7 +1080,8 @@ def input_cases(draw: Draw) -> Iterator[Case]:
     The largest score, divided by the root of d, is LARGEST_SCORE: a factor makes it too large for exp, or does not. Each
     query has a coin of RARE and one of −RARE: no threshold between them hides all of its keys, or none.
     """
-    for B, Tq, Tk, d, dv in ((4, 7, 5, 6, 9), (6, 5, 8, 4, 7), (5, 6, 9, 8, 4)):
+    for B in draw.rng.choice(np.arange(4, 8), 3, replace=False):
+        Tq, Tk, d, dv = draw.rng.choice(np.delete(np.arange(4, 11), B - 4), 4, replace=False)
         queries, keys, coin = draw.normal(B, Tq, d), draw.normal(B, Tk, d), draw.normal(B, Tq, Tk)
         scores = queries @ keys.transpose(0, 2, 1) / np.float32(d**0.5)
         places = draw.rng.random(coin.shape).argsort(axis=-1)[..., :2]
