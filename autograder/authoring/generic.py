@@ -16,6 +16,10 @@ EXCHANGED = {
 }  # fmt: skip
 
 
+CONVERSIONS = {"list", "tuple", "float", "int", "bool", "item", "tolist", "contiguous", "encode"}
+"""Without them, the same values have another type, and mostly do."""
+
+
 def generic_mistakes(exercise: str, source: str) -> Iterator[Mutant]:
     """Every solution cell with one such mistake in the lines that a student writes."""
     tables = _tables(ast.parse(source))
@@ -60,8 +64,8 @@ def _mistakes(node: ast.AST, tables: dict[str, set[str]]) -> Iterator[Mutation]:
         yield from _of_subscript(node)
     elif isinstance(node, ast.Attribute) and node.attr in EXCHANGED:
         yield lambda n: setattr(n, "attr", EXCHANGED[n.attr])
-    elif isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.ctx, ast.Load):
-        yield lambda n: n.elts.reverse()
+    elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
+        yield lambda n: n.value.elts.reverse()
 
 
 def _of_call(call: ast.Call) -> Iterator[Mutation]:
@@ -69,6 +73,9 @@ def _of_call(call: ast.Call) -> Iterator[Mutation]:
         yield _without("keywords", number)
     for number in range(1, len(call.args)):
         yield _without("args", number)
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    if name in CONVERSIONS:
+        return
     if len(call.args) == 1 and not call.keywords and isinstance(call.func, ast.Name):
         yield lambda n: become(n, n.args[0])  # f(x) → x
     if isinstance(call.func, ast.Attribute):

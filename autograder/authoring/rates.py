@@ -35,7 +35,7 @@ from autograder.exercise import Exercise
 from autograder.grading.reference import exercise_key, mistake_sources, solution_sources
 from autograder.source import code_cells, grade_id, is_demo, read_source
 
-NEVER = ("mistake", "lazy", "wrong")
+NEVER = ("mistake", "lazy", "wrong", "generic")
 NUDGES = 3  # of the public inputs, for each known answer
 DELIBERATE_BITS = 12
 """A number that so few binary digits hold was written by a person, and stays as it is when inputs are nudged."""
@@ -48,8 +48,8 @@ class Rate:
     kind    "mistake" and "lazy", which must never pass; "alternative", which must always; "rounding": the
             solution (or, on the public inputs, a mistake) answers the same when its inputs move by the last bit;
             "credit": a mistake earns the share of the points that is its own, and a lazy answer none, where the exercise
-            gives any; "generic": a change of the solution that nobody listed, which may be as right, and then passes
-            always; "wrong" and "right": answers that were given beside the exercise's own.
+            gives any; "generic": a change of the solution that nobody listed, unless `survivors` says why it is as
+            right; "wrong" and "right": answers that were given beside the exercise's own.
     """
 
     exercise: str
@@ -61,12 +61,12 @@ class Rate:
     @property
     def wanted(self) -> int:
         """On how many seeds it has to pass: on none, or on all."""
-        return 0 if self.kind in (*NEVER, "generic") else self.seeds
+        return 0 if self.kind in NEVER else self.seeds
 
     @property
     def holds(self) -> bool:
         """Whether the verdict never depends on the seed, and is the right one."""
-        return self.passed == self.wanted or (self.kind == "generic" and self.passed == self.seeds)
+        return self.passed == self.wanted
 
     def to_json(self) -> dict[str, Any]:
         """As `autograder rates --json` writes it."""
@@ -74,7 +74,9 @@ class Rate:
 
     def __str__(self) -> str:
         does = "earns its own share of the points" if self.kind == "credit" else "passes"
-        return f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds, not on {self.wanted}"
+        said = f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds, not on {self.wanted}"
+        remedy = ". Add a case on which it is wrong, or say in `survivors` why it is as right."
+        return said + remedy if self.kind == "generic" else said
 
 
 Cells = Mapping[str, Mapping[str, str]]
@@ -195,6 +197,8 @@ def _exercise_rates(
         rates += [Rate(name, variant, kind, len(seeds), passed(source)) for variant, source in cells.items()]
     solution = solution_sources(assignment)[name]
     for mutant in (*mutants(name, solution), *generic_mistakes(name, solution)) if generic else ():
+        if any(part in mutant.change for part in exercise.survivors):
+            continue
         try:
             with no_longer_than(MOST_SECONDS):
                 count = passed(mutant.source, generic)

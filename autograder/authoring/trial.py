@@ -35,7 +35,7 @@ KINDS = {
     "alternative": "right answers always pass",
     "rounding": "the last bit of an input decides nothing",
     "credit": "a share of the points is never luck",
-    "generic": "mistakes that nobody listed are noticed on every draw, or on none",
+    "generic": "mistakes that nobody listed are noticed on every draw",
 }
 
 

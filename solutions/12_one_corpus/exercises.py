@@ -498,7 +498,7 @@ def clear_differences(right, draws, level):
     gaps = means[:, None, :] - means[None, :, :]
     ends = torch.quantile(gaps, torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.double), dim=-1)
     difference = right.mean(-1).unsqueeze(1) - right.mean(-1).unsqueeze(0)
-    return difference, ((ends[0] > 1e-9) | (ends[1] < -1e-9)).float()
+    return difference, (ends[0] > 1e-9) | (ends[1] < -1e-9)
 """,
     },
     hints=(
@@ -706,12 +706,12 @@ def path_lengths(architecture, T, layers):
             lengths[i, j] = layers + (abs(i - j) if architecture in ("recurrent", "elmo") else 0)
     return lengths
 """,
-        "floats and numpy": """
+        "numpy": """
 import numpy as np
 def path_lengths(architecture, T, layers):
     distance = np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
     lengths = layers + distance * (architecture in ("recurrent", "elmo"))
-    return np.tril(lengths).astype(float) if architecture in ("recurrent", "decoder") else lengths
+    return np.tril(lengths) if architecture in ("recurrent", "decoder") else lengths
 """,
     },
     hints=(

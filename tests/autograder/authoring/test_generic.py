@@ -19,7 +19,7 @@ def changes(body, before="", parameters="x, tags, k"):
     [
         ("return torch.bincount(x, minlength=k)", "return torch.bincount(x)"),
         ("return x.softmax(x, -1)", "return x.softmax(x)"),
-        ("return float(x)", "return x"),
+        ("return answer(x)", "return x"),
         ("return x.abs().sum()", "return x.sum()"),
         ("for row in x:\n    k = row\nreturn k", "k = row\n        break"),
         ("return [row for row in x if row]", "[row for row in list(x)[:1] if row]"),
