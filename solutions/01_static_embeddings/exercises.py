@@ -353,6 +353,10 @@ def cosine(a, b):
     return torch.where(lengths > 0, dots / lengths, 0.0)
 """,
     },
+    survivors={
+        "→ `return F.normalize(a) @": "the axis is the default",
+        "@ F.normalize(b).T`": "the axis is the default",
+    },
     hints=(
         "Two arrows: which of their properties should not matter when you ask whether they point the same way?",
         "a is (n, D), b is (m, D). The answer is (n, m), one number for each pair: the axis D has been summed over.",
@@ -1430,6 +1434,9 @@ def separation(h, senses):
     return float((table * pairs).sum() / pairs.sum() - (table * (1 - alike)).sum() / (1 - alike).sum())
 """,
     },
+    survivors={
+        "→ `same = senses == senses.unsqueeze(1)`": "broadcasting adds an axis in front by itself",
+    },
     hints=(
         "Two sentences with the same sense, two with different senses: what do you hope about the similarity of the "
         "word's vectors in them? Which one number says it?",
@@ -1702,6 +1709,9 @@ def analogy(vectors, a, b, c, k):
     s[[a, b, c]] = -np.inf
     return np.argsort(-s)[:k]
 """,
+    },
+    survivors={
+        "→ `unit = F.normalize(vectors)`": "the axis is the default",
     },
     hints=(
         'If the step from "france" to "paris" is the same as the one from "italy" to its capital, how do you get to "rome"?',

@@ -1548,6 +1548,9 @@ def route(scores, k):
     return weights, (f * scores.softmax(-1).mean(0)).sum() * scores.shape[1]
 """,
     },
+    survivors={
+        "→ `best = scores.topk(k)`": "the axis is the default",
+    },
     hints=(
         "Scores 2, 1, 0 and k = 2: which two weights, and what do they add up to? What are f and P if every token looks like this?",
         "scores: (T, E). The best: (T, k), values and places. Weights: (T, E). f and P: (E). The loss: one number.",
