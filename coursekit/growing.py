@@ -319,8 +319,9 @@ def run_module(
     followed = {name: case[name].clone().requires_grad_() for name in back_to}
     for mode in modes:
         module.train(mode == "train")
-        read = case | {name: x.clone() for name, x in followed.items()} if mode == modes[0] else case
-        output = module(*(read[name] for name in inputs))
+        given = {name: x.clone() for name, x in followed.items()} if mode == modes[0] else {}
+        output = module(*((case | given)[name] for name in inputs))
+        write_back(given, case)
         answers[mode] = output if complete else torch.zeros_like(output)
         answers["registered"] = cut_off(registered, output)
     for name, x in followed.items():
@@ -335,6 +336,12 @@ def run_module(
             has_one = complete and place is not None and place.grad is not None
             answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
     return answers
+
+
+def write_back(given: Mapping[str, Tensor], case: Mapping[str, Any]) -> None:
+    """Into the inputs of a case what a module has written into the copies that it was given: the check looks for it."""
+    for name, x in given.items():
+        case[name].copy_(x.detach())
 
 
 def slope_at(x: Tensor, output: Tensor) -> Tensor:
@@ -382,7 +389,9 @@ def run_cached(
 
     vectors = case[text].is_floating_point()
     read = case[text].clone().requires_grad_(vectors)
-    first = module(read.clone())
+    given = {text: read.clone()}
+    first = module(given[text])
+    write_back(given, case)
     slope_of_text = {BACK.format(text): slope_at(read, first)} if vectors else {}
     if gradient and whole:
         first.square().sum().backward()

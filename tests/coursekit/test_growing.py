@@ -502,3 +502,17 @@ def test_the_gradient_is_followed_to_each_input():
     asked = {"config": {}, "x": torch.ones(2), "y": torch.ones(2), "weights.scale": torch.ones(1)}
     answers = growing.run_module(Both, asked, "x", "y", back_to=["x", "y"])
     assert [answers[growing.BACK.format(name)].tolist() for name in "xy"] == [[4.0, 4.0], [0.0, 0.0]]
+
+
+def test_a_module_that_writes_into_its_input_is_seen_to_do_so():
+    class Writes(RunningSum):
+        def forward(self, x):
+            x += 1
+            return super().forward(x)
+
+    asked = {"config": {}, "x": torch.ones(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2}
+    asked |= {"weights.scale": torch.ones(1)}
+    growing.run_module(Writes, asked, "x", back_to=["x"])
+    assert (asked["x"] == 2).all()
+    growing.run_cached(Writes, asked, "x", "other")
+    assert (asked["x"] > 2).all() and (asked["other"] > 1).all()
