@@ -1216,7 +1216,7 @@ def calibration_cases(draw: Draw) -> Iterator[Case]:
         # Within its bin, and nowhere near an end, so that rounding decides nothing.
         confidence = ((which + draw.uniform(items, low=0.1, high=0.9)) / bins).astype(np.float32)
         ends = [end for end in ends if int(end * bins) in most]
-        exact = [] if empty == bins - 1 else [1]
+        exact = [0] if empty == bins - 1 else [1]
         exact += [1 if single == 0 else 0, *ends, *ends]
         confidence[len(most) + 1 :][: len(exact)] = exact
         # Too modest in the lower half, too sure in the upper one.
