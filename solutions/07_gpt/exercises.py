@@ -874,6 +874,7 @@ def gpt2_names(theirs):
 """,
     },
     survivors={
+        "→ `value = value.T`": "a vector transposed is itself",
         "path[-1] in PLACES": "outside the layers a name has one piece before weight or bias, which is the first and the last",
         "PLACES[path[-1]]": "the same",
     },
@@ -1393,6 +1394,9 @@ def top_p(probabilities, p):
     remove = remove.scatter(1, tokens, remove)
     return probabilities.log().masked_fill(remove, -torch.inf).softmax(-1)
 """,
+    },
+    survivors={
+        "→ `ordered, tokens = probabilities.sort(descending=True)`": "the axis is the default",
     },
     hints=(
         "Sort 0.5, 0.3, 0.15, 0.05 and take p = 0.6. Which tokens do you need so that they have at least 0.6 together?",

@@ -591,7 +591,10 @@ def answer_log_p(logits, labels):
     return torch.stack(totals)
 """,
     },
-    survivors={"targets.clamp(min=0)[..., None])[..., -1]": "the axis has one entry"},
+    survivors={
+        "targets.clamp(min=0)[..., None])[..., -1]": "the axis has one entry",
+        "(logits[:, :].log_softmax(dim=-1)": "gather looks no further than the targets reach",
+    },
     hints=(
         "An answer of two tokens with probabilities 1/2 and 1/4: what is its log-probability? At which place of the logits stands each?",
         "logits: (B, T, V). Without the last place: (B, T − 1, V), about labels without the first: (B, T − 1). Out: (B).",
@@ -963,6 +966,10 @@ def in_order(scores, positive):
             pairs += 1
     return total / pairs
 """,
+    },
+    survivors={
+        "+ (gap == 0) / 2)": "a division makes floats",
+        "→ `return ((gap > 0) + (gap == 0).double()": "so does a sum with floats",
     },
     hints=(
         "Scores 3 and 1 for two positives, 1 and 0 for two others: which of the four pairs are in order?",
