@@ -1,7 +1,10 @@
 """No function or class that can be imported answers an exercise, unless the exercise says that it may. All are tried."""
 
+import contextlib
 import importlib
 import inspect
+import io
+import os
 import pkgutil
 import types
 from collections.abc import Callable, Iterator
@@ -73,23 +76,76 @@ def answers_by_import(assignment: Assignment, candidates: Callable[[], Candidate
     given = [(name, one) for name, one in candidates() if not name.rpartition(".")[2].startswith(CHANGES)]
     cells = answer_cells(assignment.source.read_text(encoding="utf-8"), assignment.source.suffix)
     for exercise in assignment.exercises.values():
-        bench = Bench(assignment, exercise)
-        cases = exercise.draw(1)
-        expected = [ask(bench.call, case, exercise.rule.arrays) for case in cases]
         for name in defined_in(cells[exercise.solution_id]):
-            own = bench.names[name]
-            for dotted, candidate in given:
-                bench.names[name] = candidate
-                pairs = zip(cases, expected, strict=True)
-                if all(right(bench, case, want, exercise) for case, want in pairs):
-                    found.setdefault(exercise.name, []).append(dotted)
-            bench.names[name] = own
+            if passing := _in_place_of(name, assignment, exercise, given):
+                found.setdefault(exercise.name, []).extend(passing)
+    return found
+
+
+def _in_place_of(
+    name: str, assignment: Assignment, exercise: Exercise, given: list[tuple[str, Any]]
+) -> list[str]:
+    bench, call = Bench(assignment, exercise), Call()
+    cases = exercise.draw(1)
+    expected = [ask(bench.call, case, exercise.rule.arrays) for case in cases]
+    bench.names[name] = call
+    ask(bench.call, cases[0], exercise.rule.arrays)
+    could = [(dotted, one) for dotted, one in given if call.fits(one)]
+
+    def passes(number: int) -> bool:
+        bench.names[name] = could[number][1]
+        return all(right(bench, case, want, exercise) for case, want in zip(cases, expected, strict=True))
+
+    return [could[number][0] for number in in_forks(passes, len(could))]
+
+
+class Call:
+    """Stands for the student's function, and remembers how it is called."""
+
+    how: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        self.how = arguments, named
+
+    def fits(self, candidate: Any) -> bool:
+        """Whether a candidate takes such arguments, as far as one can see."""
+        if self.how is None:
+            return True
+        arguments, named = self.how
+        try:
+            inspect.signature(candidate).bind(*arguments, **named)
+        except TypeError:
+            return False
+        except ValueError:  # written in C
+            return True
+        return True
+
+
+def in_forks(passes: Callable[[int], bool], count: int) -> list[int]:
+    """The numbers for which it says so. A fork tries one after the other; where that is the end of it, another goes on."""
+    found, begin = [], 0
+    while begin < count:
+        reader, writer = os.pipe()
+        if (pid := os.fork()) == 0:
+            try:
+                for number in range(begin, count):
+                    os.write(writer, b"?")
+                    os.write(writer, b"+" if passes(number) else b"-")
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as file:
+            said = file.read().decode()
+        os.waitpid(pid, 0)
+        verdicts = said.replace("?", "")
+        found += [begin + place for place, verdict in enumerate(verdicts) if verdict == "+"]
+        begin += max(1, said.count("?"))
     return found
 
 
 def right(bench: Bench, case: Case, want: Any, exercise: Exercise) -> bool:
     try:
-        with no_longer_than(SECONDS):
+        with no_longer_than(SECONDS), contextlib.redirect_stdout(io.StringIO()):
             answer = ask(bench.call, case, exercise.rule.arrays)
             return compare(answer, want, exercise.rule, exercise.unseen) is None
     except (Exception, TooLong):
@@ -105,6 +161,8 @@ def test_what_the_course_s_packages_have_of_an_exercise_is_withheld(name):
     found = answers_by_import(
         assignment, lambda: (one for package in packages for one in importable(package))
     )
+    if name == "03_transformer_layer":  # whose own modules are there, so that they are found
+        assert "coursekit.modules.FeedForward" in found["transformer.FeedForward"]
     shown = {
         exercise: [one for one in names if not f"{one}.".startswith(tuple(f"{other}." for other in hidden))]
         for exercise, names in found.items()
