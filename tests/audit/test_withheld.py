@@ -1,6 +1,7 @@
 """No function or class that can be imported answers an exercise, unless the exercise says that it may. All are tried."""
 
 import contextlib
+import faulthandler
 import importlib
 import inspect
 import io
@@ -127,6 +128,7 @@ def in_forks(passes: Callable[[int], bool], count: int) -> list[int]:
     while begin < count:
         reader, writer = os.pipe()
         if (pid := os.fork()) == 0:
+            faulthandler.disable()  # a library that ends the process is no news
             try:
                 for number in range(begin, count):
                     os.write(writer, b"?")
