@@ -15,11 +15,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import SUFFIX as KEY_SUFFIX
+from autograder.checks.comparing import Rule
 from autograder.checks.lent_file import SUFFIX as LENT_SUFFIX
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.settings import FILE, CourseSettings, course_settings
-from autograder.source import grade_id, is_grade, is_solution
+from autograder.source import answer_cells, grade_id, is_grade, is_solution, promised_kinds
 
 EXERCISES = "autograder_exercises"
 """How the packages are called that folders with exercises become."""
@@ -117,11 +118,13 @@ class Assignment:
             vars(_as_it_is_now(self.exercises_file)), source, self.name.partition("_")[2]
         )
         exercises.sort(key=lambda exercise: source.find(f'"{exercise.check_id}"'))
-        arrays = self.settings.arrays
-        return {
-            exercise.name: replace(exercise, rule=replace(exercise.rule, arrays=arrays))
-            for exercise in exercises
-        }
+        arrays, answers = self.settings.arrays, answer_cells(source, self.source.suffix)
+
+        def rule(exercise: Exercise) -> Rule:
+            kinds = promised_kinds(answers.get(exercise.solution_id, ""))
+            return replace(exercise.rule, arrays=arrays, kinds=kinds)
+
+        return {exercise.name: replace(exercise, rule=rule(exercise)) for exercise in exercises}
 
     @cached_property
     def by_check_id(self) -> dict[str, Exercise]:

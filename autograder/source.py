@@ -1,6 +1,8 @@
 """Read the percent-format source of a notebook, and write notebooks that are the same byte for byte."""
 
+import ast
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
@@ -156,6 +158,87 @@ def imported_from(packages: Iterable[str], notebook: NotebookNode) -> tuple[str,
             for name in set(re.findall(rf"^from {re.escape(package)} import (\w+)", text, re.MULTILINE))
         )
     )
+
+
+CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
+GRADE_ID = re.compile(r'"grade_id": *"([^"]+)"')
+KINDS = {"b": re.compile(r"\b(Bool|Shaped)\["), "i": re.compile(r"\b(U?Int(eger)?\d*|Shaped)\[")}
+"""What jaxtyping calls truth values, whole numbers of any size, and both: those of the input."""
+
+
+def answer_cells(text: str, suffix: str) -> dict[str, str]:
+    """The cells with a grade id in the file of a source, by that id. Read without jupytext, which takes long to import."""
+    if suffix == ".ipynb":
+        try:
+            cells = json.loads(text).get("cells", []) if text else []
+            return {grade_id(cell): "".join(cell["source"]) for cell in cells if grade_id(cell)}
+        except (ValueError, KeyError, AttributeError):  # `read_source` says what is wrong with it
+            return {}
+    _, *parts = CELL.split(text)
+    headers = zip(parts[::2], parts[1::2], strict=True)
+    return {found[1]: source for header, source in headers if (found := GRADE_ID.search(header))}
+
+
+def promised_kinds(source: str) -> str:
+    """The kinds of values that a solution promises to return: "i" for an `Int`, "b" for a `Bool`, "bi" for both.
+
+    Floats are not among them: whole numbers in their place are accepted with a note.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.returns]
+    promised = " ".join(ast.unparse(node.returns) for node in functions if node.returns)
+    return "".join(kind for kind, annotation in KINDS.items() if annotation.search(promised))
+
+
+def defined_in(source: str) -> set[str]:
+    """The functions and classes that a cell defines."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name for node in _body(source) if isinstance(node, kinds)}
+
+
+def defined_in_answers(notebook: NotebookNode) -> set[str]:
+    """The functions and classes that the cells for students' answers define."""
+    return {name for cell in code_cells(notebook) if is_solution(cell) for name in defined_in(cell.source)}
+
+
+def used_from(packages: Iterable[str], notebook: NotebookNode) -> set[str]:
+    """What the cells that are no student's answer use of these packages: "coursekit.small.GPT", however it is imported."""
+    names: dict[str, str] = {}
+    used: set[str] = set()
+    nodes = [
+        node
+        for cell in code_cells(notebook)
+        if not is_solution(cell)
+        for statement in _body(cell.source)
+        for node in ast.walk(statement)
+    ]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names |= (
+                    {alias.asname: alias.name}
+                    if alias.asname
+                    else {alias.name.partition(".")[0]: alias.name.partition(".")[0]}
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            used |= {f"{node.module}.{alias.name}" for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            first, *attributes = ast.unparse(node).split(".")
+            used.add(".".join([names.get(first, ""), *attributes]))
+    return {name for name in used if name.partition(".")[0] in packages}
+
+
+def _body(source: str) -> list[ast.stmt]:
+    """The statements of a cell; none where it is not plain Python."""
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _cell_id(cell: NotebookNode, used: dict[str, int]) -> str:

@@ -41,7 +41,7 @@ def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
 
 def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
     """How its weights are registered, output, gradients, and whether it changes anything before training."""
-    answers = run_module(wrapped(cls), case, "x", gradient=True)
+    answers = run_module(wrapped(cls), case, "x", gradient=True, back_to=["x"])
     answers.setdefault("gradient of base.bias", torch.zeros(1))  # every case has the same parts
     with torch.random.fork_rng():
         torch.manual_seed(0)

@@ -245,7 +245,7 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
 
     Also how each of these weights is registered, in the order of their names: 2 as a parameter, 1 as a buffer, 3 as one
     that is not saved, 0 not at all or in another shape; and, last, what the module has beside them: how many numbers of
-    parameters, or else -1 if it would save a buffer. (A second name of one of them, as tied weights have, counts for none.)
+    parameters, or else what it would save too: -1 a buffer, -2 one of the weights under a second name.
     """
     module = cls(**case["config"])
     if not isinstance(module, nn.Module):
@@ -273,9 +273,11 @@ def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
 
 
 def saves_more(module: nn.Module, weights: Mapping[str, Tensor]) -> int:
-    """-1 if a buffer that is not among the weights is saved with the module, and then asked for when it is loaded; else 0."""
-    buffers = {name for name, _ in module.named_buffers()} - set(weights)
-    return -1 if buffers and buffers & set(module.state_dict()) else 0
+    """-1 if a buffer that is not among the weights is saved with the module, and then asked for when it is loaded; -2 if one
+    of the weights is saved under a second name, as tied tables are; else 0."""
+    more = module.state_dict().keys() - weights.keys()
+    buffers = {name for name, _ in module.named_buffers(remove_duplicate=False)}
+    return 0 if not more else -1 if more & buffers else -2
 
 
 def cut_off(registered: Tensor, output: Tensor) -> Tensor:
@@ -301,28 +303,29 @@ def run_module(
     *inputs: str,
     modes: tuple[str, ...] = ("eval",),
     gradient: bool = False,
-    back_to: str = "",
+    back_to: Sequence[str] = (),
 ) -> dict[str, Tensor]:
     """What a check asks of a class: `registered` (see `build`, `cut_off`), and its output on `case[inputs]` in each mode.
 
     modes     "eval", "train" or both: one output each, by the name of the mode.
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
-    back_to   One of the inputs: also the gradient of the first output's sum of squares with respect to it, which tells
+    back_to   Some of the inputs: also the gradient of the first output's sum of squares with respect to each, which tells
               whether every way from there to the output can be learned through. The answer's name says what cuts it.
     A module that lacks one of the weights has random numbers in it: its outputs are zeros instead.
     """
     module, registered = build(cls, case)
     answers = {"registered": registered}
     complete = bool((registered[:-1] > 0).all())
-    followed = case[back_to].clone().requires_grad_() if back_to else None
+    followed = {name: case[name].clone().requires_grad_() for name in back_to}
     for mode in modes:
         module.train(mode == "train")
-        read = case | {back_to: followed.clone()} if followed is not None and mode == modes[0] else case
-        output = module(*(read[name] for name in inputs))
+        given = {name: x.clone() for name, x in followed.items()} if mode == modes[0] else {}
+        output = module(*((case | given)[name] for name in inputs))
+        write_back(given, case)
         answers[mode] = output if complete else torch.zeros_like(output)
         answers["registered"] = cut_off(registered, output)
-    if followed is not None:
-        answers[BACK.format(back_to)] = slope_at(followed, answers[modes[0]])
+    for name, x in followed.items():
+        answers[BACK.format(name)] = slope_at(x, answers[modes[0]])
     if gradient:
         loss = sum(answers[mode].square().sum() for mode in modes)
         places = dict(module.named_parameters(remove_duplicate=False))
@@ -333,6 +336,12 @@ def run_module(
             has_one = complete and place is not None and place.grad is not None
             answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
     return answers
+
+
+def write_back(given: Mapping[str, Tensor], case: Mapping[str, Any]) -> None:
+    """Into the inputs of a case what a module has written into the copies that it was given: the check looks for it."""
+    for name, x in given.items():
+        case[name].copy_(x.detach())
 
 
 def slope_at(x: Tensor, output: Tensor) -> Tensor:
@@ -357,8 +366,8 @@ def run_cached(
     """What a check asks of a class that may keep what it has read: `reset(cached=True)` begins a text, `reset()` ends that.
 
     `case[text]` is read at once, twice, without a cache; then with one in pieces of `case["pieces"]` tokens, after it
-    `case[other]` as a text of its own; then this one at once. `gradient`: the weights whose gradient through the first
-    reading's sum of squares is asked for. Where the case has "beside", `case[text]` is read in pieces once more, and
+    `case[other]` as a text of its own; then this one at once, twice. `gradient`: the weights whose gradient through the first
+    reading's sum of squares is asked for; if the text is vectors, that with respect to them is always. Where the case has "beside", `case[text]` is read in pieces once more, and
     after its first piece another module of the class reads this. A module that lacks a weight of the case, or has one
     more, gives zeros. Each reading costs time: of those after the first a case may choose some, `case["readings"]`.
     """
@@ -378,7 +387,12 @@ def run_cached(
         another.reset(cached=True)
         another(case["beside"])
 
-    first = module(case[text])
+    vectors = case[text].is_floating_point()
+    read = case[text].clone().requires_grad_(vectors)
+    given = {text: read.clone()}
+    first = module(given[text])
+    write_back(given, case)
+    slope_of_text = {BACK.format(text): slope_at(read, first)} if vectors else {}
     if gradient and whole:
         first.square().sum().backward()
 
@@ -394,10 +408,11 @@ def run_cached(
         "a second text in pieces": lambda: in_pieces(case[other]),
         "in pieces, beside another model": lambda: in_pieces(case[text], another_reads),
         "after reset()": after_reset,
+        "once more after reset()": lambda: module(case[other]),
     }
     chosen = case.get("readings", [name for name in readings if "beside" in case or "beside" not in name])
     with torch.no_grad():
-        answers = {"at once": first.detach()} | {
+        answers = {"at once": first.detach(), **slope_of_text} | {
             name: readings[name]() for name in readings if name in chosen
         }
     places = dict(module.named_parameters()) if gradient else {}

@@ -30,7 +30,6 @@ from coursekit.language import BOS, EOS, PAD, Grammar, Language, Sentences, load
 from coursekit.language.inflection import past, plural, third_person
 from coursekit.language.kinds import productions
 from coursekit.language.notation import KINDS
-from coursekit.modules import causal_mask
 
 SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
 PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
@@ -408,7 +407,9 @@ def decoder_weights(layer: DecoderLayer) -> dict[str, Tensor]:
 def teacher_forced(model: nn.Module, pairs: Pairs) -> Tensor:
     """The loss where each target token is predicted from those before it, as they should be."""
     inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
-    return token_loss(model(pairs.source, inputs, causal_mask(inputs.shape[1])[0]), pairs.target)
+    tokens = inputs.shape[1]
+    keep = torch.ones(tokens, tokens, dtype=torch.bool).tril()  # Tt Tt
+    return token_loss(model(pairs.source, inputs, keep), pairs.target)
 
 
 def translator_losses(model: Translator, language: Language, batch: int, seed: int) -> Iterator[Tensor]:

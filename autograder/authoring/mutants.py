@@ -141,20 +141,33 @@ def survivor_table(report: Report) -> Group:
     return Group(line, table) if report.survivors else Group(line)
 
 
+Mutation = Callable[[Any], None]
+"""Changes a node in place."""
+
+
 def mutants(exercise: str, source: str) -> Iterator[Mutant]:
     """Every solution cell that differs from `source` in one small way."""
+    parts = _parts(ast.parse(source))
+    return changed_cells(exercise, source, lambda node: _mutations(node, parts))
+
+
+def changed_cells(
+    exercise: str, source: str, mutations: Callable[[ast.AST], Iterator[Mutation]]
+) -> Iterator[Mutant]:
+    """Every other solution cell that one of these mutations of one of its nodes makes, where students write."""
     tree = ast.parse(source)
-    regions, parts = _solution_lines(source), _parts(tree)
+    regions = _solution_lines(source)
     seen = {ast.unparse(tree)}
     for statement in _statements(tree):
         if not any(statement.lineno in region for region in regions):
             continue
         for node in _own_nodes(statement):
-            for mutate in _mutations(node, parts):
+            for mutate in mutations(node):
                 changed, old, new = _with_mutation(tree, statement, node, mutate)
                 if changed not in seen:
                     seen.add(changed)
-                    yield Mutant(exercise, f"`{old}` → `{new}`", changed)
+                    what = f"`{old}` → `{new}`" if new != old else f"`{old}`, left after its first round"
+                    yield Mutant(exercise, what, changed)
 
 
 def _solution_lines(source: str) -> list[range]:
@@ -201,24 +214,21 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         waiting += [child for child in ast.iter_child_nodes(node) if child not in skipped]
 
 
-Mutation = Callable[[Any], None]
-
-
 def _mutations(node: ast.AST, parts: Sequence[str] = ()) -> Iterator[Mutation]:
     """Functions that change a copy of `node` in place."""
     if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
         for new in OPERATORS.get(type(node.op), []):
-            yield _setting("op", new())
+            yield setting("op", new())
     elif isinstance(node, ast.Compare):
         for new in OPERATORS.get(type(node.ops[0]), []):
-            yield _setting("ops", [new(), *node.ops[1:]])
+            yield setting("ops", [new(), *node.ops[1:]])
     elif isinstance(node, ast.UnaryOp):
         value = node.operand.value if isinstance(node.operand, ast.Constant) else None
         if isinstance(node.op, ast.USub) and isinstance(value, int | float) and not isinstance(value, bool):
             for constant in _other_constants(-value):
                 yield _becoming(constant)
         else:
-            yield lambda n: _become(n, n.operand)
+            yield lambda n: become(n, n.operand)
     elif isinstance(node, ast.Constant):
         for constant in _other_constants(node.value):
             yield _becoming(constant)
@@ -226,17 +236,18 @@ def _mutations(node: ast.AST, parts: Sequence[str] = ()) -> Iterator[Mutation]:
         yield lambda n: setattr(n, "attr", METHODS[n.attr])
     elif isinstance(node, ast.Call) and _is_part(node.func):
         if node.args:
-            yield lambda n: _become(n, n.args[0])
+            yield lambda n: become(n, n.args[0])
         for other in parts:
-            yield _setting("func", ast.Attribute(node.func.value, other, ast.Load()))
+            yield setting("func", ast.Attribute(node.func.value, other, ast.Load()))
 
 
-def _setting(name: str, value: Any) -> Mutation:
+def setting(name: str, value: Any) -> Mutation:
+    """Gives a node another value under this name."""
     return lambda node: setattr(node, name, value)
 
 
 def _becoming(constant: Any) -> Mutation:
-    return lambda node: _become(node, ast.parse(repr(constant), mode="eval").body)
+    return lambda node: become(node, ast.parse(repr(constant), mode="eval").body)
 
 
 def _other_constants(value: Any) -> list[Any]:
@@ -249,7 +260,7 @@ def _other_constants(value: Any) -> list[Any]:
     return []
 
 
-def _become(node: ast.AST, other: ast.AST) -> None:
+def become(node: ast.AST, other: ast.AST) -> None:
     """Turn a node into another one where it stands."""
     node.__class__ = other.__class__
     node.__dict__ = dict(other.__dict__)

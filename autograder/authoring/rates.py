@@ -6,19 +6,25 @@ our own code.
 """
 
 import os
+import signal
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from operator import ne
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import numpy as np
 
+from autograder.authoring.generic import generic_mistakes
 from autograder.authoring.lazy import lazy_answers
+from autograder.authoring.mutants import MOST_SECONDS, mutants
 from autograder.checks import recording
 from autograder.checks.asking import Answer, Case, ask
 from autograder.checks.comparing import compare, earned_credit, passes, recognised, same
@@ -29,7 +35,7 @@ from autograder.exercise import Exercise
 from autograder.grading.reference import exercise_key, mistake_sources, solution_sources
 from autograder.source import code_cells, grade_id, is_demo, read_source
 
-NEVER = ("mistake", "lazy", "wrong")
+NEVER = ("mistake", "lazy", "wrong", "generic")
 NUDGES = 3  # of the public inputs, for each known answer
 DELIBERATE_BITS = 12
 """A number that so few binary digits hold was written by a person, and stays as it is when inputs are nudged."""
@@ -42,7 +48,8 @@ class Rate:
     kind    "mistake" and "lazy", which must never pass; "alternative", which must always; "rounding": the
             solution (or, on the public inputs, a mistake) answers the same when its inputs move by the last bit;
             "credit": a mistake earns the share of the points that is its own, and a lazy answer none, where the exercise
-            gives any; "wrong" and "right": answers that were given beside the exercise's own.
+            gives any; "generic": a change of the solution that nobody listed, unless `survivors` says why it is as
+            right; "wrong" and "right": answers that were given beside the exercise's own.
     """
 
     exercise: str
@@ -67,7 +74,9 @@ class Rate:
 
     def __str__(self) -> str:
         does = "earns its own share of the points" if self.kind == "credit" else "passes"
-        return f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds, not on {self.wanted}"
+        said = f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds, not on {self.wanted}"
+        remedy = ". Add a case on which it is wrong, or say in `survivors` why it is as right."
+        return said + remedy if self.kind == "generic" else said
 
 
 Cells = Mapping[str, Mapping[str, str]]
@@ -87,11 +96,14 @@ def assignment_rates(
     right: Cells | None = None,
     workers: int | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    generic: int = 0,
 ) -> list[Rate]:
-    """The rates of an assignment's exercises, or of those in `names`; `wrong` and `right` are tried, too."""
+    """The rates of an assignment's exercises, or of those in `names`; `wrong` and `right` are tried, too, and generic
+    mistakes on the first `generic` of the seeds."""
     chosen = list(names or assignment.exercises)
     tasks = [
-        (assignment, name, seeds, (wrong or {}).get(name, {}), (right or {}).get(name, {})) for name in chosen
+        (assignment, name, seeds, (wrong or {}).get(name, {}), (right or {}).get(name, {}), generic)
+        for name in chosen
     ]
     rates: dict[str, list[Rate]] = {}
     workers = min(workers or os.cpu_count() or 1, len(tasks))
@@ -136,11 +148,13 @@ def exercise_rates(
     seeds: Sequence[int],
     wrong: Mapping[str, str] | None = None,
     right: Mapping[str, str] | None = None,
+    generic: int = 0,
 ) -> list[Rate]:
-    """The rates of one exercise. The first of `seeds` is the one that the answer key is made with."""
+    """The rates of one exercise. The first of `seeds` is the one that the answer key is made with; generic mistakes are
+    tried on the first `generic` of them."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of what wrong answers do with torch
-        return _exercise_rates(assignment, name, seeds, wrong or {}, right or {})
+        return _exercise_rates(assignment, name, seeds, wrong or {}, right or {}, generic)
 
 
 def _exercise_rates(
@@ -149,6 +163,7 @@ def _exercise_rates(
     seeds: Sequence[int],
     wrong_cells: Mapping[str, str],
     right_cells: Mapping[str, str],
+    generic: int,
 ) -> list[Rate]:
     exercise = assignment.exercises[name]
     notebook = Bench(assignment, exercise)
@@ -159,11 +174,11 @@ def _exercise_rates(
         answer = ask(notebook.call, drawn[number][case], exercise.rule.arrays)
         return compare(answer, expected[number][case], exercise.rule, exercise.unseen) is None
 
-    def passed(source: str) -> int:
+    def passed(source: str, seeds: int = len(drawn)) -> int:
         if not notebook.define(source):
             return 0
         count = first = 0
-        for number, cases in enumerate(drawn):
+        for number, cases in enumerate(drawn[:seeds]):
             # The case that was wrong on the last draw comes first: mostly it is so again, and one call decides.
             order = sorted(range(len(cases)), key=partial(ne, first))
             wrong = next((case for case in order if not right(number, case)), None)
@@ -180,6 +195,17 @@ def _exercise_rates(
         ("right", right_cells),
     ):
         rates += [Rate(name, variant, kind, len(seeds), passed(source)) for variant, source in cells.items()]
+    solution = solution_sources(assignment)[name]
+    for mutant in (*mutants(name, solution), *generic_mistakes(name, solution)) if generic else ():
+        if any(part in mutant.change for part in exercise.survivors):
+            continue
+        try:
+            with no_longer_than(MOST_SECONDS):
+                count = passed(mutant.source, generic)
+        except TooLong:  # one that loops for ever is noticed, whatever the inputs
+            continue
+        rates.append(Rate(name, mutant.change, "generic", min(generic, len(seeds)), count))
+    notebook.define(solution)
     rates += _lazy_rates(exercise, drawn, expected)
     rates += _rounding_rates(assignment, exercise, notebook, drawn, expected)
     if any(mistake.credit for mistake in exercise.mistakes):
@@ -283,6 +309,29 @@ def _credit_rates(
     return rates + [
         Rate(exercise.name, what, "credit", len(held), sum(held)) for what, held in nothing.items()
     ]
+
+
+class TooLong(BaseException):
+    """No Exception: nothing that is tried shall catch it."""
+
+
+@contextmanager
+def no_longer_than(seconds: float) -> Iterator[None]:
+    """Raises TooLong in what runs for longer, in the main thread of a system that has alarms."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> NoReturn:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 STOPPED = Answer(problem=Problem.EXCEPTION, message="the cell does not run")

@@ -35,6 +35,7 @@ KINDS = {
     "alternative": "right answers always pass",
     "rounding": "the last bit of an input decides nothing",
     "credit": "a share of the points is never luck",
+    "generic": "mistakes that nobody listed are noticed on every draw",
 }
 
 
@@ -100,7 +101,7 @@ def try_exercise(
     on_progress(f"{seeds} draws of the inputs, and mutants")
     with ThreadPoolExecutor(1) as beside:  # the mutants run in a process of their own
         caught = beside.submit(mutants_caught, assignment, key)
-        requirements += by_kind(exercise_rates(assignment, name, seeds_from(0, seeds)))
+        requirements += by_kind(exercise_rates(assignment, name, seeds_from(0, seeds), generic=seeds))
         requirements.append(caught.result())
     return Trial(name, seeds, tuple(requirements))
 

@@ -10,7 +10,7 @@ from math import ceil
 import numpy as np
 
 from autograder.checks import planted
-from autograder.checks.arrays import ADAPTERS, LISTS, with_article
+from autograder.checks.arrays import ADAPTERS, FORMS, LISTS, with_article
 from autograder.checks.asking import Answer
 from autograder.checks.explaining.shapes import shape_sentence
 from autograder.checks.explaining.words import number
@@ -30,6 +30,8 @@ class Rule:
                 {"": "batch query key"}.
     faults      for "exposes": the module that holds the faults for practice, such as "coursekit.planted.attention".
     arrays      what answers are made of: a name of `arrays.ADAPTERS`. The course says so for all its exercises.
+    kinds       of these kinds an answer must be where the expected one is: "i" for whole numbers, "b" for True and False.
+                The solution's annotations say so: an `Int` or `Bool` that it returns.
     """
 
     kind: str = "close"
@@ -37,6 +39,7 @@ class Rule:
     axes: Mapping[str, str] = field(default_factory=dict)
     faults: str = ""
     arrays: str = "numpy"
+    kinds: str = ""
 
 
 SHARE_TO_EXPOSE = 0.85
@@ -55,11 +58,11 @@ class KnownMistake:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one part of an answer: kind "shape", "nan", "infinite" or "numbers"."""
+    """What is wrong with one part of an answer: kind "shape", "dtype", "nan", "infinite" or "numbers"."""
 
     kind: str
     reason: str
-    wrong: np.ndarray  # which numbers; empty for a shape
+    wrong: np.ndarray  # which numbers; empty for a shape or a dtype
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ def compare(
         return _compare_test(answer, want, rule, unseen)
     faults = {}
     for part in in_order(want.arrays, rule):
-        fault = _compare_arrays(answer.arrays[part], want.arrays[part], rule, part)
+        got, array = answer.arrays[part], want.arrays[part]
+        fault = _compare_arrays(got, array, rule, part)
+        if not fault and not set(FORMS) & set(answer.notes):  # a list or a number of Python has no dtype
+            fault = _compare_kinds(got, array, rule)
         if fault:
             faults[part] = fault
     reason = "\n".join(label(part) + fault.reason for part, fault in faults.items())
@@ -165,6 +171,26 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
     return Fault(
         "numbers", _difference(values, target, different, "entries" if exact else "numbers"), different
     )
+
+
+KINDS = {
+    "i": ("whole numbers (Int)", "An index or a label must be one", {"numpy": ".astype(int)", "torch": ".long()"}),
+    "b": ("True and False (Bool)", "`~` and indexing do something else with numbers", {"numpy": ".astype(bool)", "torch": ".bool()"}),
+}  # fmt: skip
+"""What the kind of a dtype is called, why it matters, and how an array is converted to it."""
+
+
+def _compare_kinds(got: np.ndarray, want: np.ndarray, rule: Rule) -> Fault | None:
+    """Whether the numbers, which are right, are of the kind that the annotation promises. Their size is free."""
+    kind = want.dtype.kind
+    if kind not in rule.kinds or got.dtype.kind.replace("u", "i") == kind:
+        return None
+    what, why, convert = KINDS[kind]
+    reason = (
+        f"The values are right, but their dtype is {got.dtype}, where the annotation promises {what}. "
+        f"{why}: convert them with `{convert[rule.arrays]}`."
+    )
+    return Fault("dtype", reason, np.zeros(0, bool))
 
 
 def tolerance_for(got: np.ndarray, rule: Rule) -> float:

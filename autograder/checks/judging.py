@@ -68,7 +68,7 @@ def judge(
     """
     answers = [answer and in_parts(answer, want) for answer, want in zip(answers, expected, strict=True)]
     findings = [compare(answer, want, rule, unseen) for answer, want in zip(answers, expected, strict=True)]
-    notes = _notes(answers, expected)
+    notes = _notes(answers, expected, rule)
     wrong = {number: finding for number, finding in enumerate(findings) if finding}
     if not wrong:
         return Verdict(Status.PASSED, notes=notes)
@@ -163,25 +163,28 @@ def _size_as_number(
     return ""
 
 
-def _notes(answers: Sequence[Answer | None], expected: Sequence[Answer]) -> tuple[str, ...]:
+def _notes(answers: Sequence[Answer | None], expected: Sequence[Answer], rule: Rule) -> tuple[str, ...]:
     """What a right answer's form may cost in the next cell. A form that the expected answer has, too, costs nothing."""
     notes: dict[str, None] = {}
     for answer, want in zip(answers, expected, strict=True):
         if answer:
             notes |= dict.fromkeys(note for note in answer.notes if note not in (*want.notes, *FORMS))
             notes |= dict.fromkeys(note for note in FORMS if note in answer.notes and note not in want.notes)
-            notes |= dict.fromkeys(_types(answer, want))
+            notes |= dict.fromkeys(_types(answer, want, rule))
     return tuple(notes)
 
 
-def _types(answer: Answer, want: Answer) -> Iterator[str]:
+def _types(answer: Answer, want: Answer, rule: Rule) -> Iterator[str]:
     """Notes on types that later cells cannot use as they use the expected ones."""
+    in_python = bool(set(FORMS) & set(answer.notes))
     for part in want.arrays:
         got, expected = answer.arrays.get(part), want.arrays[part]
         if got is None or got.dtype == expected.dtype or got.shape != expected.shape:
             continue
-        if expected.dtype.kind != "b" and set(FORMS) & set(answer.notes):
+        if expected.dtype.kind != "b" and in_python:
             continue  # a Python number has no other type
+        if expected.dtype.kind in rule.kinds and got.dtype.kind != expected.dtype.kind and not in_python:
+            continue  # it was not accepted
         kinds = got.dtype.kind + expected.dtype.kind
         if expected.dtype.kind == "b":
             yield f"{label(part)}numbers ({got.dtype}) were accepted in place of True and False; `~`, `&` and masked_fill want `.bool()`"

@@ -141,7 +141,8 @@ def rates(
 ) -> None:
     """On how many seeds is each mistake, lazy answer and right answer judged right? Only none and all are allowed.
 
-    "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor.
+    "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor;
+    "generic" are small changes of the solution that nobody listed: a keyword argument left out, a loop that ends too soon.
     """
     from autograder.authoring.natural import cells, read_natural  # start-up: the jail
     from autograder.authoring.rates import assignment_rates, seeds_from
@@ -161,6 +162,7 @@ def rates(
                 cells(answer for answer in answers if answer.right),
                 workers,
                 on_progress,
+                generic=seeds,
             )
     if json_file:
         write_json(json_file, [rate.to_json() for rate in tried])

@@ -3,11 +3,20 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from nbformat import NotebookNode
+
 from autograder.course import Assignment
 from autograder.jail.outside.client import Outcome
+from autograder.jail.outside.withheld import definitions
 from autograder.pool.servers import Settings
 from autograder.settings import limits
-from autograder.source import imported_ahead, imported_from, usual_imports
+from autograder.source import (
+    defined_in_answers,
+    imported_ahead,
+    imported_from,
+    used_from,
+    usual_imports,
+)
 
 
 def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] = ()) -> Settings:
@@ -24,7 +33,28 @@ def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] 
         readable=course.readable,
         answers=course.answers,
         practice=imported_from(course.answers, release),
+        withheld=withheld(assignment, release),
     )
+
+
+def withheld(assignment: Assignment, release: NotebookNode) -> tuple[str, ...]:
+    """The functions and classes of the course's packages that the notebook's exercises ask for.
+
+    These are the ones with the name of what a student writes, except where the notebook itself hands them out, and
+    those that an exercise lists.
+    """
+    packages = assignment.settings.packages
+    handed_out = used_from(packages, release)
+    asked_for = definitions(packages, defined_in_answers(release))
+    listed = (name for exercise in assignment.exercises.values() for name in exercise.withheld)
+    return tuple(sorted({*listed, *(name for name in asked_for if not _among(handed_out, name))}))
+
+
+def _among(used: Iterable[str], definition: str) -> bool:
+    """Whether one of these names leads to it, perhaps through a package that imports it from its module."""
+    module, _, name = definition.rpartition(".")
+    places = (place for place, _, own in (one.rpartition(".") for one in used) if own == name)
+    return any(f"{module}.".startswith(f"{place}.") for place in places)
 
 
 class Pool(Protocol):

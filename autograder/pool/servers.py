@@ -28,6 +28,7 @@ class Settings:
     readable: tuple[str, ...] = ()  # folders of the course, which notebooks read
     answers: tuple[str, ...] = ()  # packages that hold right answers
     practice: tuple[str, ...] = ()  # modules of these that the notebook itself imports
+    withheld: tuple[str, ...] = ()  # what its exercises ask for, where the course's packages have it
 
     @property
     def places(self) -> list[Path]:
@@ -43,7 +44,7 @@ class Settings:
         """What a jail shows and hides of the course. Folders that do not exist are left out."""
         readable = tuple(place for place in self.places if place.is_dir())
         hidden = (Path(self.course),) if self.course else ()
-        return View(self.packages, readable, hidden, self.answers, self.practice)
+        return View(self.packages, readable, hidden, self.answers, self.practice, self.withheld)
 
 
 class ServerPool:

@@ -31,10 +31,10 @@ class Mixture:
 
     def reversed(self) -> "Mixture":
         """The same sentences read from right to left: [EOS], last word, ..., [BOS], padding."""
-        return Mixture(self.prior, reverse_padded(self.slot_of.T).T, self.probability)
+        return Mixture(self.prior, from_the_right(self.slot_of.T).T, self.probability)
 
 
-def reverse_padded(ids: Int[np.ndarray, "rows tokens"]) -> Int[np.ndarray, "rows tokens"]:
+def from_the_right(ids: Int[np.ndarray, "rows tokens"]) -> Int[np.ndarray, "rows tokens"]:
     """Every row reversed up to its padding, which stays on the right."""
     lengths = (ids != PAD).sum(axis=1, keepdims=True)
     places = np.arange(ids.shape[1])

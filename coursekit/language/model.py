@@ -32,10 +32,10 @@ from jaxtyping import Bool, Float, Int
 from coursekit.language.exact import (
     Belief,
     Mixture,
+    from_the_right,
     posteriors,
     predictive,
     probability_of,
-    reverse_padded,
     walk,
 )
 from coursekit.language.notation import PARTS_OF_SPEECH, Grammar
@@ -182,7 +182,7 @@ class Language:
         places = np.arange(ids.shape[1])
         if context == "right":
             position = (ids != PAD).sum(axis=1) - 1 - position
-            ids, mixture = reverse_padded(ids), self._backward
+            ids, mixture = from_the_right(ids), self._backward
         else:
             mixture = self._forward
         visible = np.ones_like(ids, dtype=bool) if context == "both" else places <= position[:, None]
@@ -238,7 +238,7 @@ class Language:
     ) -> Float[np.ndarray, "sentences tokens"]:
         """-log p(x_t | x_>t) in nats; 0 at [EOS] and at padding. At [BOS]: that the sentence begins."""
         ids = self._checked(ids)
-        losses = self._losses(self._backward, reverse_padded(ids))
+        losses = self._losses(self._backward, from_the_right(ids))
         lengths = (ids != PAD).sum(axis=1, keepdims=True)
         places = np.arange(ids.shape[1])
         return np.take_along_axis(losses, np.where(places < lengths, lengths - 1 - places, places), axis=1)

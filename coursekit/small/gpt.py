@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from coursekit.modules import Block, causal_mask
+from coursekit.modules import Block
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class GPT(nn.Module):
 
     def encode(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "layers B T D"]:
         """The hidden states alone: the logits take most of the time."""
-        keep = causal_mask(x.shape[1])  # 1 T T
+        tokens = x.shape[1]
+        keep = torch.ones(1, tokens, tokens, dtype=torch.bool).tril()  # 1 T T
         hidden = [x]
         for layer in self.layers:
             hidden.append(layer(hidden[-1], keep))  # B T D

@@ -226,7 +226,7 @@ display(Markdown(
 def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n m"]:
     """The cosine of every row of a with every row of b.
 
-    A row of zeros has cosine 0 with every row.
+    A row of zeros has cosine 0 with every row. `F.cosine_similarity` may be used.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION

@@ -365,6 +365,10 @@ def cosine(a, b):
     return torch.where(lengths > 0, dots / lengths, 0.0)
 """,
     },
+    survivors={
+        "→ `return F.normalize(a) @": "the axis is the default",
+        "@ F.normalize(b).T`": "the axis is the default",
+    },
     hints=(
         "Picture two vectors as arrows. Which of their properties should not matter when you ask whether they point "
         "in the same direction?",
@@ -1476,6 +1480,9 @@ def separation(h, senses):
     return float((table * pairs).sum() / pairs.sum() - (table * (1 - alike)).sum() / (1 - alike).sum())
 """,
     },
+    survivors={
+        "→ `same = senses == senses.unsqueeze(1)`": "broadcasting adds an axis in front by itself",
+    },
     hints=(
         "Take two sentences with the same sense and two with different senses. Which pair of vectors should be more "
         "similar? Which single number measures this?",
@@ -1761,6 +1768,9 @@ def analogy(vectors, a, b, c, k):
     s[[a, b, c]] = -np.inf
     return np.argsort(-s)[:k]
 """,
+    },
+    survivors={
+        "→ `unit = F.normalize(vectors)`": "the axis is the default",
     },
     hints=(
         'If the offset from "france" to "paris" equals the offset from "italy" to its capital, how do you get to '

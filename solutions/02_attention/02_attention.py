@@ -339,6 +339,7 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
 
     Base e. The result has the shape of x and is finite for every finite x, such as scores of 1000
     or −10000. `dim` may be any axis, counted from the front or (negative) from the back.
+    `torch.softmax` earns the points as well, but write it out once.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -591,6 +592,7 @@ def attention(
     The weights of the keys that a query may attend to sum to 1, and all other weights are 0,
     however large the scores are, those of masked keys included.
     A query that may attend to no key at all gets zeros. d and dv may differ.
+    `F.scaled_dot_product_attention` may be used.
     Source: Vaswani et al. (2017), equation 1.
     """
     ### BEGIN SOLUTION

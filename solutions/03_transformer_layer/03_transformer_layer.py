@@ -87,7 +87,7 @@ class MultiHeadAttention(nn.Module):
     Then write forward(self, x, keep), which maps x (B, T, D) to (B, T, D). keep[b, i, j] is True where
     word i of sentence b may attend to word j; each of the first two axes of keep (B, T, T) may have length 1.
     Head h uses columns h·d to (h + 1)·d − 1 of queries, keys and values, with d = dim / heads. Divide the
-    scores by √d, and concatenate the heads before applying `output`.
+    scores by √d, and concatenate the heads before applying `output`. `scaled_dot_product_attention` may be used.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
 
@@ -109,7 +109,7 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-MultiHeadAttention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep"))
+check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep", back_to=["x"]))
 
 # %% [markdown]
 # In 02 `keep` held one value per word: is it real or padding? Now it holds one value per *pair* of words. `real[:, None]` hides the padding from every word; in 07 a
@@ -267,6 +267,7 @@ def layer_norm(
 
     Take mean and variance over the last axis; the variance is the mean of the squared deviations (divide
     by D, not D − 1). Add eps to the variance, inside the square root.
+    `nn.functional.layer_norm` earns the points as well, but write it out once.
     Source: Ba et al. (2016), section 3.
     """
     ### BEGIN SOLUTION
@@ -375,7 +376,7 @@ class FeedForward(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-FeedForward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("transformer.FeedForward", lambda case: run_module(FeedForward, case, "x", gradient=True))
+check("transformer.FeedForward", lambda case: run_module(FeedForward, case, "x", gradient=True, back_to=["x"]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert_base = torch.nn.TransformerEncoderLayer(768, 12, 3072)
@@ -444,7 +445,8 @@ def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
     For draws of its own: whether every row and every column has both dropped and kept entries, and the factor of the kept ones.
     """
     if "draws" in case or case["config"]["p"] in (0, 1 - 1e-9):
-        return run_module(cls, case, *(name for name in ("x", "draws") if name in case), modes=("train", "eval"))
+        given = [name for name in ("x", "draws") if name in case]
+        return run_module(cls, case, *given, modes=("train", "eval"), back_to=["x"])
     output = run_module(cls, case, "x", modes=("train",))["train"]
     dropped = output == 0
     mixed = all((dropped.any(axis) & ~dropped.all(axis)).all() for axis in (0, 1))
@@ -494,7 +496,7 @@ class Block(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-Block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to="x"))
+check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to=["x"]))
 
 # %% [markdown]
 # PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create one of each kind with random

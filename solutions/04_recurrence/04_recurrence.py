@@ -229,7 +229,7 @@ def lstm_step(
 
     The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate f,
     the candidate g and the output gate o, in this order (PyTorch's). Gates go through a sigmoid,
-    the candidate through tanh.
+    the candidate through tanh. `torch.lstm_cell` may be used.
     """
     ### BEGIN SOLUTION
     i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -614,6 +614,7 @@ def cross_attention(
     One head; scores are divided by √d. source_keep is True where the source has a word; padding gets
     weight 0 from every target position. Each source has at least one word. Scores can be so large
     that their exponentials overflow. Return the tuple (output, weights).
+    `scaled_dot_product_attention` may be used.
     """
     ### BEGIN SOLUTION
     scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -706,7 +707,7 @@ class DecoderBlock(nn.Module):
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-decoder_block-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("recurrence.decoder_block", lambda case: run_module(
-    DecoderBlock, case, "x", "encoded", "keep", "source_keep"
+    DecoderBlock, case, "x", "encoded", "keep", "source_keep", back_to=["x", "encoded"]
 ))
 
 # %% [markdown]

@@ -1016,6 +1016,7 @@ ALLOWED = "places[:, None] >= places"
 
 decoder_mask = Exercise(
     cases=mask_cases,
+    withheld=("coursekit.modules.causal_mask",),
     rule=Rule("equal", axes={"": "T T"}),
     mistakes=(
         Mistake(

@@ -528,6 +528,9 @@ def wordpiece(word, vocab):
     return torch.tensor(ids)
 """,
     },
+    survivors={
+        "→ `piece = word[:end] if start == 0": "there start is 0",
+    },
     hints=(
         "Cover the word with your hand and show less and less of it, from the right, until you read a piece that is in the vocabulary. "
         "What do you do with the letters still covered, and what if nothing is left to show?",
@@ -1317,7 +1320,7 @@ def encode_pair(a, b, T, cls, sep, pad):
     full[: len(ids)], segs[: len(ids)], keep[: len(ids)] = ids, segments, True
     return full, segs, keep
 """,
-        "numpy, keep as zeros and ones": """
+        "numpy": """
 import numpy as np
 def encode_pair(a, b, T, cls, sep, pad):
     a, b = list(a.numpy()), list(b.numpy())
@@ -1328,8 +1331,8 @@ def encode_pair(a, b, T, cls, sep, pad):
     ids[: len(text)] = text
     segments = np.zeros(T, dtype=int)
     segments[len(a) + 2 : len(text)] = 1
-    keep = np.zeros(T)
-    keep[: len(text)] = 1
+    keep = np.zeros(T, dtype=bool)
+    keep[: len(text)] = True
     return ids, segments, keep
 """,
     },

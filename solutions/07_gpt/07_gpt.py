@@ -146,7 +146,7 @@ class CausalAttention(torch.nn.Module):
     """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
 
     forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the scores by √d.
-              `keep` is passed by Block and not used.
+              `keep` is passed by Block and not used. `scaled_dot_product_attention` may be used.
     reset     reset(cached=True) starts a new text: from now on the tokens of each call follow all tokens
               since then, attend to them, and are cached. reset() clears the cache; after that each call is a
               separate text and nothing is stored. Only weights and biases are saved with the model.
@@ -1193,8 +1193,6 @@ display(Markdown(
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 import torch
 
-from coursekit.modules import causal_mask as may_see
-
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
 
 
@@ -1254,7 +1252,8 @@ def right_by_examples(model: CourseGPT, symbols, labels, shown=None) -> list[flo
 @torch.no_grad()
 def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor, "layers n H T T"]:
     """The attention weights of every head."""
-    x, keep, found = model.embed(ids), may_see(ids.shape[1]), []
+    x, found = model.embed(ids), []
+    keep = torch.ones(1, ids.shape[1], ids.shape[1], dtype=torch.bool).tril()    # 1 T T
     for layer in model.layers:
         normed, attention = layer.norm_attention(x), layer.attention
         queries, keys = (attention.split(project(normed)) for project in (attention.query, attention.key))

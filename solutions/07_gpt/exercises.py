@@ -159,7 +159,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
         }
 
 
-READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()")
+READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()", "once more after reset()")
 """The parts of what `run_cached` gives."""
 HEADS = "layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)"
 SCORES = "q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5"
@@ -418,7 +418,7 @@ def gpt_cases(draw: Draw) -> Iterator[Case]:
     reading is asked of one case only, and those that can go wrong between two layers of the one that has two.
     """
     for V, heads, d, layers, inner, B, T, other, pieces, activation, readings in (
-        (11, 2, 7, 2, 20, 3, 5, 4, 3, None, ["in pieces", "after reset()"]),
+        (11, 2, 7, 2, 20, 3, 5, 4, 3, None, ["in pieces", "after reset()", "once more after reset()"]),
         (9, 3, 4, 1, 17, 5, 2, 3, 1, "gelu", ["once more", "a second text in pieces", "in pieces, beside another model"]),
         (8, 1, 13, 1, 18, 1, 6, 4, 5, None, []),
     ):
@@ -523,6 +523,20 @@ gpt = Exercise(
             },
         ),
         Mistake(
+            "the table saved twice",
+            "Your numbers are right, but the table is saved under two names (see the last entry of `registered`). A file of weights has it once, and "
+            "load_state_dict asks for both. Make the logits with the table itself: `x @ self.token.weight.T`.",
+            edits={
+                "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
+                LOGITS: "self.lm_head(self.norm(x))",
+            },
+        ),
+        Mistake(
+            "the cache stays on",
+            "After reset() your first call is right and the second one is not: it still sees the tokens of the first. reset() hands False on to the layers.",
+            edits={"self.cached, self.read = cached, 0": "self.cached, self.read = True, 0", TOLD: "layer.attention.reset(True)"},
+        ),
+        Mistake(
             "tied without its gradient",
             "Your logits are right, and the gradient of the table is not: its use at the end was cut off from training (detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
@@ -575,7 +589,7 @@ gpt = Exercise(
         ),
     ),
     alternatives={
-        "a Linear that shares the table, position from the cache": """
+        "F.linear with the table, position from the cache": """
 class GPT(torch.nn.Module):
     def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
         super().__init__()
@@ -588,8 +602,6 @@ class GPT(torch.nn.Module):
             blocks.append(block)
         self.layers = torch.nn.ModuleList(blocks)
         self.norm = torch.nn.LayerNorm(dim, eps=1e-5)
-        self.head = torch.nn.Linear(dim, vocabulary, bias=False)
-        self.head.weight = self.token.weight
         self.start = None
 
     def reset(self, cached=False):
@@ -605,7 +617,7 @@ class GPT(torch.nn.Module):
         keep = torch.ones(1, T, start + T, dtype=torch.bool).tril(start)
         for block in self.layers:
             x = block(x, keep)
-        return self.head(self.norm(x))
+        return torch.nn.functional.linear(self.norm(x), self.token.weight)
 """,
         "F.linear, a counter that is a buffer nobody saves": """
 class GPT(torch.nn.Module):
@@ -862,6 +874,7 @@ def gpt2_names(theirs):
 """,
     },
     survivors={
+        "→ `value = value.T`": "a vector transposed is itself",
         "path[-1] in PLACES": "outside the layers a name has one piece before weight or bias, which is the first and the last",
         "PLACES[path[-1]]": "the same",
     },
@@ -1381,6 +1394,9 @@ def top_p(probabilities, p):
     remove = remove.scatter(1, tokens, remove)
     return probabilities.log().masked_fill(remove, -torch.inf).softmax(-1)
 """,
+    },
+    survivors={
+        "→ `ordered, tokens = probabilities.sort(descending=True)`": "the axis is the default",
     },
     hints=(
         "Sort 0.5, 0.3, 0.15, 0.05 and take p = 0.6. Which tokens do you need so that they have at least 0.6 together?",

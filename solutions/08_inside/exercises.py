@@ -1061,6 +1061,10 @@ def disambiguate(train, train_words, train_senses, test, test_words):
     return answers
 """,
     },
+    survivors={
+        "→ `cosines = unit(test) @": "the axis is the default",
+        "@ unit(train).T`": "the axis is the default",
+    },
     hints=(
         "You meet *bank* in a new sentence and know 28 old ones, sorted by sense. Whom do you ask, and who may not be asked however near?",
         "train: (m, D), test: (n, D). Cosines: (n, m), of which some may not count. The neighbour's row: (n). Out: (n) senses.",
@@ -1932,6 +1936,7 @@ def probe(train, labels, test, ridge):
 """,
     },
     survivors={
+        "targets - targets.mean())`": "x is centred, so that no number taken from all targets changes its product with them",
         "targets + targets.mean(dim=0)": "x is centred, so that what is constant in y does not change xᵀy",
         "targets - targets.sum(dim=0)": "x is centred, so that what is constant in y does not change xᵀy",
     },

@@ -144,8 +144,10 @@ def pieces_of(draw: Draw, words: int, skipped: int | None = None, fixed: tuple[i
 
 
 def align_cases(draw: Draw) -> Iterator[Case]:
+    """Words that have their neighbour's tag, as in O O O, and words that have not."""
     for words, skipped in ((7, None), (10, 4), (13, None), (9, 2)):
-        tags = draw.integers(1, 9, words).cumsum() % 9  # no word has its neighbour's tag
+        tags = draw.integers(1, 9, words).cumsum() % 9  # no word has its neighbour's tag,
+        tags[-3:] = 0  # but the last three
         yield {"word_ids": pieces_of(draw, words, skipped, fixed=(1, 2)), "tags": tags}
 
 
@@ -159,6 +161,12 @@ align_labels = Exercise(
             "every piece labelled",
             "A word in three pieces is asked three times with you, and counts three times in the loss.",
             ASKED, "-100 if word is None else tags[word]",
+        ),
+        Mistake(
+            "tags compared instead of words",
+            "Where two words in a row have the same tag (O O O, say), your second word has no label: you compare tags. A piece is a later one if it "
+            "belongs to the same *word* as the piece before it.",
+            ASKED, "-100 if word is None or (before is not None and tags[word] == tags[before]) else tags[word]",
         ),
         Mistake(
             "the last piece labelled",

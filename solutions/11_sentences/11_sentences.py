@@ -148,6 +148,7 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
     """Pearson's correlation of the ranks, without the bug.  (difficulty ●●○, 10 minutes)
 
     Equal values get the mean of the ranks that they occupy together. Neither list is constant.
+    `scipy.stats.spearmanr` earns the points, too, but write it out once.
     """
     ### BEGIN SOLUTION
     def ranks(x):

@@ -447,6 +447,10 @@ def ranking_loss(anchors, positives, scale):
     return -(scores.diagonal() - scores.exp().sum(dim=1).log()).mean()
 """,
     },
+    survivors={
+        "normalize(anchors) @": "the axis is the default",
+        "@ normalize(positives).T`": "the axis is the default",
+    },
     hints=(
         "Give each anchor a multiple-choice question: which of these sentences is yours? Who are the wrong answers, and where do they come from?",
         "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The right answer of row i stands in column i. Out: one number.",
@@ -576,6 +580,11 @@ def search(query, corpus, k):
     near, numbers = distance.topk(k, largest=False)
     return numbers, 1 - near**2 / 2
 """,
+    },
+    survivors={
+        "→ `best, numbers = cosines.topk(k)`": "the axis is the default",
+        "→ `cosines = normalize(query) @": "the axis is the default",
+        "@ normalize(corpus).T`": "the axis is the default",
     },
     hints=(
         "What does each query get with each text of the corpus, and which of these numbers do you keep?",
@@ -711,6 +720,9 @@ def recall_at_k(scores, relevant, k):
     among = (s[:, None, :] > s[:, :, None]).sum(axis=2) < k
     return float(np.mean([(a & w).sum() / w.sum() for a, w in zip(among, r) if w.any()]))
 """,
+    },
+    survivors={
+        "→ `best = scores.topk(k).indices`": "the axis is the default",
     },
     hints=(
         "Three texts answer a question, and two of them are among the first five. What is the recall at five? What if no text answers it?",
@@ -945,6 +957,9 @@ def pool_windows(hidden, keep):
 def pool_windows(hidden, keep):
     return mean_pool(hidden.flatten(0, 1)[None], keep.flatten()[None])[0]
 """,
+    },
+    survivors={
+        "→ `counts = keep.sum(dim=1)`": "a division makes floats of both",
     },
     hints=(
         "A text of 130 tokens in windows of 64 has a last window of 2. How much should it count?",

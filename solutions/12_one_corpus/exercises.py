@@ -230,6 +230,9 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
     return np.array(out)
 """,
     },
+    survivors={
+        "keepdim=True), atol=TIE)`": "ties are twice as wide with it, and no two cosines that differ lie as close",
+    },
     hints=(
         "Which labelled sentences may answer for an asked word at all? And what happens where a word's vector is the same everywhere?",
         "Cosines: (asked, known); the highest of each row: (asked, 1), to compare with. Who votes: (asked, known), True or False. Votes: (asked, senses). Out: (asked).",
@@ -498,7 +501,7 @@ def clear_differences(right, draws, level):
     gaps = means[:, None, :] - means[None, :, :]
     ends = torch.quantile(gaps, torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.double), dim=-1)
     difference = right.mean(-1).unsqueeze(1) - right.mean(-1).unsqueeze(0)
-    return difference, ((ends[0] > 1e-9) | (ends[1] < -1e-9)).float()
+    return difference, (ends[0] > 1e-9) | (ends[1] < -1e-9)
 """,
     },
     hints=(
@@ -706,12 +709,12 @@ def path_lengths(architecture, T, layers):
             lengths[i, j] = layers + (abs(i - j) if architecture in ("recurrent", "elmo") else 0)
     return lengths
 """,
-        "floats and numpy": """
+        "numpy": """
 import numpy as np
 def path_lengths(architecture, T, layers):
     distance = np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
     lengths = layers + distance * (architecture in ("recurrent", "elmo"))
-    return np.tril(lengths).astype(float) if architecture in ("recurrent", "decoder") else lengths
+    return np.tril(lengths) if architecture in ("recurrent", "decoder") else lengths
 """,
     },
     hints=(
@@ -904,6 +907,10 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
     return out / out.sum(-1, keepdim=True)
 """,
     },
+    survivors={
+        "@ normalize(known).T`": "the axis is the default",
+        "→ `cosines = normalize(asked) @": "the axis is the default",
+    },
     hints=(
         "It is the attention of 02. What is the query, what are the keys, and which values would make the output a distribution over senses?",
         "cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Out: (asked, S), rows add up to 1.",
@@ -1071,14 +1078,26 @@ def explain(log_prior, log_words, senses, S):
 # ------------------------------------------------------------------------------------------ attention_tests
 
 
+LARGEST_SCORE, RARE = 3.0, 2.5
+
+
 def input_cases(draw: Draw) -> Iterator[Case]:
+    """Normal numbers whose extremes are the same in every draw, so that luck exposes nothing.
+
+    The largest score, divided by the root of d, is LARGEST_SCORE: a factor makes it too large for exp, or does not. Each
+    query has a coin of RARE and one of −RARE: no threshold between them hides all of its keys, or none.
+    """
     for B in draw.rng.choice(np.arange(4, 8), 3, replace=False):
         Tq, Tk, d, dv = draw.rng.choice(np.delete(np.arange(4, 11), B - 4), 4, replace=False)
+        queries, keys, coin = draw.normal(B, Tq, d), draw.normal(B, Tk, d), draw.normal(B, Tq, Tk)
+        scores = queries @ keys.transpose(0, 2, 1) / np.float32(d**0.5)
+        places = draw.rng.random(coin.shape).argsort(axis=-1)[..., :2]
+        np.put_along_axis(coin, places, np.float32([RARE, -RARE]), axis=-1)
         yield {
-            "queries": draw.normal(B, Tq, d),
-            "keys": draw.normal(B, Tk, d),
+            "queries": queries * np.float32(LARGEST_SCORE) / scores.max(axis=(1, 2), keepdims=True),
+            "keys": keys,
             "values": draw.normal(B, Tk, dv),
-            "coin": draw.normal(B, Tq, Tk),
+            "coin": coin,
         }
 
 
@@ -1168,6 +1187,9 @@ def attention_tests(queries, keys, values, coin):
 """,
     },
     survivors={
+        "→ `mask[:] = q @ k.T`": "other keys are hidden, and the inputs expose as much",
+        "→ `queries, keys, values = (queries.clone(), keys, values.clone())`": "the keys are not written to",
+        "→ `queries, keys, values = (queries.clone(), keys.clone(), values)`": "nor are the values",
         "q *= 1001": "a thousand or so is as large",
         "q *= 999": "a thousand or so is as large",
         "keep[1] = False": "another row of the batch sees nothing",
@@ -1186,15 +1208,16 @@ def attention_tests(queries, keys, values, coin):
 
 
 def calibration_cases(draw: Draw) -> Iterator[Case]:
-    """In each case 0 and 1, a bin without an answer, one with a single answer, and ends of bins exactly."""
+    """In each case 0, a bin without an answer (once the last one), one with a single answer; 1 and ends of bins exactly."""
     for items, bins, ends in ((60, 4, (0.25, 0.5)), (83, 7, ()), (45, 10, (0.5,)), (38, 8, (0.375, 0.625, 0.875))):
-        empty, single = (1, 0) if bins == 4 else (2, 1)
+        empty, single = {4: (1, 0), 7: (6, 1)}.get(bins, (2, 1))
         most = [b for b in range(bins) if b not in (empty, single)]
         which = np.concatenate([most, [single], draw.rng.choice(most, items - len(most) - 1)])
         # Within its bin, and nowhere near an end, so that rounding decides nothing.
         confidence = ((which + draw.uniform(items, low=0.1, high=0.9)) / bins).astype(np.float32)
         ends = [end for end in ends if int(end * bins) in most]
-        exact = [1, 1 if single == 0 else 0, *ends, *ends]
+        exact = [0] if empty == bins - 1 else [1]
+        exact += [1 if single == 0 else 0, *ends, *ends]
         confidence[len(most) + 1 :][: len(exact)] = exact
         # Too modest in the lower half, too sure in the upper one.
         right = (draw.uniform(items) < np.where(confidence < 0.5, 0.8, 0.4)).astype(np.float32)
@@ -1220,6 +1243,11 @@ calibration = Exercise(
     cases=calibration_cases,
     rule=Rule(axes={"said": "bins", "found": "bins", "count": "bins"}),
     mistakes=(
+        Mistake(
+            "bins counted up to the last that is filled",
+            "Where the last bins are empty, yours are missing: say how many there are, `one_hot(which, bins)` or `bincount(which, minlength=bins)`.",
+            "one_hot(which, bins)", "one_hot(which)",
+        ),
         Mistake(
             "a confidence of 1 outside the last bin",
             "A confidence of exactly 1 is lost in yours, or stands in a bin of its own. It belongs to the last bin.",

@@ -234,6 +234,7 @@ def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) 
     """Each vector divided by the root of its mean square, times weight.  (difficulty ●○○, 3 minutes)
 
     eps is added to the mean square, under the root. The mean of the vector is not subtracted.
+    `torch.nn.functional.rms_norm` may be used.
     """
     ### BEGIN SOLUTION
     return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
@@ -422,7 +423,7 @@ class SwiGLU(torch.nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-swiglu-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x"))
+check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x", back_to=["x"]))
 
 # %% [markdown]
 # ## 6 · The whole decoder
@@ -455,7 +456,7 @@ class Decoder(torch.nn.Module):
 
     parts     token, an nn.Embedding; layers, an nn.ModuleList of Layers; norm, an RMSNorm behind the last one.
               The table of positions is gone. As in SmolLM2 (LLaMA 7B has a second table for them) the logits are
-              made with the table `token`; no other parameters.
+              made with the table `token`; nothing else is saved.
     forward   the logits, (B, T, vocabulary), for ids (B, T).
     reset     as in GroupedAttention, for all layers.
     """

@@ -671,7 +671,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
         }
 
 
-READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()")
+READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()", "once more after reset()")
 """The parts of what `run_cached` gives."""
 SHARED = "shared.repeat_interleave(self.share, dim=1)"
 BOTH = "q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)"
@@ -1079,6 +1079,20 @@ decoder = Exercise(
             },
         ),
         Mistake(
+            "the table saved twice",
+            "Your numbers are right, but the table is saved under two names (see the last entry of `registered`). A file of weights has it once, and "
+            "load_state_dict asks for both. Make the logits with the table itself: `x @ self.token.weight.T`.",
+            edits={
+                "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
+                LOGITS: "self.lm_head(self.norm(x))",
+            },
+        ),
+        Mistake(
+            "the cache stays on",
+            "After reset() your first call is right and the second one is not: it still sees the tokens of the first. reset() hands False on to the layers.",
+            TOLD, "layer.attention.reset(True)",
+        ),
+        Mistake(
             "tied without its gradient",
             "Your logits are right, and the gradient of the table is not: its use at the end was cut off from training (detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
@@ -1164,7 +1178,7 @@ class Decoder(torch.nn.Module):
         ),
     ),
     alternatives={
-        "a Linear that shares the table": """
+        "einsum with the table": """
 class Decoder(torch.nn.Module):
     def __init__(self, vocabulary, dim, layers, heads, kv_heads, inner, base=10_000.0, eps=1e-5):
         super().__init__()
@@ -1173,8 +1187,6 @@ class Decoder(torch.nn.Module):
         for _ in range(layers):
             self.layers.append(Layer(dim=dim, heads=heads, kv_heads=kv_heads, inner=inner, base=base, eps=eps))
         self.norm = RMSNorm(dim, eps)
-        self.head = torch.nn.Linear(dim, vocabulary, bias=False)
-        self.head.weight = self.token.weight
 
     def reset(self, cached=False):
         for part in self.modules():
@@ -1185,7 +1197,7 @@ class Decoder(torch.nn.Module):
         hidden = self.token(ids)
         for block in self.layers:
             hidden = block(hidden)
-        return self.head(self.norm(hidden))
+        return torch.einsum("btd,vd->btv", self.norm(hidden), self.token.weight)
 """,
         "F.embedding, F.linear": """
 class Decoder(torch.nn.Module):
@@ -1439,12 +1451,12 @@ def mended_rows(weight, heads):
 
 
 def route_cases(draw: Draw) -> Iterator[Case]:
-    """One expert per token, several, all of them; an expert that nobody chooses."""
+    """One expert per token, several, all of them; an expert that nobody chooses, the last one or another."""
     for T, E, k in ((9, 5, 2), (14, 4, 1), (6, 7, 3), (5, 3, 3)):
         scores = draw.normal(T, E, scale=1.2)
         scores += scores.argsort(axis=1).argsort(axis=1) / 16  # so that no two are close to each other
         if k < E:
-            scores[:, 1] = scores.min() - 0.5  # nobody's choice, and still probable
+            scores[:, 1 if k == 1 else -1] = scores.min() - 0.5  # nobody's choice, and still probable
         yield {"scores": scores.astype(np.float32), "k": k}
 
 
@@ -1502,6 +1514,11 @@ route = Exercise(
             "torch.bincount(best.indices.flatten(), minlength=E) / best.indices.numel()", "torch.bincount(best.indices[:, 0], minlength=E) / len(scores)",
         ),
         Mistake(
+            "experts counted up to the last that was chosen",
+            "Where nobody chooses the last experts, your counts are too few: give bincount `minlength=E`, so that each expert has a count.",
+            ", minlength=E)", ")",
+        ),
+        Mistake(
             "softmax over the tokens",
             "Your weights are right. P is made of each token's softmax over the experts; you took it over the tokens.",
             "scores.softmax(dim=-1)", "scores.softmax(dim=0)",
@@ -1530,6 +1547,9 @@ def route(scores, k):
         f[chosen] += 1 / (k * len(scores))
     return weights, (f * scores.softmax(-1).mean(0)).sum() * scores.shape[1]
 """,
+    },
+    survivors={
+        "→ `best = scores.topk(k)`": "the axis is the default",
     },
     hints=(
         "Scores 2, 1, 0 and k = 2: which two weights, and what do they add up to? What are f and P if every token looks like this?",

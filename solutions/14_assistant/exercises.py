@@ -295,6 +295,12 @@ lora_linear = Exercise(
             "Your output is right, and the base has a gradient: it is not frozen. Its parameters must ask for none (`requires_grad_(False)`).",
             "base.requires_grad_(False)", "base",
         ),
+        Mistake(
+            "the base without gradients",
+            "Your output is right, but no gradient comes back through the base: no_grad, detach or .data cuts it off, and the layers before this one "
+            "would hardly learn. Freezing means that the base's own parameters ask for no gradient; x goes through it as usual.",
+            f"return self.base(x) + {CHANGED}", f"with torch.no_grad():\n            y = self.base(x)\n        return y + {CHANGED}",
+        ),
         Mistake("not scaled", "Where alpha equals the rank you are right. The change is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
         Mistake("scaled by alpha", "With rank 1 you are right: the change is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
         Mistake("divided by alpha", "Where alpha equals the rank you are right. Your scale is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
@@ -585,7 +591,10 @@ def answer_log_p(logits, labels):
     return torch.stack(totals)
 """,
     },
-    survivors={"targets.clamp(min=0)[..., None])[..., -1]": "the axis has one entry"},
+    survivors={
+        "targets.clamp(min=0)[..., None])[..., -1]": "the axis has one entry",
+        "(logits[:, :].log_softmax(dim=-1)": "gather looks no further than the targets reach",
+    },
     hints=(
         "An answer of two tokens with probabilities 1/2 and 1/4: what is its log-probability? At which place of the logits stands each?",
         "logits: (B, T, V). Without the last place: (B, T − 1, V), about labels without the first: (B, T − 1). Out: (B).",
@@ -957,6 +966,10 @@ def in_order(scores, positive):
             pairs += 1
     return total / pairs
 """,
+    },
+    survivors={
+        "+ (gap == 0) / 2)": "a division makes floats",
+        "→ `return ((gap > 0) + (gap == 0).double()": "so does a sum with floats",
     },
     hints=(
         "Scores 3 and 1 for two positives, 1 and 0 for two others: which of the four pairs are in order?",

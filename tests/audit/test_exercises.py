@@ -16,7 +16,7 @@ DRAWS = 300
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_verdict_depends_on_the_draw(name):
-    rates = assignment_rates(ASSIGNMENTS[name], seeds_from(0, DRAWS), workers=1)
+    rates = assignment_rates(ASSIGNMENTS[name], seeds_from(0, DRAWS), workers=1, generic=DRAWS)
     assert [str(rate) for rate in rates if not rate.holds] == []
 
 

@@ -261,18 +261,20 @@ def test_a_way_that_is_cut_off_shows_in_the_gradient_of_what_goes_in():
     sizes = {"dim": 8, "heads": 2, "inner": 12, "norm_first": True}
     x, keep = torch.randn(2, 5, 8), torch.ones(2, 1, 5, dtype=torch.bool)
     asked = case(modules.Block, **sizes) | {"x": x, "keep": keep}
-    right = growing.run_module(modules.Block, asked, "x", "keep", modes=("eval", "train"), back_to="x")
+    right = growing.run_module(modules.Block, asked, "x", "keep", modes=("eval", "train"), back_to=["x"])
     followed = x.clone().requires_grad_()
     own = modules.Block(**sizes)
     own.load_state_dict({name: asked[f"weights.{name}"] for name in own.state_dict()})
     own(followed, keep).square().sum().backward()
     assert torch.allclose(right[growing.BACK.format("x")], followed.grad, atol=1e-5)
     for where in ("residual", "attention"):
-        cut = growing.run_module(Cut, asked | {"config": sizes | {"where": where}}, "x", "keep", back_to="x")
+        cut = growing.run_module(
+            Cut, asked | {"config": sizes | {"where": where}}, "x", "keep", back_to=["x"]
+        )
         assert torch.allclose(cut["eval"], right["eval"], atol=1e-6)
         assert not torch.allclose(cut[growing.BACK.format("x")], right[growing.BACK.format("x")], atol=1e-2)
     with pytest.raises(RuntimeError, match="cannot be trained.*`x = x . …`"):
-        growing.run_module(Cut, asked | {"config": sizes | {"where": "in place"}}, "x", "keep", back_to="x")
+        growing.run_module(Cut, asked | {"config": sizes | {"where": "in place"}}, "x", "keep", back_to=["x"])
 
 
 def test_what_is_no_module_is_said():
@@ -280,7 +282,7 @@ def test_what_is_no_module_is_said():
         growing.run_module(lambda dim, inner: object(), case(), "x")
 
 
-def test_a_second_name_of_a_tied_weight_is_no_further_number():
+def test_a_second_name_of_a_tied_weight_is_no_further_number_and_is_saved_all_the_same():
     class Tied(nn.Module):
         def __init__(self, vocabulary, dim, shared):
             super().__init__()
@@ -288,7 +290,7 @@ def test_a_second_name_of_a_tied_weight_is_no_further_number():
             if shared:
                 self.head.weight = self.token.weight
 
-    for shared, beside in ((True, 0), (False, 12)):
+    for shared, beside in ((True, -2), (False, 12)):
         asked = {
             "config": {"vocabulary": 4, "dim": 3, "shared": shared},
             "weights.token.weight": torch.ones(4, 3),
@@ -343,7 +345,8 @@ def test_what_two_models_share_shows_where_another_reads_between_two_pieces():
     asked |= {"beside": torch.randn(2, 3, 3), "readings": [name, "in pieces"]}
     for cls, right in ((RunningSum, True), (SharedSum, False)):
         answers = growing.run_cached(cls, asked, "x", "other")
-        assert set(answers) == {"registered", "at once", *asked["readings"]}, "those that the case chooses"
+        chosen = {"registered", "at once", growing.BACK.format("x"), *asked["readings"]}
+        assert set(answers) == chosen, "those that the case chooses"
         assert torch.allclose(answers["in pieces"], x.cumsum(dim=1), atol=1e-5)
         assert torch.allclose(answers[name], x.cumsum(dim=1), atol=1e-5) == right
 
@@ -454,3 +457,62 @@ def test_a_cache_that_would_be_saved_is_found_once_it_is_filled():
     weights = {"weights.map.weight": torch.ones(2, 2), "weights.map.bias": torch.ones(2)}
     case = {"config": {}, "x": torch.ones(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2, **weights}
     assert growing.run_cached(Remembers, case, "x", "other")["registered"][-1] == -1
+
+
+class StaysOn(RunningSum):
+    """`reset()` forgets what was read, and goes on remembering."""
+
+    def reset(self, cached=False):
+        super().reset(cached=True)
+
+
+def test_a_cache_that_stays_on_shows_in_the_second_call_after_reset():
+    asked = {"config": {}, "x": torch.ones(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2}
+    asked |= {"weights.scale": torch.ones(1)}
+    right, stays = (growing.run_cached(one, asked, "x", "other") for one in (RunningSum, StaysOn))
+    assert torch.equal(right["after reset()"], right["once more after reset()"])
+    assert torch.equal(stays["after reset()"], right["after reset()"])
+    assert not torch.equal(stays["once more after reset()"], right["once more after reset()"])
+
+
+def test_the_gradient_that_comes_back_to_vectors_is_part_of_a_cached_answer():
+    class Cut(RunningSum):
+        def forward(self, x):
+            return super().forward(x.detach())
+
+    asked = {"config": {}, "x": torch.randn(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2}
+    asked |= {"weights.scale": torch.ones(1)}
+    name = growing.BACK.format("x")
+    right, cut = (growing.run_cached(one, asked, "x", "other") for one in (RunningSum, Cut))
+    assert torch.equal(right["at once"], cut["at once"]) and torch.equal(
+        right["registered"], cut["registered"]
+    )
+    assert right[name].abs().min() > 0 and not cut[name].any()
+
+
+def test_the_gradient_is_followed_to_each_input():
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(1))
+
+        def forward(self, x, y):
+            return self.scale * (x + y.detach())
+
+    asked = {"config": {}, "x": torch.ones(2), "y": torch.ones(2), "weights.scale": torch.ones(1)}
+    answers = growing.run_module(Both, asked, "x", "y", back_to=["x", "y"])
+    assert [answers[growing.BACK.format(name)].tolist() for name in "xy"] == [[4.0, 4.0], [0.0, 0.0]]
+
+
+def test_a_module_that_writes_into_its_input_is_seen_to_do_so():
+    class Writes(RunningSum):
+        def forward(self, x):
+            x += 1
+            return super().forward(x)
+
+    asked = {"config": {}, "x": torch.ones(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2}
+    asked |= {"weights.scale": torch.ones(1)}
+    growing.run_module(Writes, asked, "x", back_to=["x"])
+    assert (asked["x"] == 2).all()
+    growing.run_cached(Writes, asked, "x", "other")
+    assert (asked["x"] > 2).all() and (asked["other"] > 1).all()

@@ -2,15 +2,18 @@
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 
 from autograder.authoring.rates import assignment_rates, seeds_from
 from autograder.authoring.trial import incomplete
 from autograder.checks import answer_key
+from autograder.checks.arrays import LISTS
 from autograder.checks.comparing import compare
 from autograder.checks.judging import judge
-from tests.conftest import ASSIGNMENTS
+from autograder.source import grade_id
+from tests.conftest import ASSIGNMENTS, release_of
 
 DRAWS = 3
 """Of the inputs. `make audit` tries 300."""
@@ -44,6 +47,71 @@ def test_no_verdict_depends_on_the_draw(name):
     kinds = {(rate.exercise, rate.kind) for rate in rates}
     wanted = ("mistake", "alternative", "lazy", "rounding")
     assert kinds >= {(exercise, kind) for exercise in ASSIGNMENTS[name].exercises for kind in wanted}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_ids_are_whole_numbers_and_masks_true_or_false_where_the_annotation_says_so(name):
+    """Of any size, or in a list: only floats for an Int, and numbers for a Bool, are refused."""
+    keys, kept = answer_key.load(ASSIGNMENTS[name].key), []
+    for place, exercise in ASSIGNMENTS[name].exercises.items():
+        for want in keys[place].expected:
+            for part, array in want.arrays.items():
+                if array.dtype.kind not in exercise.rule.kinds or not array.size:
+                    continue
+                for dtype in (
+                    ("float32", "float64") if array.dtype.kind == "i" else ("int64", "uint8", "float32")
+                ):
+                    if (array.astype(dtype) != array).any():
+                        continue  # an id that does not fit
+                    changed = replace(want, arrays={**want.arrays, part: array.astype(dtype)})
+                    finding = compare(changed, want, exercise.rule)
+                    if not finding or "where the annotation promises" not in finding.reason:
+                        kept.append((place, part, dtype))
+                    listed = replace(changed, notes=(*changed.notes, LISTS["torch"]))
+                    assert compare(listed, want, exercise.rule) is None
+                if array.dtype.kind == "i":
+                    small = replace(want, arrays={**want.arrays, part: array.astype("int32")})
+                    assert compare(small, want, exercise.rule) is None
+    assert kept == []
+
+
+def test_most_exercises_that_return_ids_or_masks_promise_it():
+    promised = {
+        place: one.rule.kinds for home in ASSIGNMENTS.values() for place, one in home.exercises.items()
+    }
+    for place, kinds in {
+        "static.nearest": "i", "transformer.collate": "bi", "recurrence.decoder_mask": "b", "recurrence.greedy_translate": "i",
+        "elmo.reverse_padded": "bi", "bert.encode_pair": "bi", "applications.align_labels": "i", "sentences.windows": "bi",
+        "comparison.clear_differences": "b", "attention.softmax": "", "gpt.gpt": "",
+    }.items():  # fmt: skip
+        assert promised[place] == kinds, place
+
+
+FAIR = {
+    "static.cosine": "cosine_similarity",
+    "attention.softmax": "torch.softmax",
+    "attention.attention": "scaled_dot_product_attention",
+    "transformer.MultiHeadAttention": "scaled_dot_product_attention",
+    "transformer.layer_norm": "layer_norm",
+    "recurrence.lstm_step": "lstm_cell",
+    "recurrence.cross_attention": "scaled_dot_product_attention",
+    "gpt.attention": "scaled_dot_product_attention",
+    "sentences.spearman": "spearmanr",
+    "decoders.rms_norm": "rms_norm",
+}
+"""Functions of libraries that are the whole answer to an exercise, or nearly."""
+
+
+def test_an_exercise_says_that_a_library_s_function_is_a_fair_answer():
+    """That it is right is tried with the other alternatives."""
+    homes = {name: one for one in ASSIGNMENTS.values() for name in one.exercises}
+    for name, function in FAIR.items():
+        exercise = homes[name].exercises[name]
+        release = next(
+            cell for cell in release_of(homes[name].name).cells if grade_id(cell) == exercise.solution_id
+        )
+        assert any(function in code for code in exercise.alternatives.values()), name
+        assert f"{function}`" in release.source, name
 
 
 # Hints that say where an answer is right -----------------------------------------------------------------

@@ -33,7 +33,7 @@ def explain(
 ) -> str:
     """What all of `answers` show, one for each wrong input.
 
-    kind    "shape", "nan", "infinite" or "numbers", as in autograder.checks.comparing.Fault.
+    kind    "shape", "dtype", "nan", "infinite" or "numbers", as in autograder.checks.comparing.Fault.
     names   of the axes, as in Rule.axes.
     label   of another part: "1" gives "Part 2: ".
     """
@@ -43,6 +43,8 @@ def explain(
         swapped = _another_part(answers, label)
         if swapped:
             return swapped
+        if kind == "dtype":
+            return ""
         if kind == "shape":
             return numbers_despite_shape(
                 [answer.got for answer in answers], [answer.want for answer in answers]

@@ -17,6 +17,7 @@ import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from autograder.errors import CourseError
 from autograder.jail.outside import refusals
@@ -77,7 +78,9 @@ class View:
     readable    further paths, read-only;
     hidden      folders that it does not see wherever they lie: the course;
     answers     packages whose modules hold right answers, so that none can be imported,
-    practice    but these.
+    practice    but these;
+    withheld    functions and classes of the packages that an exercise asks for: "coursekit.modules.Block". None of them
+                can be imported or read (`autograder.jail.outside.withheld`).
     """
 
     packages: tuple[str, ...] = ()
@@ -85,19 +88,30 @@ class View:
     hidden: tuple[Path, ...] = ()
     answers: tuple[str, ...] = ()
     practice: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 NOTHING_MORE = View()
 
 
-def command(code: str, arguments: Sequence[str], info: int, view: View = NOTHING_MORE) -> list[str]:
-    """The command that runs Python's `code` in bubblewrap. Process 1 of the jail is reported to `info`."""
+def command(
+    code: str,
+    arguments: Sequence[str],
+    info: int,
+    view: View = NOTHING_MORE,
+    masks: Mapping[Path, int] = MappingProxyType({}),
+) -> list[str]:
+    """The command that runs Python's `code` in bubblewrap. Process 1 of the jail is reported to `info`.
+
+    `masks`: in place of each of these files the jail shows what can be read from the descriptor.
+    """
     bwrap = find_bubblewrap()
     if bwrap is None:
         raise FileNotFoundError(_MISSING)
     extra = [Path(path).resolve() for path in view.readable]
     answers = [package_folder(name) for name in view.answers]
     hidden = [AUTOGRADER, *(folder / "__pycache__" for folder in answers)]
+    hidden += dict.fromkeys(file.parent / "__pycache__" for file in masks)
     hidden += [Path(path).resolve() for path in view.hidden]
     system, visible = _system_paths(), [*_environment_parts(), *map(package_folder, view.packages), *extra]
     visible = [path for path in _outermost(visible, hidden) if path not in system]
@@ -116,6 +130,9 @@ def command(code: str, arguments: Sequence[str], info: int, view: View = NOTHING
     mounts |= {path: ["--tmpfs", str(path)] for path in covered}
     for path in sorted(mounts, key=lambda path: len(path.parts)):  # what lies within another comes after it
         jail += mounts[path]
+    for file, descriptor in masks.items():
+        if any(file.is_relative_to(mounted) for mounted in mounts):  # not a copy that is not shown
+            jail += ["--perms", "0444", "--ro-bind-data", str(descriptor), str(file)]
     for file in _masked(view):
         jail += ["--ro-bind", str(_reach(NOT_WHILE_GRADED, places)), str(file)]
     for path in covered:

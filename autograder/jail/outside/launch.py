@@ -12,12 +12,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from autograder.errors import JailError
 from autograder.jail.inside.isolation import SCRATCH_PREFIX
 from autograder.jail.inside.limits import Limits
-from autograder.jail.outside import bubblewrap
+from autograder.jail.outside import bubblewrap, withheld
 from autograder.jail.outside.bubblewrap import View
 
 START_SECONDS = 120  # for a server's imports, on a slow or busy machine
@@ -193,19 +194,35 @@ def _in_bubblewrap(
     arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View
 ) -> ServerProcess:
     reader, writer = os.pipe()
+    masks: dict[Path, int] = {}
     try:
-        command = bubblewrap.command(bubblewrap.SERVE, arguments, writer, view)
-        process = _spawn(
-            command, [theirs.fileno(), writer], {"PATH": os.environ.get("PATH", os.defpath)}, ours
-        )
+        for file, content in withheld.masks(view.withheld).items():
+            masks[file] = _readable(content)
+            with contextlib.suppress(OSError):  # where nobody may write, nobody will
+                (file.parent / "__pycache__").mkdir(
+                    exist_ok=True
+                )  # to be covered: what comes later would be seen
+        command = bubblewrap.command(bubblewrap.SERVE, arguments, writer, view, masks)
+        descriptors = [theirs.fileno(), writer, *masks.values()]
+        process = _spawn(command, descriptors, {"PATH": os.environ.get("PATH", os.defpath)}, ours)
     except FileNotFoundError as error:
         ours.close()
         os.close(reader)
         raise JailError(str(error)) from None
     finally:
-        os.close(writer)
+        for descriptor in (writer, *masks.values()):
+            os.close(descriptor)
     process.jail = _handle_of_jail(reader)
     return process
+
+
+def _readable(content: bytes) -> int:
+    """A descriptor from which this can be read; no file has to be removed afterwards."""
+    descriptor = os.memfd_create("masked")
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> ServerProcess:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from autograder.authoring import rates
 from autograder.authoring.rates import (
     Rate,
     assignment_rates,
@@ -113,7 +114,7 @@ def test_the_command_writes_json_and_fails_for_luck(course, tmp_path):
     assert result.exit_code == 1
     entries = json.loads(file.read_text())
     assert {tuple(entry) for entry in entries} == {("exercise", "variant", "kind", "seeds", "passed")}
-    assert {entry["kind"] for entry in entries} == {"mistake", "alternative", "lazy", "rounding"}
+    assert {entry["kind"] for entry in entries} == {"mistake", "alternative", "lazy", "rounding", "generic"}
 
 
 def test_nudged_inputs_move_by_the_last_bit_and_equal_numbers_stay_equal():
@@ -125,3 +126,29 @@ def test_nudged_inputs_move_by_the_last_bit_and_equal_numbers_stay_equal():
         assert y[0] == y[1] and (abs(y[:3] - x[:3]) == np.spacing(abs(x[:3]))).all()
         assert np.array_equal(y[[3, 4, 5, 6, 8]], x[[3, 4, 5, 6, 8]], equal_nan=True)
     assert len({nudged({"x": x}, seed)["x"][2].item() for seed in range(8)}) == 2
+
+
+def test_a_mistake_that_nobody_listed_and_luck_exposes_is_found(course):
+    """Without `clamp`, which makes a difference where all numbers of a row are far below 0."""
+    one = course("largest = exercise((SMALLEST,), {})")
+    one.source.write_text(SOLUTION.replace(".values", ".values.clamp(min=-0.5)"))
+    rates = [
+        rate
+        for rate in exercise_rates(one, "lucky.largest", seeds_from(0, 60), generic=60)
+        if rate.kind == "generic"
+    ]
+    lucky = {rate.variant: rate for rate in rates if not rate.holds}
+    dropped = lucky["`return x.max(dim=-1).values.clamp(min=-0.5)` → `return x.max(dim=-1).values`"]
+    assert 0 < dropped.passed < 60 and dropped.seeds == 60
+    assert any(rate.holds and rate.passed == 0 for rate in rates)
+    assert not any(rate.kind == "generic" for rate in exercise_rates(one, "lucky.largest", seeds_from(0, 2)))
+
+
+def test_a_mistake_that_loops_for_ever_is_no_matter_of_luck(course, monkeypatch):
+    one = course("largest = exercise((SMALLEST,), {})")
+    loop = "rest = list(x)\n    best = []\n    while len(rest) > 0:\n        best.append(rest.pop(0).max())\n    return torch.stack(best)"
+    one.source.write_text(SOLUTION.replace("return x.max(dim=-1).values", loop))
+    monkeypatch.setattr(rates, "MOST_SECONDS", 0.3)
+    tried = exercise_rates(one, "lucky.largest", seeds_from(0, 3), generic=3)
+    assert all(rate.holds for rate in tried)
+    assert not any("len(rest) >= 0" in rate.variant and rate.passed for rate in tried)

@@ -330,6 +330,46 @@ def test_types_that_the_next_cell_cannot_use_are_noted(call, right, words):
 
 
 @pytest.mark.parametrize(
+    ("call", "right", "words"),
+    [
+        (lambda x: x.long().float(), lambda x: x.long(), "dtype is float32, where the annotation promises whole numbers (Int)"),
+        (lambda x: x > 1, lambda x: (x > 1).long(), "dtype is bool, where the annotation promises whole numbers (Int)"),
+        (lambda x: (x > 1).long(), lambda x: x > 1, "dtype is int64, where the annotation promises True and False (Bool)"),
+        (lambda x: (x > 1).double().numpy(), lambda x: x > 1, "convert them with `.bool()`"),
+        (lambda x: {"ids": x.long(), "keep": (x > 1).byte()}, lambda x: {"ids": x.long(), "keep": x > 1}, "keep: The values are right"),
+    ],
+)  # fmt: skip
+def test_numbers_of_another_kind_than_the_annotation_promises_are_wrong(call, right, words):
+    cases = [{"x": np.array([0.0, 1.0, 3.0], np.float32)}]
+    given = verdict(
+        lambda case: call(case["x"]), cases, lambda case: right(case["x"]), Rule(kinds="bi", arrays="torch")
+    )
+    assert not given.passed
+    assert words in given.reason
+    assert given.notes == () or "numpy" in given.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        (lambda x: x.int(), lambda x: x.long()),
+        (lambda x: x.long().numpy().astype(np.int16), lambda x: x.long()),
+        (lambda x: x.byte(), lambda x: x.long()),
+        (lambda x: x.tolist(), lambda x: x.long()),
+        (lambda x: [0, 0, 1], lambda x: x > 1),
+        (lambda x: 3.0, lambda x: x.max().long()),
+        (lambda x: x.long(), lambda x: x),
+    ],
+)
+def test_the_size_of_whole_numbers_and_lists_are_as_free_as_ever(call, right):
+    cases = [{"x": np.array([0.0, 1.0, 3.0], np.float32)}]
+    given = verdict(
+        lambda case: call(case["x"]), cases, lambda case: right(case["x"]), Rule(kinds="bi", arrays="torch")
+    )
+    assert given.passed, given
+
+
+@pytest.mark.parametrize(
     ("value", "words"),
     [
         ({1, 2}, "returned a set"),
