@@ -56,7 +56,7 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
         _not_run(name, missing)
-    verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.cases)
+    verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.received)
     card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key))
     _last[name] = card
     journal.save_check(name, None if verdict.status == Status.MISSING else verdict.passed)

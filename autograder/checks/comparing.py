@@ -10,9 +10,9 @@ from math import ceil
 import numpy as np
 
 from autograder.checks import planted
-from autograder.checks.arrays import ADAPTERS, LISTS, with_article
+from autograder.checks.arrays import ADAPTERS, BFLOAT16, LISTS, with_article
 from autograder.checks.asking import Answer
-from autograder.checks.explaining.shapes import shape_sentence
+from autograder.checks.explaining.shapes import NOTHING, shape_sentence
 from autograder.checks.explaining.words import number
 from autograder.checks.planted import Exposure, Planted
 from autograder.checks.status import Problem, Status
@@ -100,9 +100,11 @@ def compare(
         return _compare_test(answer, want, rule, unseen)
     faults = {}
     for part in in_order(want.arrays, rule):
-        fault = _compare_arrays(answer.arrays[part], want.arrays[part], rule, part)
+        fault = _compare_arrays(answer.arrays[part], want.arrays[part], rule, part, answer.notes)
         if fault:
             faults[part] = fault
+    there = {part: fault for part, fault in faults.items() if answer.arrays[part].shape != NOTHING}
+    faults = there or faults  # what is not there is so because of what else is wrong
     reason = "\n".join(label(part) + fault.reason for part, fault in faults.items())
     return Finding(Status.FAILED, reason, faults) if faults else None
 
@@ -136,7 +138,9 @@ def same(answer: Answer | None, recorded: Answer, rule: Rule) -> bool:
     return _with_nan_equal(answer, recorded, rule)
 
 
-def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) -> Fault | None:
+def _compare_arrays(
+    got: np.ndarray, want: np.ndarray, rule: Rule, part: str, notes: Sequence[str] = ()
+) -> Fault | None:
     if got.shape != want.shape:
         return Fault(
             "shape", shape_sentence(got.shape, want.shape, rule.axes.get(part, "")), np.zeros(0, bool)
@@ -159,7 +163,7 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
         if infinite.any():
             share = "Your number is" if infinite.size == 1 else f"{_share(infinite)} of your numbers are"
             return Fault("infinite", f"{share} infinite, where finite ones are expected.", infinite)
-        different = ~_close(values, target, tolerance_for(got, rule))
+        different = ~_close(values, target, tolerance_for(got, rule, notes))
     if not different.any():
         return None
     return Fault(
@@ -167,11 +171,18 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
     )
 
 
-def tolerance_for(got: np.ndarray, rule: Rule) -> float:
-    """The rule's, relative to the scale of the expected answer; at least four units of precision for float16."""
-    if got.dtype == np.float16:  # keeps three digits
+BFLOAT16_EPS = 2**-7
+
+
+def tolerance_for(got: np.ndarray, rule: Rule, notes: Sequence[str] = ()) -> float:
+    """The rule's, relative to the scale of the expected answer; wider for numbers of half precision.
+
+    float16 keeps three digits and has four units of its precision. bfloat16, which `notes` tell of, has float32's range
+    and keeps two: one unit, twice what a number loses when it is rounded to it.
+    """
+    if got.dtype == np.float16:
         return max(rule.tolerance, 4 * float(np.finfo(np.float16).eps))
-    return rule.tolerance
+    return max(rule.tolerance, BFLOAT16_EPS) if BFLOAT16 in notes else rule.tolerance
 
 
 def _close(values: np.ndarray, target: np.ndarray, tolerance: float) -> np.ndarray:
@@ -331,7 +342,9 @@ def _with_nan_equal(answer: Answer, recorded: Answer, rule: Rule) -> bool:
         values, target = got.astype(np.float64), want.astype(np.float64)
         if want.dtype.kind == "f":
             # Whatever the rule's kind, also for whole numbers: a wrong one's last bit depends on the processor.
-            equal = _close(values, target, tolerance_for(got, rule)) | (np.isnan(values) & np.isnan(target))
+            equal = _close(values, target, tolerance_for(got, rule, answer.notes)) | (
+                np.isnan(values) & np.isnan(target)
+            )
         else:
             equal = values == target
         if not equal.all():

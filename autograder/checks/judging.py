@@ -26,6 +26,7 @@ from autograder.checks.comparing import (
 from autograder.checks.explaining import Wrong, explain
 from autograder.checks.explaining.shapes import size_in_errors, size_written_as_number
 from autograder.checks.explaining.situations import what_sets_apart
+from autograder.checks.explaining.words import as_sentence
 from autograder.checks.planted import Planted
 from autograder.checks.status import Problem, Status
 
@@ -68,7 +69,7 @@ def judge(
     """
     answers = [answer and in_parts(answer, want) for answer, want in zip(answers, expected, strict=True)]
     findings = [compare(answer, want, rule, unseen) for answer, want in zip(answers, expected, strict=True)]
-    notes = _notes(answers, expected)
+    notes = notes_on(answers, expected)
     wrong = {number: finding for number, finding in enumerate(findings) if finding}
     if not wrong:
         return Verdict(Status.PASSED, notes=notes)
@@ -76,7 +77,7 @@ def judge(
     if equal := recognised(answers, rule, mistakes):
         mistake = equal[0]
         credit = earned_credit(equal)
-        reason = f"{mistake.name[:1].upper()}{mistake.name[1:]}."
+        reason = f"{as_sentence(mistake.name)}."
         if credit:
             reason += f" This earns {credit:.0%} of the points."
         return Verdict(Status.FAILED, reason, mistake.name, mistake.hint, number, finding.part, notes, credit)
@@ -125,7 +126,9 @@ def _explained(
             for at, finding in wrong.items()
             if (answer := answers[at]) and (alike := finding.faults.get(part)) and alike.kind == fault.kind
         ]
-        more = explain(fault.kind, parts, tolerance_for(parts[0].got, rule), rule.axes.get(part, ""), label)
+        given = answers[next(iter(wrong))]
+        tolerance = tolerance_for(parts[0].got, rule, given.notes if given else ())
+        more = explain(fault.kind, parts, tolerance, rule.axes.get(part, ""), label)
         if more and len(wrong) < len(expected):  # `explain` has seen the wrong ones only
             more = f"On the inputs that came out wrong: {more[0].lower()}{more[1:]}"
         lines.append(" ".join(filter(None, [label(part) + fault.reason, more])))
@@ -163,11 +166,12 @@ def _size_as_number(
     return ""
 
 
-def _notes(answers: Sequence[Answer | None], expected: Sequence[Answer]) -> tuple[str, ...]:
+def notes_on(answers: Sequence[Answer | None], expected: Sequence[Answer]) -> tuple[str, ...]:
     """What a right answer's form may cost in the next cell. A form that the expected answer has, too, costs nothing."""
     notes: dict[str, None] = {}
     for answer, want in zip(answers, expected, strict=True):
         if answer:
+            answer = in_parts(answer, want)
             notes |= dict.fromkeys(note for note in answer.notes if note not in (*want.notes, *FORMS))
             notes |= dict.fromkeys(note for note in FORMS if note in answer.notes and note not in want.notes)
             notes |= dict.fromkeys(_types(answer, want))

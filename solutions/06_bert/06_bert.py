@@ -870,7 +870,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %%
 from torch import nn
 
-from coursekit.growing import after_backward, build
+from coursekit.growing import NOTHING, after_backward, build
 
 Block = mine("Block")
 
@@ -907,7 +907,7 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """What a class gives with the weights of the case, and whether also in training; zeros where one of these has no place in it."""
+    """What a class gives with the weights of the case, and whether also in training; nothing where one of these has no place in it."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
     whole = registered[:-1].all() and registered[-1] <= 0
@@ -917,13 +917,13 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
         with torch.no_grad():
             again, _ = module.train()(*inputs)
         same = states.shape == again.shape and torch.allclose(states, again, equal_nan=True)
-        answers |= {"the same in training": torch.tensor(same), "gradient of token.weight": torch.zeros(1)}
+        answers |= {"the same in training": torch.tensor(same), "gradient of token.weight": NOTHING}
     if case["training"] and whole:
         registered = after_backward(module, case, registered, states.square().sum() + pooled.square().sum())
         answers["gradient of token.weight"] = module.token.weight.grad
     if not whole:
-        answers = {name: torch.zeros_like(value) for name, value in answers.items()}
-    return {"registered": registered} | {name: torch.zeros(1) if value is None else value for name, value in answers.items()}
+        answers = dict.fromkeys(answers, NOTHING)
+    return {"registered": registered} | {name: NOTHING if value is None else value for name, value in answers.items()}
 
 # %% nbgrader={"grade": true, "grade_id": "bert-Bert-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))

@@ -880,8 +880,8 @@ def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
     Against one accepted answer: exact match is 1 if words_of gives the same words in the same
     order, else 0; F1 is 2 · shared / (words said + words accepted), where a word is shared as often
     as both sides have it, and 1 where neither side has a word. Of several accepted answers the best
-    mark counts, for each of the two. If none is accepted, the question has no answer, and the empty
-    text is the right one.
+    mark counts, for each of the two. If none is accepted, the question has no answer: compare with the
+    empty text, as you would with any accepted answer (saying just "The." is then right, too).
     """
     ### BEGIN SOLUTION
     exact = f1 = 0.0

@@ -983,6 +983,8 @@ def prompt_cases(draw: Draw) -> Iterator[Case]:
         if kind == "one word to spare":  # too little for a question, or for the numbers
             most = sum(lengths[:-1]) + 1
         passages = [" ".join(draw.rng.choice(SAID, length)) + "." for length in lengths]
+        if kind == "full":  # wherever one counts spaces
+            passages[0] = passages[0].replace(" ", "  ", 2)
         yield {
             "question": str(draw.rng.choice(ASKED)),
             "passages": passages,
@@ -1054,6 +1056,11 @@ def answer_prompt(question, passages, most):
             "characters counted",
             "Hardly any passage is in your prompts: you count characters. The limit is in words.",
             COUNT, "words += len(passage)",
+        ),
+        Mistake(
+            "a space more counted as a word",
+            "You are right unless two spaces follow one another: split(' ') finds an empty word between them, split() does not.",
+            COUNT, 'words += len(passage.split(" "))',
         ),
         Mistake(
             "the number counted as a word",

@@ -927,7 +927,8 @@ def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Floa
     """Whole numbers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
 
     Blocks are `size` numbers in a row; N is a multiple of it. A block's scale is its largest absolute value
-    divided by 7; a number becomes the nearest whole number to x / scale. A block of zeros has scale 0 and zeros.
+    divided by 7; a number becomes the nearest whole number to x / scale (floats and integers are both fine, and no
+    x / scale lies midway between two). A block of zeros has scale 0 and zeros.
     """
     ### BEGIN SOLUTION
     blocks = x.reshape(-1, size)

@@ -38,6 +38,8 @@ def where(
             for of_input, mask in zip(by_input, wrong, strict=True)
         ):
             if description.startswith(BUT):
+                if _settled(description, by_input, wants):
+                    continue
                 return f"All {description.removeprefix(BUT)} are right, all others wrong.", True
             return f"They stand exactly {description}.", True
     best, least = "", log(CHANCE)
@@ -53,8 +55,18 @@ def where(
         if chance < least and held <= 0.75 * all_places and sum(map(np.sum, wrong)) >= 0.25 * held:
             best, least = description, chance
     if best.startswith(BUT):
+        if _settled(best, by_input, wants):
+            return "", False
         return f"All {best.removeprefix(BUT)} are right.", False
     return (f"All of them stand {best}.", False) if best else ("", False)
+
+
+def _settled(
+    description: str, by_input: Sequence[Mapping[str, np.ndarray]], wants: Sequence[np.ndarray]
+) -> bool:
+    """Whether what is right there is a number or two, whatever the input: that it is right shows nothing."""
+    right = [want[~of_input[description]] for want, of_input in zip(wants, by_input, strict=True)]
+    return len(np.unique(np.concatenate(right))) <= 2
 
 
 def _places(want: np.ndarray, case: Mapping[str, Any], names: str) -> Iterator[tuple[str, np.ndarray]]:

@@ -20,8 +20,14 @@ REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
 )
 
 
+NOTHING = (0,)
+"""The shape of an answer that is empty, and of what a check gives where there is no array to give, such as no gradient."""
+
+
 def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") -> str:
     """What a wrong shape looks like: which axes are swapped, missing or too many."""
+    if got == NOTHING or want == NOTHING:
+        return _there_is_none(got, want)
     names = axes.split() if len(axes.split()) == len(want) else []
 
     def name(axis: int) -> str:
@@ -48,6 +54,12 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
         off = [axis for axis in range(len(want)) if got[axis] != want[axis]]
         return f"{facts} Look at {' and '.join(f'{name(axis)}, which has {got[axis]} in yours' for axis in off)}."
     return facts
+
+
+def _there_is_none(got: tuple[int, ...], want: tuple[int, ...]) -> str:
+    if want == NOTHING:
+        return f"Nothing is expected here; yours has the shape {got}."
+    return f"There is nothing in yours; expected is {f'the shape {want}' if want else 'a number'}."
 
 
 def _left_over(longer: tuple[int, ...], shorter: tuple[int, ...]) -> list[int]:

@@ -69,7 +69,6 @@ def _size(case: Mapping[str, Any]) -> int:
 
 
 def _facts(case: Mapping[str, Any]) -> Iterator[Fact]:
-    case = _flat(case)
     scalars = {name: value for name, value in case.items() if type(value) in (int, float)}
     for name, value in case.items():
         if isinstance(value, np.ndarray):
@@ -83,14 +82,6 @@ def _facts(case: Mapping[str, Any]) -> Iterator[Fact]:
         elif isinstance(value, int | float):
             yield from _of_number(name, value, scalars)
     yield from _of_sizes(case)
-
-
-def _flat(case: Mapping[str, Any]) -> dict[str, Any]:
-    """A dictionary among the inputs, such as the sizes of a class, as inputs of their own."""
-    flat: dict[str, Any] = {}
-    for name, value in case.items():
-        flat |= value if isinstance(value, dict) else {name: value}
-    return flat
 
 
 def _of_number(name: str, value: float, scalars: Mapping[str, float]) -> Iterator[Fact]:

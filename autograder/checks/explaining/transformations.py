@@ -141,6 +141,8 @@ def _factor(pairs: Pairs, names: str) -> str:
         if not np.isfinite(factor) or abs(factor) < 1e-12 or not near(pair.got, factor * pair.want):
             return ""
         factors.append(factor)
+    if all(map(_is_one, factors)):
+        return ""
     if all_equal(factors, 2e-4):
         if not different([pair.want for pair in pairs], 2):
             return _ratio(pairs, factors[0])
@@ -155,6 +157,11 @@ def _factor(pairs: Pairs, names: str) -> str:
             "What differs like that between the inputs?"
         )
     return ""
+
+
+def _is_one(factor: float) -> bool:
+    """As far as a sentence shows it."""
+    return number(factor) == "1"
 
 
 def _times(factor: float) -> str:
@@ -299,7 +306,7 @@ def _line(pairs: Pairs) -> str:
     spread = expected - expected.mean()
     factor = float((spread * yours).sum() / max((spread**2).sum(), 1e-300))
     offset = float(yours.mean() - factor * expected.mean())
-    if abs(factor) > 1e-6 and near(yours, factor * expected + offset):
+    if abs(factor) > 1e-6 and not _is_one(factor) and near(yours, factor * expected + offset):
         return f"Your numbers are {number(factor)} times the expected ones {'plus' if offset > 0 else 'minus'} {number(abs(offset))}."
     return ""
 

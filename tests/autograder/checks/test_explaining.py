@@ -263,8 +263,7 @@ X = np.arange(12.0).reshape(3, 4)
         ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` holds None."),
         ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'Wrong exactly where `how` is "first".'),
         ([{"tied": True}, {"tied": False}], [0], "Wrong exactly where `tied` is True."),
-        ([{"config": {"tied": True}}, {"config": {"tied": False}}], [0], "Wrong exactly where `tied` is True."),
-        ([{"config": {"eps": 0.1}}, {"config": {}}], [0], ""),
+        ([{"theirs": {"tied": True}}, {"theirs": {"tied": False}}], [0], ""),
         ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` holds numbers above 80."),
         ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` holds numbers below −80."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "Wrong exactly where `x` has more than 2 axes."),
@@ -332,3 +331,45 @@ def test_of_very_many_numbers_only_the_count_is_told():
     assert reason([right * 3], [right]) == told
     assert "3 times" in reason([right[: MOST // 4] * 3], [right[: MOST // 4]])
     assert reason([np.ones((MOST, 2))], [np.ones((MOST, 1))]).startswith("Your shape is")
+
+
+def test_a_factor_that_is_shown_as_1_is_no_explanation():
+    expected = drawn()
+    wrong = [one * 1.00028 for one in expected]
+    assert "1 times" not in reason(wrong, expected)
+    assert "1 times" not in reason([one + 0.001 for one in wrong], expected)
+
+
+def test_two_values_show_no_rounding():
+    """The largest weight of each row is 1 and the others 0: so would weights be that are rounded, but nobody has rounded them."""
+    expected = [softmax(6 * one, -1) for one in drawn()]
+    hard = [(one == one.max(-1, keepdims=True)).astype(float) for one in expected]
+    expected = [np.where(h > 0, np.maximum(e, 0.6), np.minimum(e, 0.4)) for h, e in zip(hard, expected, strict=True)]
+    assert "rounded" not in reason(hard, expected)
+
+
+def test_that_a_place_is_right_is_not_said_where_every_input_has_the_same_there():
+    expected = [np.concatenate([np.zeros((len(one), 1)), one[:, 1:]], 1) for one in drawn((3, 5), (4, 6))]
+    wrong = [np.concatenate([one[:, :1], one[:, 1:] ** 3 + 1], 1) for one in expected]
+    assert "first place" not in reason(wrong, expected)
+    varied = [one + np.arange(len(one))[:, None] for one in expected]
+    wrong = [np.concatenate([one[:, :1], one[:, 1:] ** 3 + 1], 1) for one in varied]
+    assert "All at the first place of the last axis are right" in reason(wrong, varied)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "words"),
+    [
+        (np.zeros(0), np.ones((2, 3)), "There is nothing in yours; expected is the shape (2, 3)."),
+        (np.zeros(0), np.ones(()), "There is nothing in yours; expected is a number."),
+        (np.ones(4), np.zeros(0), "Nothing is expected here; yours has the shape (4,)."),
+    ],
+)
+def test_nothing_is_no_shape(got, want, words):
+    assert reason([got], [want]) == words
+
+
+def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
+    given, expected = {"place": np.zeros(1), "output": np.zeros(0)}, {"place": np.ones(1), "output": np.ones(3)}
+    verdict = judge([Answer(given)], [Answer(expected)], Rule())
+    assert verdict.part == "place" and "output" not in verdict.reason
