@@ -252,8 +252,8 @@ def _problem(answer: Answer, rule: Rule) -> Finding:
     if answer.problem == Problem.CHANGED:
         return Finding(
             Status.FAILED,
-            f"Your function changed its input ({answer.message}). Whoever called it still needs the old values: "
-            "make a new one instead of writing into the given one.",
+            f"Your function changed its input ({answer.message}). The caller still needs the old values: "
+            "return a new one instead of writing into the one that was given.",
         )
     wanted = with_article(ADAPTERS[rule.arrays].word)
     return Finding(Status.FAILED, f"Your function returned {answer.message}; {wanted} is expected.")

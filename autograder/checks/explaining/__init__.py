@@ -105,7 +105,7 @@ def _holds_argument(pairs: Sequence[Pair]) -> str:
             and not (pair.want == pair.case[name]).any()
             for pair in pairs
         ):
-            return f"Your answer holds `{name}` itself ({value} on the first of these inputs), the expected one does not."
+            return f"Your answer contains `{name}` itself ({value} on the first of these inputs); the expected one does not."
     return ""
 
 
@@ -119,7 +119,7 @@ def _another_part(answers: Sequence[Wrong], label: Callable[[str], str]) -> str:
             and np.ptp(answer.got.astype(np.float64)) > 0
             for answer in answers
         ):
-            return f"Yours is what is expected as {label(part).removesuffix(': ').lower()}."
+            return f"What you return here is expected as {label(part).removesuffix(': ').lower()}."
     return ""
 
 
@@ -154,6 +154,6 @@ def _nearly(pairs: Sequence[Pair], tolerance: float) -> str:
     if tolerance < max(shares) <= 0.02:
         return (
             f"Yours are close: the largest difference is {100 * max(shares):.2g} % of the largest expected number. Is a small "
-            "constant another one, or something rounded on the way?"
+            "constant different, or is something rounded on the way?"
         )
     return ""

@@ -40,8 +40,11 @@ def where(
             if description.startswith(BUT):
                 if _settled(description, by_input, wants):
                     continue
-                return f"All {description.removeprefix(BUT)} are right, all others wrong.", True
-            return f"They stand exactly {description}.", True
+                return (
+                    f"Everything {description.removeprefix(BUT)} is right, and everything else is wrong.",
+                    True,
+                )
+            return f"They are exactly those {description}.", True
     best, least = "", log(CHANCE)
     for description in common:
         places = [of_input[description] for of_input in by_input]
@@ -57,8 +60,8 @@ def where(
     if best.startswith(BUT):
         if _settled(best, by_input, wants):
             return "", False
-        return f"All {best.removeprefix(BUT)} are right.", False
-    return (f"All of them stand {best}.", False) if best else ("", False)
+        return f"Everything {best.removeprefix(BUT)} is right.", False
+    return (f"All of them are {best}.", False) if best else ("", False)
 
 
 def _settled(
@@ -88,18 +91,18 @@ def _by_index(shape: tuple[int, ...], names: str) -> Iterator[tuple[str, np.ndar
         index = np.arange(shape[axis]).reshape(-1, *[1] * (-axis - 1))
         axis_words = axis_name(axis, len(shape), names)
         for what, place in (
-            (f"at the first place of {axis_words}", index == 0),
-            (f"at the last place of {axis_words}", index == shape[axis] - 1),
-            (f"{BUT}at the first place of {axis_words}", index != 0),
-            (f"{BUT}at the last place of {axis_words}", index != shape[axis] - 1),
+            (f"at the first position of {axis_words}", index == 0),
+            (f"at the last position of {axis_words}", index == shape[axis] - 1),
+            (f"{BUT}at the first position of {axis_words}", index != 0),
+            (f"{BUT}at the last position of {axis_words}", index != shape[axis] - 1),
         ):
             yield what, np.broadcast_to(place, shape)
     if len(shape) > 1 and shape[0] > 1:  # the same axis from in front, where inputs have more axes or fewer
         index = np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1))
         for what, place in (
-            ("at the first place of the first axis", index == 0),
-            (f"{BUT}at the first place of the first axis", index != 0),
-            ("at the last place of the first axis", index == shape[0] - 1),
+            ("at the first position of the first axis", index == 0),
+            (f"{BUT}at the first position of the first axis", index != 0),
+            ("at the last position of the first axis", index == shape[0] - 1),
         ):
             yield what, np.broadcast_to(place, shape)
     if len(shape) > 1 and shape[-1] == shape[-2] > 1:
@@ -142,12 +145,12 @@ def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator
             if type(value) is int:
                 yield f"where `{name}` is `{other}`", array == value
                 if array.ndim > 1:
-                    yield f"in the rows where `{name}` holds `{other}`", (array == value).any(-1)
+                    yield f"in the rows where `{name}` contains `{other}`", (array == value).any(-1)
         yield f"where `{name}` is −100", array == -100
         yield f"where `{name}` is negative", array < 0
     yield f"where `{name}` is 0", array == 0
     if array.ndim > 1:
-        yield f"in the rows where `{name}` holds only 0", (array == 0).all(-1)
+        yield f"in the rows where `{name}` contains only zeros", (array == 0).all(-1)
         yield f"in the rows where `{name}` is the same throughout", (array == array[..., :1]).all(-1)
     if array.dtype.kind == "f":
         yield f"where `{name}` is negative", array < 0

@@ -12,7 +12,7 @@ REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
     ("the sum", lambda x, axis: x.sum(axis)),
     ("the mean", lambda x, axis: x.mean(axis)),
     ("the largest", lambda x, axis: x.max(axis)),
-    ("the place of the largest (argmax)", lambda x, axis: x.argmax(axis)),
+    ("the position of the largest (argmax)", lambda x, axis: x.argmax(axis)),
     ("the smallest", lambda x, axis: x.min(axis)),
     ("the first", lambda x, axis: x.take(0, axis)),
     ("the last", lambda x, axis: x.take(-1, axis)),

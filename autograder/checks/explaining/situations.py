@@ -108,9 +108,9 @@ def _of_list(name: str, value: list) -> Iterator[Fact]:
     if any(isinstance(item, list) and not item for item in value):
         yield Fact(f"an entry of `{name}` is empty", name)
     if any(item == "" for item in value):
-        yield Fact(f'`{name}` holds ""', name)
+        yield Fact(f'`{name}` contains ""', name)
     if None in value:
-        yield Fact(f"`{name}` holds None", name)
+        yield Fact(f"`{name}` contains None", name)
 
 
 def _of_array(name: str, value: np.ndarray, scalars: Mapping[str, float]) -> Iterator[Fact]:
@@ -134,22 +134,22 @@ def _of_array(name: str, value: np.ndarray, scalars: Mapping[str, float]) -> Ite
         yield Fact(f"all numbers of `{name}` are the same", name, plain=True)
     if value.dtype.kind == "f":
         if value.max() > LARGE:
-            yield Fact(f"`{name}` holds numbers above {LARGE}", name)
+            yield Fact(f"`{name}` contains numbers above {LARGE}", name)
         if value.min() < -LARGE:
-            yield Fact(f"`{name}` holds numbers below −{LARGE}", name)
+            yield Fact(f"`{name}` contains numbers below −{LARGE}", name)
         if not np.isfinite(value).all():
-            yield Fact(f"`{name}` holds infinite numbers or NaN", name)
+            yield Fact(f"`{name}` contains infinite numbers or NaN", name)
     else:
         for other, number in scalars.items():
             if type(number) is int and (value == number).any():
-                yield Fact(f"`{name}` holds `{other}`", name, rank=1)
+                yield Fact(f"`{name}` contains `{other}`", name, rank=1)
     if value.dtype.kind == "f" and value.ndim and value.shape[-1] > 1 and value.size <= 10_000:
         ordered = np.sort(value, -1)
         if (ordered[..., 1:] == ordered[..., :-1]).any():
             sentence = (
-                f"a row of `{name}` holds a number twice"
+                f"a row of `{name}` contains a number twice"
                 if value.ndim > 1
-                else f"`{name}` holds a number twice"
+                else f"`{name}` contains a number twice"
             )
             yield Fact(sentence, name)
 
@@ -166,7 +166,7 @@ def _of_mask(name: str, mask: np.ndarray) -> Iterator[Fact]:
         if not mask[..., 0].all():
             yield Fact(f"`{name}` begins with a False", name)
         if (~mask[..., :-1] & mask[..., 1:]).any():
-            yield Fact(f"a False of `{name}` stands before a True", name)
+            yield Fact(f"a False in `{name}` comes before a True", name)
 
 
 def _of_sizes(case: Mapping[str, Any]) -> Iterator[Fact]:

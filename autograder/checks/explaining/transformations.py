@@ -59,7 +59,7 @@ def where_they_differ(pairs: Pairs) -> str:
             _always([pair.want for pair in there], there),
         )
         if mine and theirs:
-            return f"Where they differ, yours is {mine} and expected is {theirs}."
+            return f"Where they differ, yours is {mine} and {theirs} is expected."
         if mine:
             return f"Where they differ, yours is always {mine}."
     if all((pair.want == np.round(pair.want)).all() for pair in there):
@@ -109,7 +109,7 @@ def _one_number(pairs: Pairs, names: str) -> str:
             for pair in pairs
         ):
             where = axis_name(axis, pairs[0].want.ndim, names)
-            return f"Your answer is the same at every place of {where}."
+            return f"Your answer is the same at every position of {where}."
     return ""
 
 
@@ -211,13 +211,13 @@ def _lacks_input(pairs: Pairs, names: str) -> str:
             continue
         both = list(zip(inputs, pairs, strict=True))
         if all(near(pair.got + array, pair.want) for array, pair in both):
-            return f"Your answer lacks `{name}`: expected less yours is exactly that."
+            return f"`{name}` is missing from your answer: the expected numbers minus yours are exactly `{name}`."
         if all(near(pair.got - array, pair.want) for array, pair in both):
-            return f"Your answer holds `{name}` once too often: yours less expected is exactly that."
+            return f"Your answer contains `{name}` once too often: your numbers minus the expected ones are exactly `{name}`."
         if all(near(pair.got * array, pair.want) for array, pair in both):
-            return f"Your answer lacks the factor `{name}`: expected divided by yours is exactly that."
+            return f"The factor `{name}` is missing from your answer: the expected numbers divided by yours are exactly `{name}`."
         if all(near(pair.got, pair.want * array) for array, pair in both):
-            return f"Your answer holds the factor `{name}` once too often: yours divided by expected is exactly that."
+            return f"Your answer contains the factor `{name}` once too often: your numbers divided by the expected ones are exactly `{name}`."
     return ""
 
 

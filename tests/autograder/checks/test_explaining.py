@@ -68,18 +68,18 @@ ONE_OPERATION = [
     (lambda x: softmax(x, -1), "one more step: the softmax over the last axis"),
     (lambda x: softmax(x, -2), "one more step: the softmax over axis −2"),
     (lambda x: np.flip(x, -1), "in reverse along the last axis"),
-    (lambda x: np.roll(x, 1, -2), "rolled by 1 place towards the end along axis −2"),
-    (lambda x: np.concatenate([x[..., :1] * 0, x[..., :-1]], -1), "shifted by 1 place towards the end along the last axis"),
+    (lambda x: np.roll(x, 1, -2), "rolled by 1 position towards the end along axis −2"),
+    (lambda x: np.concatenate([x[..., :1] * 0, x[..., :-1]], -1), "shifted by 1 position towards the end along the last axis"),
     (lambda x: x[:, [1, 2, 0, *range(3, x.shape[1])]], "the right vectors in another order along axis −2"),
     (lambda x: np.sort(x, -1), "the numbers sorted over the last axis"),
-    (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) stands where the last two axes should be exchanged"),
+    (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) was used where the last two axes should be exchanged"),
     (lambda x: x * np.arange(1, x.shape[-2] + 1)[:, None], "Along the last axis the proportions are right"),
     (lambda x: x + np.cumsum(np.ones(x.shape[-2]))[:, None], "Along the last axis all of your numbers are off by the same"),
     (lambda x: 2 * x + 3, "2 times the expected ones plus 3"),
     (lambda x: 0 * x, "All of your numbers are 0."),
-    (lambda x: 0 * x + x[:1], "the same at every place of axis −3"),
-    (lambda x: np.where(np.arange(x.shape[-1]) == 0, x + 3.3 * np.abs(x), x), "They stand exactly at the first place of the last axis."),
-    (lambda x: np.where(x < 0, x**3, x), "They stand exactly where a negative number is expected."),
+    (lambda x: 0 * x + x[:1], "the same at every position of axis −3"),
+    (lambda x: np.where(np.arange(x.shape[-1]) == 0, x + 3.3 * np.abs(x), x), "They are exactly those at the first position of the last axis."),
+    (lambda x: np.where(x < 0, x**3, x), "They are exactly those where a negative number is expected."),
 ]  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def test_answers_of_another_shape_are_told_by_their_numbers():
         ([x.sum(-1) for x in right], "Your numbers are the sum of the expected ones over the last axis."),
         (
             [x.argmax(-2) for x in right],
-            "the place of the largest (argmax) of the expected ones over axis −2",
+            "the position of the largest (argmax) of the expected ones over axis −2",
         ),
         ([x[:, 1:] for x in right], "counted from the end, your numbers are right"),
         ([x[..., :-1] for x in right], "counted from the beginning, your numbers are right"),
@@ -151,10 +151,10 @@ def test_a_factor_on_one_input_alone_has_no_cause():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda x, b: x - b, "Your answer lacks `b`"),
-        (lambda x, b: x + b, "Your answer holds `b` once too often"),
-        (lambda x, b: x / b, "Your answer lacks the factor `b`"),
-        (lambda x, b: x * b, "Your answer holds the factor `b` once too often"),
+        (lambda x, b: x - b, "`b` is missing from your answer"),
+        (lambda x, b: x + b, "Your answer contains `b` once too often"),
+        (lambda x, b: x / b, "The factor `b` is missing from your answer"),
+        (lambda x, b: x * b, "Your answer contains the factor `b` once too often"),
         (lambda x, b: b + 0 * x, "Your answer is the input `b`"),
     ],
 )
@@ -172,18 +172,21 @@ def test_the_places_that_an_input_marks_are_named():
         mask[0, 0], mask[:, -1], mask[-1] = False, True, True
     cases = [{"keep": mask} for mask in keep]
     nulled = [x * mask[..., None] for x, mask in zip(right, keep, strict=True)]
-    assert "They stand exactly where `keep` is False. Where they differ, yours is always 0." in reason(
-        nulled, right, cases
+    assert (
+        "They are exactly those where `keep` is False. Where they differ, yours is always 0."
+        in reason(nulled, right, cases)
     )
     rows = [
         np.where(mask.all(1)[:, None, None], x, x**2 + 5 * rng.random(x.shape))
         for x, mask in zip(right, keep, strict=True)
     ]
-    assert "They stand exactly in the rows where some of `keep` is False." in reason(rows, right, cases)
+    assert "They are exactly those in the rows where some of `keep` is False." in reason(
+        rows, right, cases
+    )
     counted = [x * mask.sum(1)[:, None, None] for x, mask in zip(right, keep, strict=True)]
     assert "a factor of its own, the number of True in its row of `keep`" in reason(counted, right, cases)
     nan = [np.where(mask[..., None], x, np.nan) for x, mask in zip(right, keep, strict=True)]
-    assert "are NaN" in reason(nan, right, cases) and "exactly where `keep` is False" in reason(
+    assert "are NaN" in reason(nan, right, cases) and "exactly those where `keep` is False" in reason(
         nan, right, cases
     )
 
@@ -192,12 +195,12 @@ def test_an_argument_in_the_place_of_another_is_named():
     ids = [np.array([[5, 6, 2, 2], [7, 2, 2, 2]]), np.array([[4, 9, 9], [6, 5, 9]])]
     cases = [{"eos": 3, "pad": 2}, {"eos": 1, "pad": 9}]
     wrong = [np.where(one == case["pad"], case["eos"], one) for one, case in zip(ids, cases, strict=True)]
-    assert "Where they differ, yours is `eos` and expected is `pad`." in reason(wrong, ids, cases)
+    assert "Where they differ, yours is `eos` and `pad` is expected." in reason(wrong, ids, cases)
     own = [np.array([7, 3, 5]), np.array([8, 1, 4])]
     best = [np.array([3, 5, 4]), np.array([2, 4, 6])]
     cases = [{"query": 7}, {"query": 8}]
     assert "shifted" not in reason(own, best, cases)
-    assert "Your answer holds `query` itself (7 on the first of these inputs)" in reason(own, best, cases)
+    assert "Your answer contains `query` itself (7 on the first of these inputs)" in reason(own, best, cases)
 
 
 def test_true_and_false():
@@ -208,7 +211,7 @@ def test_true_and_false():
     assert "below the diagonal" in reason([np.eye(len(one), dtype=bool) for one in right], right)
     some = [rng.random((4, 7)) < 0.5 for _ in range(2)]
     more = [one | (rng.random((4, 7)) < 0.5) for one in some]
-    assert "yours is 1 and expected is 0" in reason(more, some)
+    assert "yours is 1 and 0 is expected" in reason(more, some)
 
 
 def test_softmax_over_another_axis():
@@ -260,12 +263,12 @@ X = np.arange(12.0).reshape(3, 4)
         ([{"power": 0.75}, {"power": 0.5}, {"power": 1.5}], [1], ""),
         ([{"dim": -1}, {"dim": 1}, {"dim": -2}], [0, 2], "Wrong exactly where `dim` is negative."),
         ([{"texts": ["a", "b"]}, {"texts": []}], [1], "Wrong exactly where `texts` is empty."),
-        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` holds None."),
+        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` contains None."),
         ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'Wrong exactly where `how` is "first".'),
         ([{"tied": True}, {"tied": False}], [0], "Wrong exactly where `tied` is True."),
         ([{"theirs": {"tied": True}}, {"theirs": {"tied": False}}], [0], ""),
-        ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` holds numbers above 80."),
-        ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` holds numbers below −80."),
+        ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` contains numbers above 80."),
+        ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` contains numbers below −80."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "Wrong exactly where `x` has more than 2 axes."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1], ""),
         ([{"x": X + 1}, {"x": X[:0]}], [1], "Wrong exactly where `x` is empty."),
@@ -344,17 +347,19 @@ def test_two_values_show_no_rounding():
     """The largest weight of each row is 1 and the others 0: so would weights be that are rounded, but nobody has rounded them."""
     expected = [softmax(6 * one, -1) for one in drawn()]
     hard = [(one == one.max(-1, keepdims=True)).astype(float) for one in expected]
-    expected = [np.where(h > 0, np.maximum(e, 0.6), np.minimum(e, 0.4)) for h, e in zip(hard, expected, strict=True)]
+    expected = [
+        np.where(h > 0, np.maximum(e, 0.6), np.minimum(e, 0.4)) for h, e in zip(hard, expected, strict=True)
+    ]
     assert "rounded" not in reason(hard, expected)
 
 
 def test_that_a_place_is_right_is_not_said_where_every_input_has_the_same_there():
     expected = [np.concatenate([np.zeros((len(one), 1)), one[:, 1:]], 1) for one in drawn((3, 5), (4, 6))]
     wrong = [np.concatenate([one[:, :1], one[:, 1:] ** 3 + 1], 1) for one in expected]
-    assert "first place" not in reason(wrong, expected)
+    assert "first position" not in reason(wrong, expected)
     varied = [one + np.arange(len(one))[:, None] for one in expected]
     wrong = [np.concatenate([one[:, :1], one[:, 1:] ** 3 + 1], 1) for one in varied]
-    assert "All at the first place of the last axis are right" in reason(wrong, varied)
+    assert "Everything at the first position of the last axis is right" in reason(wrong, varied)
 
 
 @pytest.mark.parametrize(
@@ -370,6 +375,9 @@ def test_nothing_is_no_shape(got, want, words):
 
 
 def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
-    given, expected = {"place": np.zeros(1), "output": np.zeros(0)}, {"place": np.ones(1), "output": np.ones(3)}
+    given, expected = (
+        {"place": np.zeros(1), "output": np.zeros(0)},
+        {"place": np.ones(1), "output": np.ones(3)},
+    )
     verdict = judge([Answer(given)], [Answer(expected)], Rule())
     assert verdict.part == "place" and "output" not in verdict.reason

@@ -32,7 +32,7 @@ def test_numbers_as_a_sentence_says_them(value, name):
 )
 def test_a_rolled_answer_is_told_by_its_end(step, end, way):
     sentence = said(lambda x: np.roll(x, step, -1))
-    assert f"rolled by 1 place {way} along the last axis: {end} has gone round" in sentence
+    assert f"rolled by 1 position {way} along the last axis: {end} has gone round" in sentence
 
 
 def test_a_factor_is_told_by_the_size_it_comes_from():
@@ -57,7 +57,7 @@ def test_errors_at_one_end_of_an_axis_are_found_there():
         changed[..., -1] += RANDOM.uniform(1, 2, changed[..., -1].shape)
         return changed
 
-    assert "at the last place of the last axis" in said(last_wrong)
+    assert "at the last position of the last axis" in said(last_wrong)
 
 
 @pytest.mark.parametrize(

@@ -265,8 +265,8 @@ def test_parts_that_have_changed_places_are_told_so():
     cases = [{"x": np.arange(1.0, 7)}, {"x": np.arange(2.0, 6)}]
     given = verdict(lambda c: (c["x"] ** 2, c["x"] + 1), cases, lambda c: (c["x"] + 1, c["x"] ** 2), Rule())
     first, second = given.reason.splitlines()
-    assert first.endswith("Yours is what is expected as part 2.")
-    assert second.endswith("Yours is what is expected as part 1.")
+    assert first.endswith("What you return here is expected as part 2.")
+    assert second.endswith("What you return here is expected as part 1.")
 
 
 @pytest.mark.parametrize(

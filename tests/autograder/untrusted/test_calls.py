@@ -18,7 +18,10 @@ from autograder.untrusted.calls import LONGEST, names_in, names_used, reached
         ("def f(x):\n    global table\n    table = x", set()),
         ("def f(x, how=softmax):\n    return map(how, x)", {"softmax", "map"}),
         ("f = lambda x: softmax(x)", {"softmax"}),
-        ("class f(Layer):\n    def __init__(self):\n        self.attention = Attention(3)", {"Layer", "Attention"}),
+        (
+            "class f(Layer):\n    def __init__(self):\n        self.attention = Attention(3)",
+            {"Layer", "Attention"},
+        ),
         ("@decorated\nasync def f(*those, **named):\n    return those, named", {"decorated"}),
         ("%matplotlib inline\n!ls\ndef f(x):\n    return softmax(x)", {"softmax"}),
     ],
@@ -34,7 +37,9 @@ def test_the_last_of_several_cells_counts_and_what_is_no_python_binds_nothing():
 
 
 def test_what_is_called_through_a_helper_is_reached_and_nothing_behind_an_end():
-    used = names_used(["def f(x): return helper(x)", "def helper(x): return softmax(x)", "def softmax(x): return exp(x)"])
+    used = names_used(
+        ["def f(x): return helper(x)", "def helper(x): return softmax(x)", "def softmax(x): return exp(x)"]
+    )
     assert reached({"f"}, used) == {"f", "helper", "softmax", "exp"}
     assert reached({"f"}, used, until={"softmax"}) == {"f", "helper", "softmax"}
 
