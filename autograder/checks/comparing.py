@@ -39,6 +39,8 @@ class Rule:
     arrays: str = "numpy"
 
 
+MOST_NAMED = 4
+"""Parts of an answer that one sentence names."""
 SHARE_TO_EXPOSE = 0.85
 """Of all planted faults, when there are some that nobody could practise on. Those for practice are asked for in any case."""
 
@@ -260,6 +262,8 @@ def _problem(answer: Answer, rule: Rule) -> Finding:
 
 
 def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
+    if all(name and not name.isdecimal() for name in (*answer.arrays, *want.arrays)):
+        return _wrong_names(answer, want, rule)
     form, word = "list" if _is_list(answer) else "", ADAPTERS[rule.arrays].word
 
     def describe(arrays: Mapping[str, np.ndarray], form: str = "") -> str:
@@ -269,8 +273,9 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
             return f"a list of {len(arrays)} items of unequal shapes" if form else f"{len(arrays)} {word}s"
         return f"{word}s named {', '.join(sorted(arrays)[:20])}"
 
+    are = "is" if len(want.arrays) == 1 else "are"
     sentence = (
-        f"Your function returned {describe(answer.arrays, form)}; expected are {describe(want.arrays)}."
+        f"Your function returned {describe(answer.arrays, form)}; {describe(want.arrays)} {are} expected."
     )
     if list(want.arrays) == [""]:
         same = [
@@ -287,6 +292,29 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
         if len(same) == 1:
             sentence += f" Yours is {label(same[0]).removesuffix(': ').lower()} of them."
     return sentence
+
+
+def _wrong_names(answer: Answer, want: Answer, rule: Rule) -> str:
+    """Which names of an answer in several parts are missing, and which are too many."""
+    missing = [name for name in in_order(want.arrays, rule) if name not in answer.arrays]
+    more = sorted(set(answer.arrays) - set(want.arrays))
+    sentences = []
+    if missing:
+        sentences.append(f"Your function did not return {_listed(missing)}.")
+    if more:
+        besides = "Instead, it" if missing else "Your function"
+        sentences.append(
+            f"{besides} returned {_listed(more)}, {'which is' if len(more) == 1 else 'which are'} not expected."
+        )
+    return " ".join(sentences)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, which may be hostile, and how many there are besides."""
+    shown = [f"`{name[:100]}`" for name in names[:MOST_NAMED]]
+    if len(names) > MOST_NAMED:
+        shown.append(f"{len(names) - MOST_NAMED} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def in_order(parts: Iterable[str], rule: Rule) -> list[str]:

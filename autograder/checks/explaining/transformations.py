@@ -32,7 +32,7 @@ def transformation(pairs: Pairs, names: str = "") -> str:
     """
     if any(pair.want.size == 0 for pair in pairs):
         return ""
-    looks = (_one_number, _an_input, _factor, _offset, function_of, in_other_places, _lacks_input)
+    looks = (_one_number, _an_input, _factor, _offset, function_of, in_other_places, _lacks_input, _power)
     return next(filter(None, (look(pairs, names) for look in looks)), "")
 
 
@@ -200,6 +200,42 @@ def _offset(pairs: Pairs, names: str) -> str:
     if sum(count(pair.want) - 1 for pair in pairs) >= ENOUGH:
         return f"On each input all of your numbers are off by the same: {listed(offsets)}."
     return ""
+
+
+def _power(pairs: Pairs, names: str) -> str:
+    """Yours are the expected ones to a power, perhaps made to sum to 1 again, as a softmax at another temperature is."""
+    if any((pair.got < 0).any() or (pair.want < 0).any() for pair in pairs):
+        return ""
+    along = [None, *common_axes([pair.want.shape for pair in pairs])]
+    for axis in along:
+        powers = [power for pair in pairs if (power := _power_of(pair, axis)) is not None]
+        if len(powers) < len(pairs):
+            continue
+        again = ", made to sum to 1 again" if axis is not None else ""
+        if all_equal(powers, 1e-3):
+            return f"Your numbers are the expected ones to the power {in_words(powers[0])}{again}."
+        return f"On each input your numbers are the expected ones to one power: {listed(powers)}{again}."
+    return ""
+
+
+def _power_of(pair: Pair, axis: int | None) -> float | None:
+    """The power, other than 1 and 0, to which yours are the expected numbers, each vector divided by its sum; or None."""
+    positive = (pair.want > 1e-6) & (pair.got > 1e-12)
+    if not np.array_equal(pair.want > 1e-6, positive) or count(pair.want[positive]) < 2 + ENOUGH:
+        return None
+    log_got, log_want = (np.log(np.where(positive, one, 1)) for one in (pair.got, pair.want))
+    if axis is not None:
+        sums = [one.sum(axis) for one in (pair.got, pair.want)]
+        if not all(np.allclose(one, 1, atol=1e-3) for one in sums):
+            return None
+        counts = np.maximum(positive.sum(axis, keepdims=True), 1)
+        log_got, log_want = (
+            np.where(positive, one - one.sum(axis, keepdims=True) / counts, 0) for one in (log_got, log_want)
+        )
+    square = float((log_want**2).sum())
+    power = float((log_got * log_want).sum() / square) if square else 0.0
+    fits = np.abs(log_got - power * log_want) <= 1e-3 * max(1.0, abs(power))
+    return power if fits.all() and abs(power) > 1e-2 and abs(power - 1) > 1e-2 else None
 
 
 def _lacks_input(pairs: Pairs, names: str) -> str:

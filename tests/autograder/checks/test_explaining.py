@@ -381,3 +381,29 @@ def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
     )
     verdict = judge([Answer(given)], [Answer(expected)], Rule())
     assert verdict.part == "place" and "output" not in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2, made to sum to 1 again."),
+        (lambda p: p**0.5 / (p**0.5).sum(-1, keepdims=True), "to the power 0.5 (1/2), made to sum to 1 again."),
+        (lambda p: p**3, "to the power 3."),
+        (lambda p: p**2 / (p**2).sum(), ""),
+    ],
+)
+def test_weights_of_another_temperature_are_told_by_their_power(make, words):
+    expected = [softmax(one, -1) for one in drawn()]
+    said = reason([make(one) for one in expected], expected)
+    assert said.endswith(words) if words else "power" not in said
+
+
+def test_parts_of_other_names_are_told_by_what_is_missing_and_what_is_too_much():
+    def said(*names):
+        return judge([Answer(dict.fromkeys(names, np.ones(2)))], [Answer({"said": np.ones(2), "found": np.ones(2)})], Rule()).reason
+
+    assert said("found") == "Your function did not return `said`."
+    assert said("found", "said", "count") == "Your function returned `count`, which is not expected."
+    assert said("confidence", "found") == "Your function did not return `said`. Instead, it returned `confidence`, which is not expected."
+    many = said("found", "said", *(f"layer {n}" for n in range(9)))
+    assert many == "Your function returned `layer 0`, `layer 1`, `layer 2`, `layer 3` and 5 more, which are not expected."

@@ -64,7 +64,7 @@ def changes_input(case):
         (lambda case: "text", "failed", "returned a str"),
         (lambda case: torch.exp, "failed", "was it called?"),
         (lambda case: case["x"] + 1j, "failed", "complex"),
-        (lambda case: (case["x"], case["x"]), "failed", "2 tensors; expected are one tensor"),
+        (lambda case: (case["x"], case["x"]), "failed", "2 tensors; one tensor is expected"),
         (lambda case: case["x"].T * 2, "failed", "look swapped"),
         (lambda case: case["x"].sum(-1), "failed", "Missing: token (3)"),
         (lambda case: case["x"][None] * 2, "failed", "One too many: axis 0 of size 1"),
@@ -334,10 +334,10 @@ def test_types_that_the_next_cell_cannot_use_are_noted(call, right, words):
     [
         ({1, 2}, "returned a set"),
         ([1, None], "a list that holds a NoneType"),
-        ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; expected are one tensor"),
+        ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; one tensor is expected"),
         ([[1, 2], [3]], "a list of 2 items of unequal shapes"),
         ([torch.ones(n) for n in range(70)], "a list of 70 items of unequal shapes"),
-        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; expected are one tensor. The expected one is part 1 of yours"),
+        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; one tensor is expected. The expected one is part 1 of yours"),
     ],
 )  # fmt: skip
 def test_answers_of_another_form_are_described(value, words):
@@ -452,7 +452,7 @@ def test_inputs_that_expose_every_practice_fault_pass():
         ({"keys": np.full((4, 7, 6), np.nan)}, ["keys holds NaN or infinite numbers"]),
         ({"values": np.full((4, 7, 8), -1e300)}, ["values holds numbers beyond ±1,000,000"]),
         ({"queries": np.zeros((4, 5, 6), bool)}, ["planted faults"]),
-        ({"more": np.ones(1)}, ["tensors named keep, keys, more, queries, values"]),
+        ({"more": np.ones(1)}, ["returned `more`, which is not expected"]),
     ],
 )  # fmt: skip
 def test_inputs_that_expose_too_little_are_told_what_escapes(changed, words):
