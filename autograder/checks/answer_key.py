@@ -162,7 +162,7 @@ def load(path: Path) -> Mapping[str, ExerciseKey]:
                     numbered(mistake for mistake, *_ in entry["mistakes"]), entry["mistakes"], strict=True
                 )
             ),
-            arguments=tuple(entry["arguments"]),
+            arguments=tuple(entry.get("arguments", ())),  # a key of before has none
         )
     return keys
 

@@ -168,6 +168,8 @@ def _compare_arrays(
         different = ~_close(values, target, tolerance_for(got, rule, notes))
     if not different.any():
         return None
+    if want.size == 1 and want.dtype.kind == "b" and values.item() in (0, 1):
+        return Fault("numbers", f"Yours is {bool(values.item())}; {want.item()} is expected.", different)
     return Fault(
         "numbers", _difference(values, target, different, "entries" if exact else "numbers"), different
     )

@@ -82,6 +82,8 @@ def _places(want: np.ndarray, case: Mapping[str, Any], names: str) -> Iterator[t
                     yield description, spread
     yield from _by_expected(want)
     yield from _by_index(want.shape, names)
+    if want.ndim and want.shape[-1] > 1:  # of numbers that rise, this is the last position
+        yield "at the largest expected number of each vector", want == want.max(-1, keepdims=True)
 
 
 def _by_index(shape: tuple[int, ...], names: str) -> Iterator[tuple[str, np.ndarray]]:
@@ -126,8 +128,6 @@ def _by_expected(want: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     if want.dtype.kind in "iu" or (want == np.round(want)).all():
         for value in (-100, -1):
             yield f"where −{-value} is expected", want == value
-    if want.ndim and want.shape[-1] > 1:
-        yield "at the largest expected number of each vector", want == want.max(-1, keepdims=True)
 
 
 def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
