@@ -132,15 +132,18 @@ class Dependants:
         if exercise is None:
             return verdict
         if lent := self._rescued.get(exercise.name):
-            reason = f"Right with the solution's {_names(lent)} in the place of yours."
+            reason = f"Right with the solution's {_names(lent)} in place of yours."
             if lent <= self._noted:
-                alone = "it returns does" if len(lent) == 1 else "they return do"
-                reason += f" Yours is right, too, but the type of what {alone} not fit in here."
+                reason += (
+                    " Yours is right as well, but returns another type, which this function cannot use."
+                    if len(lent) == 1
+                    else " Yours are right as well, but return other types, which this function cannot use."
+                )
             return automatic(self._cells[verdict.grade_id], Status.PASSED, reason)
         mistake, lent = self._credited.get(exercise.name, (None, frozenset()))
         if mistake and mistake.credit > verdict.credit:
             reason = (
-                f"{as_sentence(mistake.name)}. With the solution's {_names(lent)} in the place of yours "
+                f"{as_sentence(mistake.name)}. With the solution's {_names(lent)} in place of yours "
                 f"this earns {mistake.credit:.0%} of the points."
             )
             cell = self._cells[verdict.grade_id]

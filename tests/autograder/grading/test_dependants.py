@@ -101,7 +101,7 @@ def lost(verdicts):
 def test_who_builds_on_an_own_mistake_pays_for_it_once(graded):
     verdicts, sent = graded({"attention-scale": WRONG_SCALE, "attention-attention": OWN_ATTENTION})
     assert lost(verdicts) == {"scale"}
-    assert verdicts["attention"].reason == "Right with the solution's scale in the place of yours."
+    assert verdicts["attention"].reason == "Right with the solution's scale in place of yours."
     assert verdicts["attention"].score == verdicts["attention"].max_score > 0
     assert len(sent) == 2
 
@@ -134,7 +134,7 @@ def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(grad
     for of in (alone, verdicts):
         assert of["attention"].mistake == "no mask at all"
         assert of["attention"].score == of["attention"].max_score / 2 > 0
-    said = "With the solution's scale in the place of yours this earns 50% of the points."
+    said = "With the solution's scale in place of yours this earns 50% of the points."
     assert said in verdicts["attention"].reason
 
 
@@ -175,7 +175,7 @@ def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(grade
     assert lost(verdicts) == {"attention"}
     assert "must be Tensor, not numpy.ndarray" in verdicts["attention"].reason
     lent = "attention, scale, similarities, softmax and weighted_sum"
-    assert verdicts["multi_head"].reason == f"Right with the solution's {lent} in the place of yours."
+    assert verdicts["multi_head"].reason == f"Right with the solution's {lent} in place of yours."
     assert len(sent) == 2
 
 
@@ -191,7 +191,7 @@ def test_what_is_lent_leaves_the_student_s_other_functions_where_these_go_with_i
     }
     verdicts, sent = graded(cells)
     assert lost(verdicts) == {"attention"}
-    assert verdicts["multi_head"].reason == "Right with the solution's attention in the place of yours."
+    assert verdicts["multi_head"].reason == "Right with the solution's attention in place of yours."
     assert len(sent) == runs  # whom an error has stopped is first lent all that attention calls
 
 

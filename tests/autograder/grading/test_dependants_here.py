@@ -35,7 +35,7 @@ def test_who_calls_an_own_wrong_function_keeps_the_points(graded, total):
     assert verdicts["total"].score == 0
     for name in ("shares", "largest"):
         assert verdicts[name].status == Status.PASSED and verdicts[name].score == verdicts[name].max_score
-        assert verdicts[name].reason == "Right with the solution's total in the place of yours."
+        assert verdicts[name].reason == "Right with the solution's total in place of yours."
     assert verdicts["largest"].extra == 2
     assert len(jobs) == 2
 
@@ -57,7 +57,7 @@ def test_a_mistake_of_one_s_own_stays_one_and_says_what_it_builds_on(graded):
 def test_a_share_of_the_points_that_shows_with_a_right_function_only_is_earned(graded):
     verdicts, _ = graded(total=STOPS, shares=WITHOUT)
     assert (verdicts["shares"].score, verdicts["shares"].mistake) == (2, "not divided")
-    assert "With the solution's total in the place of yours this earns 50%" in verdicts["shares"].reason
+    assert "With the solution's total in place of yours this earns 50%" in verdicts["shares"].reason
 
 
 def test_a_right_dependant_of_nothing_wrong_is_run_once(graded):
@@ -84,7 +84,7 @@ def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
     helped = "def shares(values):\n    return values / _helper(values)"
     verdicts, _ = graded(total=f"{MEAN}\n\ndef _helper(values):\n    return total(values)", shares=helped)
     assert verdicts["total"].status == Status.FAILED
-    assert verdicts["shares"].reason == "Right with the solution's total in the place of yours."
+    assert verdicts["shares"].reason == "Right with the solution's total in place of yours."
 
 
 ODD = """
@@ -101,7 +101,7 @@ def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(grade
     """The solution's `shares` stops at what the student's `total` gives, which is right alone: both are lent."""
     verdicts, jobs = graded(total=ODD, shares="def shares(values):\n    return 3.5 * values")
     assert verdicts["total"].status == Status.PASSED and verdicts["shares"].score == 0
-    assert verdicts["largest"].reason == "Right with the solution's shares and total in the place of yours."
+    assert verdicts["largest"].reason == "Right with the solution's shares and total in place of yours."
     assert len(jobs) == 3
 
 
@@ -110,8 +110,8 @@ def test_who_builds_on_a_function_that_is_right_with_a_note_loses_nothing(graded
     verdicts, jobs = graded(total=ODD)
     assert all(verdicts[name].status == Status.PASSED for name in ("total", "shares", "largest"))
     assert verdicts["shares"].reason == (
-        "Right with the solution's total in the place of yours. Yours is right, too, but the type of what it returns "
-        "does not fit in here."
+        "Right with the solution's total in place of yours. Yours is right as well, but returns another type, which "
+        "this function cannot use."
     )
     assert len(jobs) == 2
 
