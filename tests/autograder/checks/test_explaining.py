@@ -172,17 +172,14 @@ def test_the_places_that_an_input_marks_are_named():
         mask[0, 0], mask[:, -1], mask[-1] = False, True, True
     cases = [{"keep": mask} for mask in keep]
     nulled = [x * mask[..., None] for x, mask in zip(right, keep, strict=True)]
-    assert (
-        "They are exactly those where `keep` is False. Where they differ, yours is always 0."
-        in reason(nulled, right, cases)
+    assert "They are exactly those where `keep` is False. Where they differ, yours is always 0." in reason(
+        nulled, right, cases
     )
     rows = [
         np.where(mask.all(1)[:, None, None], x, x**2 + 5 * rng.random(x.shape))
         for x, mask in zip(right, keep, strict=True)
     ]
-    assert "They are exactly those in the rows where some of `keep` is False." in reason(
-        rows, right, cases
-    )
+    assert "They are exactly those in the rows where some of `keep` is False." in reason(rows, right, cases)
     counted = [x * mask.sum(1)[:, None, None] for x, mask in zip(right, keep, strict=True)]
     assert "a factor of its own, the number of True in its row of `keep`" in reason(counted, right, cases)
     nan = [np.where(mask[..., None], x, np.nan) for x, mask in zip(right, keep, strict=True)]
@@ -387,7 +384,10 @@ def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
     ("make", "words"),
     [
         (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2, made to sum to 1 again."),
-        (lambda p: p**0.5 / (p**0.5).sum(-1, keepdims=True), "to the power 0.5 (1/2), made to sum to 1 again."),
+        (
+            lambda p: p**0.5 / (p**0.5).sum(-1, keepdims=True),
+            "to the power 0.5 (1/2), made to sum to 1 again.",
+        ),
         (lambda p: p**3, "to the power 3."),
         (lambda p: p**2 / (p**2).sum(), ""),
     ],
@@ -400,10 +400,20 @@ def test_weights_of_another_temperature_are_told_by_their_power(make, words):
 
 def test_parts_of_other_names_are_told_by_what_is_missing_and_what_is_too_much():
     def said(*names):
-        return judge([Answer(dict.fromkeys(names, np.ones(2)))], [Answer({"said": np.ones(2), "found": np.ones(2)})], Rule()).reason
+        return judge(
+            [Answer(dict.fromkeys(names, np.ones(2)))],
+            [Answer({"said": np.ones(2), "found": np.ones(2)})],
+            Rule(),
+        ).reason
 
     assert said("found") == "Your function did not return `said`."
     assert said("found", "said", "count") == "Your function returned `count`, which is not expected."
-    assert said("confidence", "found") == "Your function did not return `said`. Instead, it returned `confidence`, which is not expected."
+    assert (
+        said("confidence", "found")
+        == "Your function did not return `said`. Instead, it returned `confidence`, which is not expected."
+    )
     many = said("found", "said", *(f"layer {n}" for n in range(9)))
-    assert many == "Your function returned `layer 0`, `layer 1`, `layer 2`, `layer 3` and 5 more, which are not expected."
+    assert (
+        many
+        == "Your function returned `layer 0`, `layer 1`, `layer 2`, `layer 3` and 5 more, which are not expected."
+    )
