@@ -254,6 +254,16 @@ def _lacks_input(pairs: Pairs, names: str) -> str:
             return f"The factor `{name}` is missing from your answer: the expected numbers divided by yours are exactly `{name}`."
         if all(near(pair.got, pair.want * array) for array, pair in both):
             return f"Your answer contains the factor `{name}` once too often: your numbers divided by the expected ones are exactly `{name}`."
+        shares = [
+            float(((pair.got - pair.want) * array).sum() / max((array**2).sum(), 1e-30))
+            for array, pair in both
+        ]
+        fits = all(
+            near(pair.got - share * array, pair.want)
+            for share, (array, pair) in zip(shares, both, strict=True)
+        )
+        if fits and all_equal(shares, 2e-4) and abs(shares[0]) > 1e-3:
+            return f"Your numbers minus the expected ones are {in_words(shares[0])} times `{name}`."
     return ""
 
 

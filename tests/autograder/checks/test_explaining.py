@@ -151,6 +151,7 @@ def test_a_factor_on_one_input_alone_has_no_cause():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (lambda x, b: x + 0.3 * b, "Your numbers minus the expected ones are 0.3 times `b`."),
         (lambda x, b: x - b, "`b` is missing from your answer"),
         (lambda x, b: x + b, "Your answer contains `b` once too often"),
         (lambda x, b: x / b, "The factor `b` is missing from your answer"),
