@@ -269,6 +269,15 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     return module, torch.tensor([*registered, sum(others.values()) or saves_more(module, weights)])
 
 
+def whole_numbers(given: Any, function: str) -> list[int]:
+    """What a student's function gives, as a list of whole numbers. Raises TypeError with a sentence if it is none."""
+    try:
+        return [int(number) for number in given]
+    except (TypeError, ValueError):
+        shown = " ".join(repr(given).split())
+        raise TypeError(f"{function} should give whole numbers, in a list or tuple; yours gives {shown[:60]}.") from None
+
+
 def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
     """Those of a case, sorted by their names, since a key does not keep the order of a case."""
     return {name.removeprefix(WEIGHTS): case[name] for name in sorted(case) if name.startswith(WEIGHTS)}

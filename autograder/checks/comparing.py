@@ -29,6 +29,8 @@ class Rule:
     axes        names of the axes of each part, for the sentence about a wrong shape:
                 {"": "batch query key"}.
     faults      for "exposes": the module that holds the faults for practice, such as "coursekit.planted.attention".
+    legend      what the numbers of a part stand for that the check has made up itself, such as 0 for "not registered":
+                said where it is wrong, in place of what is seen in its numbers. {"registered": "0 means …"}.
     arrays      what answers are made of: a name of `arrays.ADAPTERS`. The course says so for all its exercises.
     """
 
@@ -36,6 +38,7 @@ class Rule:
     tolerance: float = 1e-4
     axes: Mapping[str, str] = field(default_factory=dict)
     faults: str = ""
+    legend: Mapping[str, str] = field(default_factory=dict)
     arrays: str = "numpy"
 
 

@@ -26,7 +26,7 @@ from autograder.checks.comparing import (
 from autograder.checks.explaining import Wrong, explain
 from autograder.checks.explaining.shapes import size_in_errors, size_written_as_number
 from autograder.checks.explaining.situations import what_sets_apart
-from autograder.checks.explaining.words import as_sentence
+from autograder.checks.explaining.words import as_sentence, number
 from autograder.checks.planted import Planted
 from autograder.checks.status import Problem, Status
 
@@ -126,6 +126,9 @@ def _explained(
             for at, finding in wrong.items()
             if (answer := answers[at]) and (alike := finding.faults.get(part)) and alike.kind == fault.kind
         ]
+        if part in rule.legend:
+            lines.append(f"{label(part)}{_entries(parts[0])} {rule.legend[part]}")
+            continue
         given = answers[next(iter(wrong))]
         tolerance = tolerance_for(parts[0].got, rule, given.notes if given else ())
         more = explain(fault.kind, parts, tolerance, rule.axes.get(part, ""), label)
@@ -133,6 +136,23 @@ def _explained(
             more = f"On the inputs that came out wrong: {more[0].lower()}{more[1:]}"
         lines.append(" ".join(filter(None, [label(part) + fault.reason, more])))
     return "\n".join(lines)
+
+
+MOST_ENTRIES = 4
+"""Of a part with a legend that are told one by one."""
+
+
+def _entries(part: Wrong) -> str:
+    """The entries that are wrong, counted from 1, with their values."""
+    got, want = (np.broadcast_to(one, part.wrong.shape)[part.wrong] for one in (part.got, part.want))
+    numbers = [str(int(place) + 1) for place in np.flatnonzero(part.wrong)]
+    told = [
+        f"Entry {entry} of {part.wrong.size} is {number(float(yours))}, and {number(float(theirs))} is expected."
+        for entry, yours, theirs in zip(numbers[:MOST_ENTRIES], got, want, strict=False)
+    ]
+    if len(numbers) > MOST_ENTRIES:
+        told.append(f"So are {len(numbers) - MOST_ENTRIES} more.")
+    return " ".join(told)
 
 
 def _size_as_number(

@@ -664,6 +664,11 @@ sgns_loss = Exercise(
             ".sum(dim=1)).mean()", ".sum(dim=1)).sum()",
         ),
         Mistake(
+            "the first negative alone",
+            "Of each pair's negatives only the first one counts. The loss is summed over all k of them.",
+            "-noise).sum(dim=1)", "-noise[:, 0])",
+        ),
+        Mistake(
             "no negatives",
             "Your loss is that of the true pairs alone. Vectors that all point the same way would make it 0.",
             " + F.logsigmoid(-noise).sum(dim=1)", "",

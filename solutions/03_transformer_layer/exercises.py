@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from coursekit.legends import OF_WEIGHTS
 
 # ------------------------------------------------------------------------------------------ positions
 
@@ -409,7 +410,7 @@ def attention_with(init: str, project: str, output: str) -> str:
 
 MultiHeadAttention = Exercise(
     cases=attention_cases,
-    rule=Rule(axes={"eval": "B T D"}),
+    rule=Rule(axes={"eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "the mask forgotten",
@@ -658,7 +659,7 @@ APPROXIMATE = '"tanh" if self.activation == "gelu_tanh" else "none"'
 
 FeedForward = Exercise(
     cases=feed_forward_cases,
-    rule=Rule(axes={"eval": "… D"}),
+    rule=Rule(axes={"eval": "… D"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "no activation",
@@ -815,7 +816,7 @@ DROPPED = "x * (draws >= self.p) / (1 - self.p)"
 
 Dropout = Exercise(
     cases=dropout_cases,
-    rule=Rule(axes={"train": "as x", "eval": "as x", "draws of its own": ""}),
+    rule=Rule(axes={"train": "as x", "eval": "as x", "draws of its own": ""}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "dropped in evaluation, too",
@@ -992,7 +993,7 @@ def block_with(forward: str) -> str:
 
 Block = Exercise(
     cases=block_cases,
-    rule=Rule(axes={"eval": "B T D", "train": "B T D"}),
+    rule=Rule(axes={"eval": "B T D", "train": "B T D"}, legend=OF_WEIGHTS),
     uses=("transformer.MultiHeadAttention", "transformer.FeedForward", "transformer.Dropout"),
     mistakes=(
         Mistake(
@@ -1543,7 +1544,7 @@ PLACED = "self.token(ids) + self.position[: ids.shape[1]]"
 
 Embeddings = Exercise(
     cases=embeddings_cases,
-    rule=Rule(axes={"eval": "B T D"}),
+    rule=Rule(axes={"eval": "B T D"}, legend=OF_WEIGHTS),
     uses=("transformer.sinusoid",),
     mistakes=(
         Mistake(

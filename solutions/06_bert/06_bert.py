@@ -33,6 +33,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit import check, hint, predict, reveal
+from coursekit.growing import whole_numbers
 
 UNCHOSEN = -100                      # the label of a place where nothing is asked, as in PyTorch
 
@@ -79,7 +80,7 @@ display(pd.DataFrame({
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
     """Each word's pieces as a row of ids, −1 behind them: an array that can be compared."""
     vocab = dict(zip(case["pieces"], case["ids"].tolist(), strict=True))
-    rows = [[int(i) for i in cut(word, vocab)][:10] for word in case["words"]]
+    rows = [whole_numbers(cut(word, vocab), "wordpiece")[:10] for word in case["words"]]
     return torch.tensor([row + [-1] * (10 - len(row)) for row in rows])
 
 # %% nbgrader={"grade": false, "grade_id": "bert-wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1708,7 +1709,7 @@ def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, 
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-count_parameters-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("bert.count_parameters", lambda case: torch.tensor(
-    [list(count_parameters(*row)) for row in case["configurations"].tolist()]
+    [whole_numbers(count_parameters(*row), "count_parameters") for row in case["configurations"].tolist()]
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

@@ -409,6 +409,8 @@ def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
 
 def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
     """Spans as rows of numbers, which can be compared: begin, end, number of the type."""
+    if unknown := [kind for *_, kind in spans if kind not in KINDS]:
+        raise ValueError(f"bio_spans gives {unknown[0]!r} as a type; a type is one of {', '.join(KINDS)}, without B- or I-.")
     return torch.tensor([(begin, end, KINDS.index(kind)) for begin, end, kind in spans])
 
 # %% nbgrader={"grade": false, "grade_id": "applications-bio_spans", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -263,6 +263,11 @@ def classification_objective(u, v, W, labels):
             "features = ", "u, v = torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)\n    features = ",
         ),
         Mistake(
+            "the accuracy",
+            "You give the share of pairs whose label gets the highest score. That is the accuracy; the loss is the mean of −log p of the labels.",
+            NATS, "(log_p.argmax(dim=1) == labels).float().mean()",
+        ),
+        Mistake(
             "the probability instead of its logarithm",
             "Your number has a limit, however wrong the model is: a model that is sure and wrong should pay without one. Take log p, not p.",
             NATS, "1 - log_p.exp().gather(1, labels[:, None]).mean()",

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
+from coursekit.legends import OF_WEIGHTS
 
 # ------------------------------------------------------------------------------------------ labels
 
@@ -288,7 +289,7 @@ DRAWN = "torch.nn.Parameter(torch.randn(rank, base.in_features) / base.in_featur
 
 lora_linear = Exercise(
     cases=lora_cases,
-    rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out"}),
+    rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "the base learns, too",
@@ -873,6 +874,19 @@ kl_to_reference = Exercise(
             "the mean of the rows' means",
             "You average the places of each row first. Every place that counts weighs the same.",
             "each[counts].mean()", "((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1))[counts.any(dim=1)].mean()",
+            also=(
+                """
+def kl_to_reference(logits, ref_logits, counts):
+    log_p, log_ref = logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)
+    each = (log_p.exp() * (log_p - log_ref)).sum(dim=-1)
+    return ((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1)).mean()
+""",
+            ),
+        ),
+        Mistake(
+            "the size of each difference",
+            "You add up the sizes of the differences. Where the policy finds a token less likely than the reference, its term is negative.",
+            "(log_p - log_ref)", "(log_p - log_ref).abs()",
         ),
         Mistake("the sum over the places", "You add up the places: nats per token are asked for.", "each[counts].mean()", "each[counts].sum()"),
         Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all of them must change nothing: log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
@@ -951,6 +965,11 @@ def in_order(scores, positive):
             ),
         ),
         Mistake("the mean gap", "That is how much higher the positives are on average. Count pairs.", GAPS, "gap.double().mean()"),
+        Mistake(
+            "scaled from −1 to 1",
+            "A random order has 0 with you and the wrong one −1: you have doubled the share and taken 1 away. The share of pairs is asked for.",
+            GAPS, f"2 * {GAPS} - 1",
+        ),
         Mistake("a number of pairs", "You give the number of pairs. Their share is asked for.", "/ 2).mean()", "/ 2).sum()"),
         Mistake(
             "all pairs",

@@ -11,6 +11,8 @@ from autograder.checks.explaining.axes import axis_name, common_axes
 CHANCE = 1e-3
 """Differences that only happen to lie in such places: at most this probable, were they strewn at random."""
 
+FEW = 4
+"""Positions of an axis of which each has a meaning of its own, such as begin, end and kind."""
 BUT = "everywhere but "
 
 
@@ -92,6 +94,9 @@ def _by_index(shape: tuple[int, ...], names: str) -> Iterator[tuple[str, np.ndar
             continue
         index = np.arange(shape[axis]).reshape(-1, *[1] * (-axis - 1))
         axis_words = axis_name(axis, len(shape), names)
+        for middle in range(1, shape[axis] - 1) if shape[axis] <= FEW else ():
+            what = f"at position {middle} of {axis_words}, counted from 0"
+            yield what, np.broadcast_to(index == middle, shape)
         for what, place in (
             (f"at the first position of {axis_words}", index == 0),
             (f"at the last position of {axis_words}", index == shape[axis] - 1),

@@ -46,11 +46,28 @@ def what_sets_apart(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) ->
     plain = _separating(
         [[fact for fact in facts_of_case if fact.plain] for facts_of_case in facts], right, wrong
     )
+    if _differ_otherwise(cases, wrong, right, {fact.about for fact in (edge, plain) if fact}):
+        return ""
     if edge and plain and edge.rank == plain.rank and edge.about != plain.about:
         return ""
     if edge and (not plain or edge.rank <= plain.rank):
         return f"Wrong exactly where {edge.sentence}."
     return f"Right only where {plain.sentence}." if plain else ""
+
+
+def _differ_otherwise(
+    cases: Sequence[Mapping[str, Any]], wrong: Sequence[int], right: Sequence[int], told: set[str]
+) -> bool:
+    """Whether an option separates the wrong inputs from the right ones that is not told: then any other fact may be chance.
+
+    An option is an argument that is left out in some inputs.
+    """
+    names = {name for case in cases for name in case}
+    for name in names - told:
+        there = [name in cases[number] for number in wrong], [name in cases[number] for number in right]
+        if any(all(one) and not any(other) for one, other in (there, there[::-1])):
+            return True
+    return False
 
 
 def _separating(

@@ -40,7 +40,7 @@ def up_to_rows(pairs: Pairs, names: str = "", axes: Sequence[int] | None = None)
     """A sentence if all `pairs` differ by a factor or an addend for each vector, or by both for all numbers, or ""."""
     if any(pair.want.size == 0 for pair in pairs):
         return ""
-    return _by_rows(pairs, names, axes) or _line(pairs)
+    return _by_rows(pairs, names, axes) or _line(pairs) or _lines(pairs)
 
 
 def where_they_differ(pairs: Pairs) -> str:
@@ -355,6 +355,23 @@ def _line(pairs: Pairs) -> str:
     if abs(factor) > 1e-6 and not _is_one(factor) and near(yours, factor * expected + offset):
         return f"Your numbers are {number(factor)} times the expected ones {'plus' if offset > 0 else 'minus'} {number(abs(offset))}."
     return ""
+
+
+def _lines(pairs: Pairs) -> str:
+    """Yours is on each input a multiple of the expected plus a number: as where they are standardised."""
+    if all(pair.want.ndim < 1 or count(pair.want) < 2 + 2 * ENOUGH for pair in pairs):
+        return ""
+    for pair in pairs:
+        spread = pair.want - pair.want.mean()
+        square = float((spread**2).sum())
+        if not (np.isfinite(pair.got).all() and np.isfinite(pair.want).all()) or not square:
+            return ""
+        factor = float((spread * pair.got).sum()) / square
+        if abs(factor) < 1e-6 or not near(
+            pair.got, factor * pair.want + (pair.got - factor * pair.want).mean()
+        ):
+            return ""
+    return "On each input your numbers are a multiple of the expected ones plus a number, and both differ from input to input."
 
 
 def _broadcasts(inner: tuple[int, ...], shape: tuple[int, ...]) -> bool:
