@@ -418,3 +418,61 @@ def test_parts_of_other_names_are_told_by_what_is_missing_and_what_is_too_much()
         many
         == "Your function returned `layer 0`, `layer 1`, `layer 2`, `layer 3` and 5 more, which are not expected."
     )
+
+
+def test_codes_of_the_check_s_own_are_explained_by_their_legend_alone():
+    """What 0 and 2 have to do with one another says nothing of the student's code."""
+    rule = Rule(axes={"registered": "weights"}, legend={"registered": "0 means missing."})
+    given = [Answer({"registered": np.array([2, 0, 2, 0]), "output": np.zeros(0)}) for _ in range(2)]
+    expected = [Answer({"registered": np.array([2, 2, 2, 0]), "output": np.ones(3)}) for _ in range(2)]
+    assert (
+        judge(given, expected, rule).reason
+        == "registered: Entry 2 of 4 is 0, and 2 is expected. 0 means missing."
+    )
+
+
+def test_two_numbers_that_have_changed_places_are_told_so():
+    given = [Answer({"0": np.array(left), "1": np.array(right)}) for left, right in ((0.5, 2.0), (0.3, 7.0))]
+    expected = [Answer({"0": one.arrays["1"], "1": one.arrays["0"]}) for one in given]
+    first, second = judge(given, expected, Rule()).reason.splitlines()
+    assert first.endswith("expected as part 2.") and second.endswith("expected as part 1.")
+
+
+def test_standardised_numbers_are_told_as_multiples_plus_a_number():
+    right = drawn()
+    said = reason([(one - one.mean()) / one.std() for one in right], right)
+    assert "On each input your numbers are a multiple of the expected ones plus a number" in said
+
+
+def test_a_factor_on_each_input_comes_with_what_it_makes_of_the_numbers():
+    right = [2 * one for one in drawn((5,), (6,), (8,))]
+    said = reason([one / np.sqrt((one**2).sum()) for one in right], right)
+    assert (
+        "times one factor" in said
+        and "Your numbers have length 1 along the vector; the expected ones do not." in said
+    )
+
+
+def test_a_middle_position_of_a_short_axis_is_named():
+    right = [np.arange(12.0).reshape(4, 3) + 7 * n for n in range(3)]
+    wrong = [one - 5 * (np.arange(3) == 1) for one in right]
+    assert "at position 1 of the last axis, counted from 0" in reason(wrong, right)
+
+
+def test_nothing_is_said_to_set_inputs_apart_where_an_option_does_too():
+    """`keep` begins with a False where `eps` is given, by chance."""
+    cases = [
+        {"keep": np.array([False, True]), "eps": 0.1},
+        {"keep": np.array([True, False])},
+        {"keep": np.array([True, True])},
+    ]
+    assert what_sets_apart(cases, [0]) == ""
+    assert (
+        what_sets_apart([{"keep": case["keep"]} for case in cases], [0])
+        == "Wrong exactly where `keep` begins with a False."
+    )
+
+
+def test_that_a_mask_has_the_shape_of_what_it_masks_is_no_cause():
+    cases = [{"keys": X + 1, "keep": np.ones((5, 6), bool)}, {"keys": X + 2, "keep": X > -1}]
+    assert "shape" not in what_sets_apart(cases, [0])
