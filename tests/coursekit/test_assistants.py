@@ -20,12 +20,15 @@ def test_a_function_that_writes_into_the_lists_it_was_given_is_told_so():
         without_change(grown, [[1], [2]])
 
 
-def lora(table, other=torch.zeros(5, 2), **more):
+def lora(table, other=None, **more):
     class Lora(nn.Module):
         def __init__(self, base, rank, alpha):
             super().__init__()
             self.base = base.requires_grad_(False)
-            self.A, self.B = nn.Parameter(table.clone()), nn.Parameter(other.clone())
+            self.A, self.B = (
+                nn.Parameter(table.clone()),
+                nn.Parameter(torch.zeros(5, 2) if other is None else other.clone()),
+            )
 
         def forward(self, x):
             return self.base(x) + x @ self.A.T @ self.B.T
