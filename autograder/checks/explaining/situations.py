@@ -46,8 +46,14 @@ def what_sets_apart(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) ->
     plain = _separating(
         [[fact for fact in facts_of_case if fact.plain] for facts_of_case in facts], right, wrong
     )
-    if _differ_otherwise(cases, wrong, right, {fact.about for fact in (edge, plain) if fact}):
-        return ""
+    given, missing = _options(cases, wrong, right)
+    if given or missing:  # any other fact may be true by chance, but one about the option itself
+        theirs = [[fact for fact in of_case if fact.edge and fact.about in given] for of_case in facts]
+        if edge := _separating(theirs, wrong, right):
+            return f"Wrong exactly where {edge.sentence}."
+        if len(given) + len(missing) > 1:
+            return ""
+        return f"Wrong exactly where `{[*given, *missing][0]}` is {'given' if given else 'not given'}."
     if edge and plain and edge.rank == plain.rank and edge.about != plain.about:
         return ""
     if edge and (not plain or edge.rank <= plain.rank):
@@ -55,19 +61,19 @@ def what_sets_apart(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) ->
     return f"Right only where {plain.sentence}." if plain else ""
 
 
-def _differ_otherwise(
-    cases: Sequence[Mapping[str, Any]], wrong: Sequence[int], right: Sequence[int], told: set[str]
-) -> bool:
-    """Whether an option separates the wrong inputs from the right ones that is not told: then any other fact may be chance.
-
-    An option is an argument that is left out in some inputs.
-    """
-    names = {name for case in cases for name in case}
-    for name in names - told:
-        there = [name in cases[number] for number in wrong], [name in cases[number] for number in right]
-        if any(all(one) and not any(other) for one, other in (there, there[::-1])):
-            return True
-    return False
+def _options(
+    cases: Sequence[Mapping[str, Any]], wrong: Sequence[int], right: Sequence[int]
+) -> tuple[list[str], list[str]]:
+    """Arguments that are given on all wrong inputs and on no right one, and those of which the opposite is true."""
+    names = dict.fromkeys(name for case in cases for name in case)
+    given, missing = [], []
+    for name in names:
+        of_wrong, of_right = ([name in cases[number] for number in numbers] for numbers in (wrong, right))
+        if all(of_wrong) and not any(of_right):
+            given.append(name)
+        if all(of_right) and not any(of_wrong):
+            missing.append(name)
+    return given, missing
 
 
 def _separating(

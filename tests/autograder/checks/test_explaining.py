@@ -459,17 +459,20 @@ def test_a_middle_position_of_a_short_axis_is_named():
     assert "at position 1 of the last axis, counted from 0" in reason(wrong, right)
 
 
-def test_nothing_is_said_to_set_inputs_apart_where_an_option_does_too():
+def test_an_option_sets_inputs_apart_before_anything_that_may_be_chance():
     """`keep` begins with a False where `eps` is given, by chance."""
-    cases = [
-        {"keep": np.array([False, True]), "eps": 0.1},
-        {"keep": np.array([True, False])},
-        {"keep": np.array([True, True])},
-    ]
-    assert what_sets_apart(cases, [0]) == ""
+    begins = {"keep": np.array([False, True])}
+    others = [{"keep": np.array([True, False])}, {"keep": np.array([True, True])}]
+    assert what_sets_apart([begins, *others], [0]) == "Wrong exactly where `keep` begins with a False."
+    assert what_sets_apart([begins | {"eps": 0.1}, *others], [0]) == "Wrong exactly where `eps` is given."
     assert (
-        what_sets_apart([{"keep": case["keep"]} for case in cases], [0])
-        == "Wrong exactly where `keep` begins with a False."
+        what_sets_apart([begins, *({**one, "eps": 0.1} for one in others)], [0])
+        == "Wrong exactly where `eps` is not given."
+    )
+    assert what_sets_apart([begins | {"eps": 0.1, "p": 0.5}, *others], [0]) == ""
+    assert (
+        what_sets_apart([begins | {"norm_first": True}, *others], [0])
+        == "Wrong exactly where `norm_first` is True."
     )
 
 
