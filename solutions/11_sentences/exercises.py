@@ -988,8 +988,8 @@ def prompt_cases(draw: Draw) -> Iterator[Case]:
         if kind == "one word to spare":  # too little for a question, or for the numbers
             most = sum(lengths[:-1]) + 1
         passages = [" ".join(draw.rng.choice(SAID, length)) + "." for length in lengths]
-        if kind == "full":  # wherever one counts spaces
-            passages[0] = passages[0].replace(" ", "  ", 2)
+        if kind in ("all", "full", "one word to spare"):  # what split(" ") finds is more than words
+            passages = [passage.replace(" ", "  ", 9 if kind == "all" else 2) for passage in passages]
         yield {
             "question": str(draw.rng.choice(ASKED)),
             "passages": passages,
