@@ -97,11 +97,25 @@ def judge(
             )
             reason = " ".join(filter(None, lines))
             return Verdict(Status.FAILED, reason, partly.name, partly.hint, number, finding.part, notes)
+    finite = {at: one for at, one in wrong.items() if not _not_finite(one)}
+    if finite and len(finite) < len(wrong) and not size:
+        partly = _mistake_where_wrong(finite, answers, expected, rule, mistakes)
+        if partly:
+            lines.append(
+                f"On {len(wrong) - len(finite)} of {len(findings)} inputs some of your numbers are NaN or infinite. On the others that "
+                f"came out wrong they are those of a known mistake: {partly.name}."
+            )
+            reason, at = " ".join(filter(None, lines)), next(iter(finite))
+            return Verdict(Status.FAILED, reason, partly.name, partly.hint, at, finite[at].part, notes)
     reason = _explained(wrong, answers, expected, rule, cases) if finding.faults else finding.reason
     if finding.part or finding.status == Status.ERROR:  # several lines, each with its own label
         reason = f"\n{reason}" if any(lines) else reason
     reason = " ".join(filter(None, [*lines, reason])).replace(" \n", "\n")
     return Verdict(finding.status, reason, case=number, part=finding.part, notes=notes)
+
+
+def _not_finite(finding: Finding) -> bool:
+    return any(fault.kind in ("nan", "infinite") for fault in finding.faults.values())
 
 
 def _explained(

@@ -248,6 +248,19 @@ def test_a_mistake_on_the_wrong_inputs_is_not_named_where_two_would_do_or_too_li
     assert partly([fails], lambda case: None if len(case["x"]) == 2 else case["x"] * 2).mistake == ""
 
 
+def test_a_mistake_is_named_beside_numbers_that_are_not_finite_on_other_inputs():
+    """Who takes the logarithm of a probability that has become 0 may have made another mistake as well."""
+    right = [Answer({"": np.array([1.0, 2.0, 3.0, 4.0]) * n}) for n in (1, 2, 3)]
+    doubled = KnownMistake(
+        "doubled", "Once is enough.", tuple(Answer({"": 2 * one.arrays[""]}) for one in right)
+    )
+    given = [*doubled.answers[:2], Answer({"": np.array([np.nan, 2.0, 3.0, 4.0])})]
+    verdict = judge(given, right, Rule(), [doubled])
+    assert (verdict.mistake, verdict.hint, verdict.case) == ("doubled", "Once is enough.", 0)
+    assert "On 1 of 3 inputs some of your numbers are NaN or infinite." in verdict.reason
+    assert not judge([right[0], *given[1:]], right, Rule(), []).mistake
+
+
 def test_all_wrong_parts_are_named_in_their_order():
     want = [Answer({str(at): np.full(3, float(at)) for at in (10, 2, 0, 1)})]
     got = [Answer({str(at): np.arange(3) + at * 7.5 for at in (1, 10, 0, 2)})]
