@@ -1,5 +1,6 @@
 """What the checks of notebook 14 ask of a student's code."""
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -7,7 +8,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from coursekit.growing import build, run_module
+from coursekit.growing import NOTHING, build, run_module
+
+
+def without_change(function: Callable[[list], Any], given: list) -> Any:
+    """What a function makes of these lists. Raises ValueError if it has written into them."""
+    before = copy.deepcopy(given)
+    answer = function(given)
+    if given != before:
+        raise ValueError(
+            "Your function has changed the lists that it was given, which are still needed: `ids += …` makes the list longer "
+            "that `ids` stands for. Begin with a list of your own, such as `ids = []`."
+        )
+    return answer
 
 
 def turns_of(case: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
@@ -42,17 +55,22 @@ def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
 def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
     """How its weights are registered, output, gradients, and whether it changes anything before training."""
     answers = run_module(wrapped(cls), case, "x", gradient=True, back_to=["x"])
-    answers.setdefault("gradient of base.bias", torch.zeros(1))  # every case has the same parts
+    answers.setdefault("gradient of base.bias", NOTHING)  # every case has the same parts
     with torch.random.fork_rng():
         torch.manual_seed(0)
         fresh = wrapped(cls)(**case["config"])
-    answers["changed before training"], answers["A at the start"] = torch.tensor(True), torch.tensor(False)
+    answers["changes something before training"] = answers["A begins with random numbers"] = NOTHING
     if _complete(answers):
         with torch.no_grad():
             change = fresh(case["x"]) - fresh.base(case["x"])
-        answers["changed before training"] = (change.abs() > 1e-6).any()
-        answers["A at the start"] = (fresh.A != 0).any()
+        answers["changes something before training"] = (change.abs() > 1e-6).any()
+        answers["A begins with random numbers"] = torch.tensor(_are_random(fresh.A))
     return answers
+
+
+def _are_random(table: Tensor) -> bool:
+    """Small numbers of which hardly two are the same."""
+    return len(table.unique()) > table.numel() / 2 and bool(table.abs().max() < 8)
 
 
 def _complete(answers: Mapping[str, Tensor]) -> bool:
@@ -65,7 +83,7 @@ def try_merge(
     """The merged layer's numbers, those of a second merge, and the layer's own weight afterwards."""
     layer, _ = build(wrapped(cls), case)
     merged, again = merge(layer), merge(layer)
-    bias = torch.zeros(1) if merged.bias is None else merged.bias.detach()
+    bias = NOTHING if merged.bias is None else merged.bias.detach()
     return {
         "weight": merged.weight.detach(),
         "bias": bias,

@@ -40,6 +40,8 @@ MARKS = re.compile(r"^# --- (\w+) ---\n", re.MULTILINE)
 WEIGHTS = "weights."
 """Before the names of weights among the inputs of a check."""
 TOLERANCE = 1e-4
+NOTHING = torch.zeros(0)
+"""Given by a check where there is nothing to give: no gradient, no output that the weights of the case lead to."""
 BACK = "gradient that comes back to {} (detach, no_grad and .data cut it off)"
 """The name of an answer of `run_module`."""
 
@@ -267,6 +269,17 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     return module, torch.tensor([*registered, sum(others.values()) or saves_more(module, weights)])
 
 
+def whole_numbers(given: Any, function: str) -> list[int]:
+    """What a student's function gives, as a list of whole numbers. Raises TypeError with a sentence if it is none."""
+    try:
+        return [int(number) for number in given]
+    except (TypeError, ValueError):
+        shown = " ".join(repr(given).split())
+        raise TypeError(
+            f"{function} should give whole numbers, in a list or tuple; yours gives {shown[:60]}."
+        ) from None
+
+
 def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
     """Those of a case, sorted by their names, since a key does not keep the order of a case."""
     return {name.removeprefix(WEIGHTS): case[name] for name in sorted(case) if name.startswith(WEIGHTS)}
@@ -311,7 +324,7 @@ def run_module(
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
     back_to   Some of the inputs: also the gradient of the first output's sum of squares with respect to each, which tells
               whether every way from there to the output can be learned through. The answer's name says what cuts it.
-    A module that lacks one of the weights has random numbers in it: its outputs are zeros instead.
+    A module that lacks one of the weights has random numbers in it: nothing is given of its outputs.
     """
     module, registered = build(cls, case)
     answers = {"registered": registered}
@@ -322,10 +335,10 @@ def run_module(
         given = {name: x.clone() for name, x in followed.items()} if mode == modes[0] else {}
         output = module(*((case | given)[name] for name in inputs))
         write_back(given, case)
-        answers[mode] = output if complete else torch.zeros_like(output)
+        answers[mode] = output if complete else NOTHING
         answers["registered"] = cut_off(registered, output)
     for name, x in followed.items():
-        answers[BACK.format(name)] = slope_at(x, answers[modes[0]])
+        answers[BACK.format(name)] = slope_at(x, answers[modes[0]]) if complete else NOTHING
     if gradient:
         loss = sum(answers[mode].square().sum() for mode in modes)
         places = dict(module.named_parameters(remove_duplicate=False))
@@ -334,7 +347,7 @@ def run_module(
         for name in weights_of(case):
             place = places.get(name)
             has_one = complete and place is not None and place.grad is not None
-            answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
+            answers[f"gradient of {name}"] = place.grad if has_one else NOTHING
     return answers
 
 
@@ -369,7 +382,7 @@ def run_cached(
     `case[other]` as a text of its own; then this one at once, twice. `gradient`: the weights whose gradient through the first
     reading's sum of squares is asked for; if the text is vectors, that with respect to them is always. Where the case has "beside", `case[text]` is read in pieces once more, and
     after its first piece another module of the class reads this. A module that lacks a weight of the case, or has one
-    more, gives zeros. Each reading costs time: of those after the first a case may choose some, `case["readings"]`.
+    more, gives nothing. Each reading costs time: of those after the first a case may choose some, `case["readings"]`.
     """
     module, registered = build(cls, case)
     whole = bool((registered[:-1] > 0).all()) and registered[-1] <= 0
@@ -418,7 +431,7 @@ def run_cached(
     places = dict(module.named_parameters()) if gradient else {}
     for name in gradient:
         slope = places[name].grad if name in places else None
-        answers[f"gradient of {name}"] = torch.zeros(1) if slope is None else slope
+        answers[f"gradient of {name}"] = NOTHING if slope is None else slope
     if not whole:
-        answers = {name: torch.zeros_like(value) for name, value in answers.items()}
+        answers = dict.fromkeys(answers, NOTHING)
     return {"registered": cut_off(registered, first)} | answers

@@ -143,4 +143,4 @@ def _change(key: answer_key.ExerciseKey, old: answer_key.ExerciseKey) -> str:
 def _texts(key: answer_key.ExerciseKey) -> tuple:
     """What a key holds beside arrays."""
     mistakes = [(mistake.name, mistake.hint, mistake.credit) for mistake in key.mistakes]
-    return key.rule, key.hints, key.uses, mistakes
+    return key.rule, key.hints, key.uses, key.arguments, mistakes

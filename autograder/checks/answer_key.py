@@ -20,7 +20,10 @@ STARTED_IN = Path.cwd()
 
 @dataclass(frozen=True)
 class ExerciseKey:
-    """Everything `check` and `hint` need for one exercise."""
+    """Everything `check` and `hint` need for one exercise.
+
+    arguments   the names of what the function takes, of a class those of all its methods.
+    """
 
     name: str
     rule: Rule
@@ -29,6 +32,24 @@ class ExerciseKey:
     cases: tuple[Case, ...]
     expected: tuple[Answer, ...]
     mistakes: tuple[KnownMistake, ...]
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def received(self) -> tuple[Case, ...]:
+        """Of each case the inputs that the student's function takes under the same name: sentences speak of no others.
+
+        A case may hold several of them in a dictionary, such as the sizes of a class.
+        """
+        return tuple(
+            {name: value for name, value in _inputs(case) if name in self.arguments} for case in self.cases
+        )
+
+
+def _inputs(case: Case) -> Iterator[tuple[str, Any]]:
+    for name, value in case.items():
+        yield name, value
+        if isinstance(value, dict):
+            yield from value.items()
 
 
 class NoSuchExercise(LookupError):
@@ -141,6 +162,7 @@ def load(path: Path) -> Mapping[str, ExerciseKey]:
                     numbered(mistake for mistake, *_ in entry["mistakes"]), entry["mistakes"], strict=True
                 )
             ),
+            arguments=tuple(entry.get("arguments", ())),  # a key of before has none
         )
     return keys
 
@@ -172,6 +194,7 @@ def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
             "rule": {**asdict(key.rule), "axes": list(key.rule.axes.items())},
             "hints": key.hints,
             "uses": key.uses,
+            "arguments": key.arguments,
             "mistakes": [
                 (mistake.name, mistake.hint, *([mistake.credit] if mistake.credit else []))
                 for mistake in key.mistakes

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-BFLOAT16 = "computed in bfloat16, which keeps three digits"
+BFLOAT16 = "computed in bfloat16, which keeps two to three digits"
 
 
 class Arrays(Protocol):

@@ -58,8 +58,8 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
         _not_run(name, missing)
-    verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.cases)
-    card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key))
+    verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.received)
+    card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key, call))
     _last[name] = card
     journal.save_check(name, None if verdict.status == Status.MISSING else verdict.passed)
     _remember(name, verdict.status)
@@ -159,10 +159,16 @@ def _remember(name: str, status: Status) -> None:
         kernel.wrong = kernel.wrong | wrong if failed else kernel.wrong - wrong
 
 
-def _unfinished(key: answer_key.ExerciseKey) -> tuple[str, ...]:
-    """The earlier exercises that this one calls and whose checks failed last time."""
+def _unfinished(key: answer_key.ExerciseKey, call: Callable) -> tuple[str, ...]:
+    """The earlier exercises whose functions the student's code calls, as far as can be told, and whose checks failed last time."""
     passed = journal.checks()
-    return tuple(name for name in key.uses if passed.get(name) is False)
+    names = getattr(call, "__globals__", {})
+    called = skipping.names_called(call, names)
+    return tuple(
+        name
+        for name in key.uses
+        if passed.get(name) is False and (_function_of(name) in called or _function_of(name) not in names)
+    )
 
 
 def case(name: str = "") -> FailingCase | None:

@@ -10,9 +10,9 @@ from math import ceil
 import numpy as np
 
 from autograder.checks import planted
-from autograder.checks.arrays import ADAPTERS, FORMS, LISTS, with_article
+from autograder.checks.arrays import ADAPTERS, BFLOAT16, FORMS, LISTS, with_article
 from autograder.checks.asking import Answer
-from autograder.checks.explaining.shapes import shape_sentence
+from autograder.checks.explaining.shapes import NOTHING, shape_sentence
 from autograder.checks.explaining.words import number
 from autograder.checks.planted import Exposure, Planted
 from autograder.checks.status import Problem, Status
@@ -29,6 +29,8 @@ class Rule:
     axes        names of the axes of each part, for the sentence about a wrong shape:
                 {"": "batch query key"}.
     faults      for "exposes": the module that holds the faults for practice, such as "coursekit.planted.attention".
+    legend      what the numbers of a part stand for that the check has made up itself, such as 0 for "not registered":
+                said where it is wrong, in place of what is seen in its numbers. {"registered": "0 means …"}.
     arrays      what answers are made of: a name of `arrays.ADAPTERS`. The course says so for all its exercises.
     kinds       of these kinds an answer must be where the expected one is: "i" for whole numbers, "b" for True and False.
                 The solution's annotations say so: an `Int` or `Bool` that it returns.
@@ -38,10 +40,13 @@ class Rule:
     tolerance: float = 1e-4
     axes: Mapping[str, str] = field(default_factory=dict)
     faults: str = ""
+    legend: Mapping[str, str] = field(default_factory=dict)
     arrays: str = "numpy"
     kinds: str = ""
 
 
+MOST_NAMED = 4
+"""Parts of an answer that one sentence names."""
 SHARE_TO_EXPOSE = 0.85
 """Of all planted faults, when there are some that nobody could practise on. Those for practice are asked for in any case."""
 
@@ -104,11 +109,13 @@ def compare(
     faults = {}
     for part in in_order(want.arrays, rule):
         got, array = answer.arrays[part], want.arrays[part]
-        fault = _compare_arrays(got, array, rule, part)
+        fault = _compare_arrays(got, array, rule, part, answer.notes)
         if not fault and not set(FORMS) & set(answer.notes):  # a list or a number of Python has no dtype
             fault = _compare_kinds(got, array, rule)
         if fault:
             faults[part] = fault
+    there = {part: fault for part, fault in faults.items() if answer.arrays[part].shape != NOTHING}
+    faults = there or faults  # what is not there is so because of what else is wrong
     reason = "\n".join(label(part) + fault.reason for part, fault in faults.items())
     return Finding(Status.FAILED, reason, faults) if faults else None
 
@@ -142,7 +149,9 @@ def same(answer: Answer | None, recorded: Answer, rule: Rule) -> bool:
     return _with_nan_equal(answer, recorded, rule)
 
 
-def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) -> Fault | None:
+def _compare_arrays(
+    got: np.ndarray, want: np.ndarray, rule: Rule, part: str, notes: Sequence[str] = ()
+) -> Fault | None:
     if got.shape != want.shape:
         return Fault(
             "shape", shape_sentence(got.shape, want.shape, rule.axes.get(part, "")), np.zeros(0, bool)
@@ -165,9 +174,11 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
         if infinite.any():
             share = "Your number is" if infinite.size == 1 else f"{_share(infinite)} of your numbers are"
             return Fault("infinite", f"{share} infinite, where finite ones are expected.", infinite)
-        different = ~_close(values, target, tolerance_for(got, rule))
+        different = ~_close(values, target, tolerance_for(got, rule, notes))
     if not different.any():
         return None
+    if want.size == 1 and want.dtype.kind == "b" and values.item() in (0, 1):
+        return Fault("numbers", f"Yours is {bool(values.item())}; {want.item()} is expected.", different)
     return Fault(
         "numbers", _difference(values, target, different, "entries" if exact else "numbers"), different
     )
@@ -193,11 +204,18 @@ def _compare_kinds(got: np.ndarray, want: np.ndarray, rule: Rule) -> Fault | Non
     return Fault("dtype", reason, np.zeros(0, bool))
 
 
-def tolerance_for(got: np.ndarray, rule: Rule) -> float:
-    """The rule's, relative to the scale of the expected answer; at least four units of precision for float16."""
-    if got.dtype == np.float16:  # keeps three digits
+BFLOAT16_EPS = 2**-7
+
+
+def tolerance_for(got: np.ndarray, rule: Rule, notes: Sequence[str] = ()) -> float:
+    """The rule's, relative to the scale of the expected answer; wider for numbers of half precision.
+
+    float16 keeps three digits and has four units of its precision. bfloat16, which `notes` tell of, has float32's range
+    and keeps two: one unit, twice what a number loses when it is rounded to it.
+    """
+    if got.dtype == np.float16:
         return max(rule.tolerance, 4 * float(np.finfo(np.float16).eps))
-    return rule.tolerance
+    return max(rule.tolerance, BFLOAT16_EPS) if BFLOAT16 in notes else rule.tolerance
 
 
 def _close(values: np.ndarray, target: np.ndarray, tolerance: float) -> np.ndarray:
@@ -267,14 +285,16 @@ def _problem(answer: Answer, rule: Rule) -> Finding:
     if answer.problem == Problem.CHANGED:
         return Finding(
             Status.FAILED,
-            f"Your function changed its input ({answer.message}). Whoever called it still needs the old values: "
-            "make a new one instead of writing into the given one.",
+            f"Your function changed its input ({answer.message}). The caller still needs the old values: "
+            "return a new one instead of writing into the one that was given.",
         )
     wanted = with_article(ADAPTERS[rule.arrays].word)
     return Finding(Status.FAILED, f"Your function returned {answer.message}; {wanted} is expected.")
 
 
 def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
+    if all(name and not name.isdecimal() for name in (*answer.arrays, *want.arrays)):
+        return _wrong_names(answer, want, rule)
     form, word = "list" if _is_list(answer) else "", ADAPTERS[rule.arrays].word
 
     def describe(arrays: Mapping[str, np.ndarray], form: str = "") -> str:
@@ -284,8 +304,9 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
             return f"a list of {len(arrays)} items of unequal shapes" if form else f"{len(arrays)} {word}s"
         return f"{word}s named {', '.join(sorted(arrays)[:20])}"
 
+    are = "is" if len(want.arrays) == 1 else "are"
     sentence = (
-        f"Your function returned {describe(answer.arrays, form)}; expected are {describe(want.arrays)}."
+        f"Your function returned {describe(answer.arrays, form)}; {describe(want.arrays)} {are} expected."
     )
     if list(want.arrays) == [""]:
         same = [
@@ -302,6 +323,29 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
         if len(same) == 1:
             sentence += f" Yours is {label(same[0]).removesuffix(': ').lower()} of them."
     return sentence
+
+
+def _wrong_names(answer: Answer, want: Answer, rule: Rule) -> str:
+    """Which names of an answer in several parts are missing, and which are too many."""
+    missing = [name for name in in_order(want.arrays, rule) if name not in answer.arrays]
+    more = sorted(set(answer.arrays) - set(want.arrays))
+    sentences = []
+    if missing:
+        sentences.append(f"Your function did not return {_listed(missing)}.")
+    if more:
+        besides = "Instead, it" if missing else "Your function"
+        sentences.append(
+            f"{besides} returned {_listed(more)}, {'which is' if len(more) == 1 else 'which are'} not expected."
+        )
+    return " ".join(sentences)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, which may be hostile, and how many there are besides."""
+    shown = [f"`{name[:100]}`" for name in names[:MOST_NAMED]]
+    if len(names) > MOST_NAMED:
+        shown.append(f"{len(names) - MOST_NAMED} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def in_order(parts: Iterable[str], rule: Rule) -> list[str]:
@@ -357,7 +401,9 @@ def _with_nan_equal(answer: Answer, recorded: Answer, rule: Rule) -> bool:
         values, target = got.astype(np.float64), want.astype(np.float64)
         if want.dtype.kind == "f":
             # Whatever the rule's kind, also for whole numbers: a wrong one's last bit depends on the processor.
-            equal = _close(values, target, tolerance_for(got, rule)) | (np.isnan(values) & np.isnan(target))
+            equal = _close(values, target, tolerance_for(got, rule, answer.notes)) | (
+                np.isnan(values) & np.isnan(target)
+            )
         else:
             equal = values == target
         if not equal.all():

@@ -26,6 +26,7 @@ from autograder.checks.comparing import (
 from autograder.checks.explaining import Wrong, explain
 from autograder.checks.explaining.shapes import size_in_errors, size_written_as_number
 from autograder.checks.explaining.situations import what_sets_apart
+from autograder.checks.explaining.words import as_sentence, number
 from autograder.checks.planted import Planted
 from autograder.checks.status import Problem, Status
 
@@ -68,7 +69,7 @@ def judge(
     """
     answers = [answer and in_parts(answer, want) for answer, want in zip(answers, expected, strict=True)]
     findings = [compare(answer, want, rule, unseen) for answer, want in zip(answers, expected, strict=True)]
-    notes = _notes(answers, expected, rule)
+    notes = notes_on(answers, expected, rule)
     wrong = {number: finding for number, finding in enumerate(findings) if finding}
     if not wrong:
         return Verdict(Status.PASSED, notes=notes)
@@ -76,7 +77,7 @@ def judge(
     if equal := recognised(answers, rule, mistakes):
         mistake = equal[0]
         credit = earned_credit(equal)
-        reason = f"{mistake.name[:1].upper()}{mistake.name[1:]}."
+        reason = f"{as_sentence(mistake.name)}."
         if credit:
             reason += f" This earns {credit:.0%} of the points."
         return Verdict(Status.FAILED, reason, mistake.name, mistake.hint, number, finding.part, notes, credit)
@@ -96,11 +97,25 @@ def judge(
             )
             reason = " ".join(filter(None, lines))
             return Verdict(Status.FAILED, reason, partly.name, partly.hint, number, finding.part, notes)
+    finite = {at: one for at, one in wrong.items() if not _not_finite(one)}
+    if finite and len(finite) < len(wrong) and not size:
+        partly = _mistake_where_wrong(finite, answers, expected, rule, mistakes)
+        if partly:
+            lines.append(
+                f"On {len(wrong) - len(finite)} of {len(findings)} inputs some of your numbers are NaN or infinite. On the others that "
+                f"came out wrong they are those of a known mistake: {partly.name}."
+            )
+            reason, at = " ".join(filter(None, lines)), next(iter(finite))
+            return Verdict(Status.FAILED, reason, partly.name, partly.hint, at, finite[at].part, notes)
     reason = _explained(wrong, answers, expected, rule, cases) if finding.faults else finding.reason
     if finding.part or finding.status == Status.ERROR:  # several lines, each with its own label
         reason = f"\n{reason}" if any(lines) else reason
     reason = " ".join(filter(None, [*lines, reason])).replace(" \n", "\n")
     return Verdict(finding.status, reason, case=number, part=finding.part, notes=notes)
+
+
+def _not_finite(finding: Finding) -> bool:
+    return any(fault.kind in ("nan", "infinite") for fault in finding.faults.values())
 
 
 def _explained(
@@ -125,11 +140,33 @@ def _explained(
             for at, finding in wrong.items()
             if (answer := answers[at]) and (alike := finding.faults.get(part)) and alike.kind == fault.kind
         ]
-        more = explain(fault.kind, parts, tolerance_for(parts[0].got, rule), rule.axes.get(part, ""), label)
+        if part in rule.legend:
+            lines.append(f"{label(part)}{_entries(parts[0])} {rule.legend[part]}")
+            continue
+        given = answers[next(iter(wrong))]
+        tolerance = tolerance_for(parts[0].got, rule, given.notes if given else ())
+        more = explain(fault.kind, parts, tolerance, rule.axes.get(part, ""), label)
         if more and len(wrong) < len(expected):  # `explain` has seen the wrong ones only
             more = f"On the inputs that came out wrong: {more[0].lower()}{more[1:]}"
         lines.append(" ".join(filter(None, [label(part) + fault.reason, more])))
     return "\n".join(lines)
+
+
+MOST_ENTRIES = 4
+"""Of a part with a legend that are told one by one."""
+
+
+def _entries(part: Wrong) -> str:
+    """The entries that are wrong, counted from 1, with their values."""
+    got, want = (np.broadcast_to(one, part.wrong.shape)[part.wrong] for one in (part.got, part.want))
+    numbers = [str(int(place) + 1) for place in np.flatnonzero(part.wrong)]
+    told = [
+        f"Entry {entry} of {part.wrong.size} is {number(float(yours))}, and {number(float(theirs))} is expected."
+        for entry, yours, theirs in zip(numbers[:MOST_ENTRIES], got, want, strict=False)
+    ]
+    if len(numbers) > MOST_ENTRIES:
+        told.append(f"So are {len(numbers) - MOST_ENTRIES} more.")
+    return " ".join(told)
 
 
 def _size_as_number(
@@ -163,11 +200,12 @@ def _size_as_number(
     return ""
 
 
-def _notes(answers: Sequence[Answer | None], expected: Sequence[Answer], rule: Rule) -> tuple[str, ...]:
+def notes_on(answers: Sequence[Answer | None], expected: Sequence[Answer], rule: Rule) -> tuple[str, ...]:
     """What a right answer's form may cost in the next cell. A form that the expected answer has, too, costs nothing."""
     notes: dict[str, None] = {}
     for answer, want in zip(answers, expected, strict=True):
         if answer:
+            answer = in_parts(answer, want)
             notes |= dict.fromkeys(note for note in answer.notes if note not in (*want.notes, *FORMS))
             notes |= dict.fromkeys(note for note in FORMS if note in answer.notes and note not in want.notes)
             notes |= dict.fromkeys(_types(answer, want, rule))

@@ -8,9 +8,10 @@ other programs send none, and nbgrader says in NBGRADER_EXECUTION what it does: 
 """
 
 import ast
+import dis
 import os
 import sys
-from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence, MutableSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
 from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType, TracebackType
@@ -27,6 +28,7 @@ from autograder.checks.notebook_file import FileCell, bound_names, cells_of_this
 from autograder.checks.notes import WAITING, WRONG, Note
 from autograder.checks.tracebacks import in_notebook, last_frame, stub_name
 
+LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 RUN_ABOVE = "run the cells above first (Run → Run All Above Selected Cell)"
 
 
@@ -204,18 +206,33 @@ class Skipping:
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         if "check" in used or self.wrong & bound_names(source):
             return []
-        return sorted((self.wrong & self._reached(used)) - lending.names_lent())
+        return sorted((self.wrong & _reached(used, self.shell.user_ns)) - lending.names_lent())
 
-    def _reached(self, names: Iterable[str]) -> set[str]:
-        """Names, and those that functions of the notebook among them use in turn."""
-        reached, ahead = set(), set(names)
-        while ahead:
-            name = ahead.pop()
-            reached.add(name)
-            function = self.shell.user_ns.get(name)
-            if isinstance(function, FunctionType) and in_notebook(function.__code__.co_filename):
+
+def names_called(call: Callable, names: Mapping[str, Any]) -> set[str]:
+    """The names that a function uses, and those that functions and classes of the notebook among them use in turn.
+
+    `names` are those of the notebook. An attribute of the same name is none of them: `scores.softmax(-1)` is PyTorch's.
+    """
+    code = getattr(call, "__code__", None)
+    return _reached(_names_in(code), names) if code else set()
+
+
+def _reached(used: Iterable[str], names: Mapping[str, Any]) -> set[str]:
+    reached, ahead = set(), set(used)
+    while ahead:
+        name = ahead.pop()
+        reached.add(name)
+        for function in _functions_of(names.get(name)):
+            if in_notebook(function.__code__.co_filename):
                 ahead |= set(_names_in(function.__code__)) - reached
-        return reached
+    return reached
+
+
+def _functions_of(made: Any) -> list[FunctionType]:
+    """A function, or the methods of a class."""
+    parts = vars(made).values() if isinstance(made, type) else [made]
+    return [part for part in parts if isinstance(part, FunctionType)]
 
 
 def skipped_title(needs: str) -> str:
@@ -260,7 +277,7 @@ def _steps(trace: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname in LOADS)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_in(constant)

@@ -1,5 +1,8 @@
 """Who builds on an own function that is wrong pays for it once: dependants are judged again with the solution's.
 
+So are those that build on one that is right with a note: what it gives is a numpy array, a list, or of another dtype, and
+that the next function cannot use it costs nothing.
+
 The solution's function runs in the same process as the student's code, which may read it there. So it is lent only
 after the verdict on the student's own, an exercise is never asked in a run that holds its solution, and of such a run
 nothing is kept but whether the answers are right, or those of a mistake that has a share of the points.
@@ -9,7 +12,6 @@ other takes torch. So whom an error has stopped is lent, first or besides, all t
 """
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -17,11 +19,14 @@ from functools import cache, cached_property
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
 from autograder.checks.comparing import KnownMistake, earned_credit, passes, recognised
+from autograder.checks.explaining.words import as_sentence
+from autograder.checks.judging import notes_on
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
 from autograder.grading.verdicts import Reply, automatic
 from autograder.results import CellVerdict
 from autograder.source import grade_id
+from autograder.untrusted.calls import names_in, names_used, reached
 from autograder.untrusted.submission import Submission
 
 
@@ -60,7 +65,16 @@ class Dependants:
             for name, e in assignment.exercises.items()
             if status.get(e.check_id, Status.PASSED) != Status.PASSED
         ]
-        self._uses = self._read_uses(self._of_student(submission)) if len(self._wrong) > 1 else {}
+        self._noted = {
+            name
+            for name, e in assignment.exercises.items()
+            if status.get(e.check_id) == Status.PASSED
+            and notes_on(replies[name].answers(keys[name]), keys[name].expected, keys[name].rule)
+        }
+        self._others = self._cells_but(assignment, submission)
+        several = bool(self._wrong) and len(self._wrong) + len(self._noted) > 1
+        self._calls = self._read_calls(self._of_student(submission)) if several else {}
+        self._uses = self._with_declared(self._calls)
         self._tried = {name for name in self._wrong if self._was_tried(name, replies[name])}
         self._to_judge = {name for name in self._tried if self._builds_on(name)}
         self._stopped_first = {n for n in self._to_judge if _stopped(replies[n].answers(keys[n]))}
@@ -118,17 +132,23 @@ class Dependants:
         if exercise is None:
             return verdict
         if lent := self._rescued.get(exercise.name):
-            reason = f"Right with the solution's {_names(lent)} in the place of yours."
+            reason = f"Right with the solution's {_names(lent)} in place of yours."
+            if lent <= self._noted:
+                reason += (
+                    " Yours is right as well, but returns another type, which this function cannot use."
+                    if len(lent) == 1
+                    else " Yours are right as well, but return other types, which this function cannot use."
+                )
             return automatic(self._cells[verdict.grade_id], Status.PASSED, reason)
         mistake, lent = self._credited.get(exercise.name, (None, frozenset()))
         if mistake and mistake.credit > verdict.credit:
             reason = (
-                f"{mistake.name[:1].upper()}{mistake.name[1:]}. With the solution's {_names(lent)} in the place of yours "
+                f"{as_sentence(mistake.name)}. With the solution's {_names(lent)} in place of yours "
                 f"this earns {mistake.credit:.0%} of the points."
             )
             cell = self._cells[verdict.grade_id]
             return automatic(cell, Status.FAILED, reason, mistake.name, mistake.hint, mistake.credit)
-        if exercise.name in self._tried and (earlier := self._builds_on(exercise.name)):
+        if exercise.name in self._tried and (earlier := self._calls_wrong(exercise.name)):
             are = "are" if len(earlier) > 1 else "is"
             first, *rest = verdict.reason.split(
                 "\n"
@@ -140,19 +160,26 @@ class Dependants:
         return verdict
 
     def _builds_on(self, name: str) -> frozenset[str]:
-        """The earlier exercises whose functions this one calls, itself or through others, and that are wrong."""
-        return _reached([name], self._uses) & {*self._wrong}
+        """The earlier exercises that this one uses, itself or through others, and that are wrong or right with a note."""
+        noted = _reached([name], self._calls) & {*self._noted}
+        return _reached([name], self._uses) & {*self._wrong} | noted
+
+    def _calls_wrong(self, name: str) -> frozenset[str]:
+        """Those that are wrong, and whose functions its code calls."""
+        return _reached([name], self._calls) & {*self._wrong}
 
     def _to_lend(self, name: str) -> list[frozenset[str]]:
-        """Of what it builds on, the wrong ones whose verdict stands; where an error has stopped it, also with all they call.
+        """Of what it builds on, that whose verdict stands; where an error has stopped it, also with all they call.
 
         In the order in which to try.
         """
-        wrong = self._builds_on(name) - self._to_judge
-        if not wrong or name not in self._stopped_first | self._stopped_since:
-            return [wrong] if wrong else []
-        whole = wrong | _reached(wrong, self._solutions_use) - self._to_judge
-        return [whole, wrong] if name in self._stopped_first else [wrong, whole]
+        settled = self._builds_on(name) - self._to_judge
+        wrong = settled - self._noted
+        tries = [settled, wrong]
+        if settled and name in self._stopped_first | self._stopped_since:
+            whole = settled | _reached(settled, self._solutions_use) - self._to_judge
+            tries = [whole, *tries] if name in self._stopped_first else [*tries, whole]
+        return [*filter(None, dict.fromkeys(tries))]
 
     def _was_tried(self, name: str, reply: Reply) -> bool:
         """Whether there is an answer to judge: not one's own stub, and not a notebook that ended before."""
@@ -167,21 +194,38 @@ class Dependants:
         exercises = self._assignment.exercises
         return {name: texts.get(exercise.solution_id, "") for name, exercise in exercises.items()}
 
+    def _cells_but(self, assignment: Assignment, submission: Submission) -> list[str]:
+        """All other cells of code: helpers of the student's, and ours."""
+        solutions = {exercise.solution_id for exercise in assignment.exercises.values()}
+        return [
+            cell["source"]
+            for cell in submission.notebook.cells
+            if cell["cell_type"] == "code" and grade_id(cell) not in solutions
+        ]
+
     @cached_property
     def _solutions_use(self) -> dict[str, set[str]]:
-        return self._read_uses(self._solutions)
+        return self._with_declared(self._read_calls(self._solutions))
 
-    def _read_uses(self, sources: Mapping[str, str]) -> dict[str, set[str]]:
-        """The earlier exercises that each builds on: those it declares, and those whose names stand in its cell."""
-        uses: dict[str, set[str]] = {}
-        earlier: list[str] = []
+    def _with_declared(self, calls: Mapping[str, set[str]]) -> dict[str, set[str]]:
+        """And the earlier exercises that each one declares to use."""
+        exercises = self._assignment.exercises
+        return {name: called | {*exercises[name].uses} for name, called in calls.items()}
+
+    def _read_calls(self, sources: Mapping[str, str]) -> dict[str, set[str]]:
+        """The earlier exercises whose functions each calls, in its own cells or through helpers in others.
+
+        `sources` are the solution cells. The check's cell calls, too: it may hand a function an object of an earlier class.
+        """
+        used = names_used([*self._others, *sources.values()])
+        ends = frozenset().union(*self._defined.values())
+        calls: dict[str, set[str]] = {}
         for name, exercise in self._assignment.exercises.items():
-            names = set(re.findall(r"\w+", sources[name]))
-            uses[name] = {
-                before for before in earlier if before in exercise.uses or self._defined[before] & names
-            }
-            earlier.append(name)
-        return uses
+            check = self._cells.get(exercise.check_id)
+            begin = {*self._defined[name], *names_in(check["source"] if check else "")}
+            names = reached(begin, used, ends - self._defined[name])
+            calls[name] = {before for before in calls if self._defined[before] & names}
+        return calls
 
 
 def _reached(names: Iterable[str], uses: Mapping[str, set[str]]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Record what the solution, and each known mistake in it, answers on given inputs."""
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -198,11 +199,25 @@ def public_keys(
 def _recorded(
     server: Runner, assignment: Assignment, cases: DrawnCases, variants: Variants
 ) -> dict[str, ExerciseKey]:
-    answers = record(server, assignment, cases, variants)
-    return {
-        name: exercise_key(assignment.exercises[name], cases[name], variants.get(name, ()), answers)
+    answers, sources = record(server, assignment, cases, variants), solution_sources(assignment)
+    keys = (
+        exercise_key(assignment.exercises[name], cases[name], variants.get(name, ()), answers)
         for name in cases
-    }
+    )
+    return {key.name: replace(key, arguments=arguments_of(sources[key.name])) for key in keys}
+
+
+def arguments_of(source: str) -> tuple[str, ...]:
+    """The names of what the functions of a cell take, and the methods of its classes: each once, in their order."""
+    body = ast.parse(source).body
+    methods = [part for node in body if isinstance(node, ast.ClassDef) for part in node.body]
+    functions = [node for node in (*body, *methods) if isinstance(node, ast.FunctionDef)]
+    taken = (
+        argument.arg
+        for function in functions
+        for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    )
+    return tuple(dict.fromkeys(name for name in taken if name != "self"))
 
 
 def exercise_key(

@@ -140,7 +140,7 @@ def _judge(cell: NotebookNode, exercise: Exercise, key: ExerciseKey, reply: Repl
             reason = "Your function did not come back within the time limit."
             return automatic(cell, Status.TIMEOUT, reason)
         return automatic(cell, *UNFINISHED.get(reply.ending, UNFINISHED[Ending.DIED]))
-    verdict = judge(answers, key.expected, key.rule, key.mistakes, exercise.unseen, key.cases)
+    verdict = judge(answers, key.expected, key.rule, key.mistakes, exercise.unseen, key.received)
     judged = automatic(cell, verdict.status, verdict.reason, verdict.mistake, verdict.hint, verdict.credit)
     return replace(judged, panels=_panels(verdict, answers, key))
 

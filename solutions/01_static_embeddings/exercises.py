@@ -690,6 +690,11 @@ sgns_loss = Exercise(
             ".sum(dim=1)).mean()", ".sum(dim=1)).sum()",
         ),
         Mistake(
+            "the first negative alone",
+            "Of each pair's negatives only the first one counts. The loss is summed over all k of them.",
+            "-noise).sum(dim=1)", "-noise[:, 0])",
+        ),
+        Mistake(
             "negatives left out",
             "Your loss contains only the true pairs. Without negatives, vectors that all point in the same direction "
             "would reduce it to 0.",

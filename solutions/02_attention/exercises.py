@@ -1159,6 +1159,11 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
             edits={"x.shape[-1] // heads": "heads", "range(heads)": "range(x.shape[-1] // heads)"},
         ),
         Mistake(
+            "values made with the queries' matrix",
+            "Your values are the queries: they are made with W_q. Each of the three has a matrix of its own, that of the values is W_v.",
+            "x @ W_v\n", "x @ W_q\n",
+        ),
+        Mistake(
             "input added to the output",
             "Your output is right except that x has been added to it. This sum belongs to the layer around "
             "attention, in the next notebook.",
@@ -1327,6 +1332,11 @@ def mended_heads(queries, keys, values, heads):
     mixed = torch.softmax(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, dim=-1) @ v
     return mixed.transpose(0, 1).reshape(batch, tokens, width)
 """,
+        ),
+        Mistake(
+            "words see only what comes before",
+            "Your words attend to themselves and to earlier words alone, as in a decoder. No mask is asked for here: every word sees all others.",
+            " / d**0.5", " / d**0.5 + torch.full((tokens, tokens), -torch.inf).triu(1)",
         ),
         Mistake(
             "scaling left out",

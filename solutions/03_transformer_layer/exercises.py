@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from coursekit.legends import OF_WEIGHTS
 
 # ------------------------------------------------------------------------------------------ positions
 
@@ -425,7 +426,7 @@ def attention_with(init: str, project: str, output: str) -> str:
 
 MultiHeadAttention = Exercise(
     cases=attention_cases,
-    rule=Rule(axes={"eval": "B T D"}),
+    rule=Rule(axes={"eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "mask not applied",
@@ -683,7 +684,7 @@ APPROXIMATE = '"tanh" if self.activation == "gelu_tanh" else "none"'
 
 FeedForward = Exercise(
     cases=feed_forward_cases,
-    rule=Rule(axes={"eval": "… D"}),
+    rule=Rule(axes={"eval": "… D"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "no activation function",
@@ -846,7 +847,7 @@ DROPPED = "x * (draws >= self.p) / (1 - self.p)"
 
 Dropout = Exercise(
     cases=dropout_cases,
-    rule=Rule(axes={"train": "as x", "eval": "as x", "draws of its own": ""}),
+    rule=Rule(axes={"train": "as x", "eval": "as x", "draws of its own": ""}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "dropout in evaluation mode",
@@ -1032,7 +1033,7 @@ def block_with(forward: str) -> str:
 
 Block = Exercise(
     cases=block_cases,
-    rule=Rule(axes={"eval": "B T D", "train": "B T D"}),
+    rule=Rule(axes={"eval": "B T D", "train": "B T D"}, legend=OF_WEIGHTS),
     uses=("transformer.MultiHeadAttention", "transformer.FeedForward", "transformer.Dropout"),
     mistakes=(
         Mistake(
@@ -1615,7 +1616,7 @@ PLACED = "self.token(ids) + self.position[: ids.shape[1]]"
 
 Embeddings = Exercise(
     cases=embeddings_cases,
-    rule=Rule(axes={"eval": "B T D"}),
+    rule=Rule(axes={"eval": "B T D"}, legend=OF_WEIGHTS),
     uses=("transformer.sinusoid",),
     mistakes=(
         Mistake(

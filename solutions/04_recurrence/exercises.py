@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from coursekit.legends import OF_WEIGHTS
 
 def words_then_padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
     """True at real tokens: the first sentence has two tokens of padding, the second none, the third only one word."""
@@ -697,6 +698,17 @@ dot_attention = Exercise(
             also=(dot_by(PRODUCT, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
         ),
         Mistake(
+            "all words weigh the same",
+            "Your weights are the same for all words of a source, whatever their scores. They are the softmax of the scores.",
+            "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)", "keep / keep.sum(dim=-1, keepdim=True)",
+        ),
+        Mistake(
+            "the best word alone",
+            "You take one word only, that of the highest score. A softmax gives some weight to the others, too.",
+            "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)",
+            "torch.zeros_like(scores).scatter(1, scores.masked_fill(~keep, -torch.inf).argmax(1, keepdim=True), 1.0)",
+        ),
+        Mistake(
             "Tanh of the dot products",
             "Your scores lie between −1 and 1: tanh belongs to the additive score. Here the dot product is the whole score.",
             PRODUCT, f"scores = torch.tanh({PRODUCT.removeprefix('scores = ')})",
@@ -1133,7 +1145,7 @@ class DecoderBlock(nn.Module):
 
 decoder_block = Exercise(
     cases=block_cases,
-    rule=Rule(axes={"eval": "B Tt D"}),
+    rule=Rule(axes={"eval": "B Tt D"}, legend=OF_WEIGHTS),
     uses=("recurrence.cross_attention",),
     mistakes=(
         Mistake(
@@ -1782,6 +1794,7 @@ flops_attention = Exercise(
             "Projections counted",
             "You have also counted the projections, which the docstring excludes.",
             OPERATIONS, "2 * T * T * D + 4 * T * D * D",
+            also=("def flops_attention(T, D):\n    return 2 * T * T * D + 3 * T * D * D\n",),
         ),
         Mistake(
             "Each pair counted once",

@@ -33,6 +33,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit import check, hint, predict, reveal
+from coursekit.growing import whole_numbers
 
 UNCHOSEN = -100                      # the label of a position that does not count in the loss, as in PyTorch
 
@@ -82,7 +83,7 @@ display(pd.DataFrame({
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
     """The subword ids of each word as a row, padded with −1, so that they form an array."""
     vocab = dict(zip(case["pieces"], case["ids"].tolist(), strict=True))
-    rows = [[int(i) for i in cut(word, vocab)][:10] for word in case["words"]]
+    rows = [whole_numbers(cut(word, vocab), "wordpiece")[:10] for word in case["words"]]
     return torch.tensor([row + [-1] * (10 - len(row)) for row in rows])
 
 # %% nbgrader={"grade": false, "grade_id": "bert-wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -876,7 +877,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %%
 from torch import nn
 
-from coursekit.growing import after_backward, build
+from coursekit.growing import NOTHING, after_backward, build
 
 Block = mine("Block")
 
@@ -913,7 +914,7 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """The outputs of a class with the weights of the case, also in training mode; zeros if a weight cannot be loaded."""
+    """The outputs of a class with the weights of the case, also in training mode; nothing where a weight cannot be loaded."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
     whole = registered[:-1].all() and registered[-1] <= 0
@@ -923,13 +924,13 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
         with torch.no_grad():
             again, _ = module.train()(*inputs)
         same = states.shape == again.shape and torch.allclose(states, again, equal_nan=True)
-        answers |= {"the same in training": torch.tensor(same), "gradient of token.weight": torch.zeros(1)}
+        answers |= {"the same in training": torch.tensor(same), "gradient of token.weight": NOTHING}
     if case["training"] and whole:
         registered = after_backward(module, case, registered, states.square().sum() + pooled.square().sum())
         answers["gradient of token.weight"] = module.token.weight.grad
     if not whole:
-        answers = {name: torch.zeros_like(value) for name, value in answers.items()}
-    return {"registered": registered} | {name: torch.zeros(1) if value is None else value for name, value in answers.items()}
+        answers = dict.fromkeys(answers, NOTHING)
+    return {"registered": registered} | {name: NOTHING if value is None else value for name, value in answers.items()}
 
 # %% nbgrader={"grade": true, "grade_id": "bert-Bert-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))
@@ -1714,7 +1715,7 @@ def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, 
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-count_parameters-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("bert.count_parameters", lambda case: torch.tensor(
-    [list(count_parameters(*row)) for row in case["configurations"].tolist()]
+    [whole_numbers(count_parameters(*row), "count_parameters") for row in case["configurations"].tolist()]
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from coursekit.legends import OF_WEIGHTS
 
 UNCHOSEN = -100
 
@@ -1403,7 +1404,8 @@ Bert = Exercise(
         axes={
             "registered": "", "states": "layers+1 B T dim", "pooled": "B dim", "the same in training": "",
             "gradient of token.weight": "vocabulary dim",
-        }
+        },
+        legend=OF_WEIGHTS,
     ),  # fmt: skip
     mistakes=(
         Mistake(

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from coursekit.legends import OF_WEIGHTS
 
 # ------------------------------------------------------------------------------------------ causal mask
 
@@ -168,7 +169,7 @@ JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v
 
 attention = Exercise(
     cases=attention_cases,
-    rule=Rule(tolerance=2e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D")),
+    rule=Rule(tolerance=2e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D"), legend=OF_WEIGHTS),
     uses=("gpt.causal_mask",),
     mistakes=(
         Mistake(
@@ -459,7 +460,7 @@ gpt = Exercise(
     cases=gpt_cases,
     rule=Rule(
         tolerance=5e-5,
-        axes={"registered": "weights"} | dict.fromkeys(READ, "B T V") | {"gradient of token.weight": "V D"},
+        axes={"registered": "weights"} | dict.fromkeys(READ, "B T V") | {"gradient of token.weight": "V D"}, legend=OF_WEIGHTS,
     ),
     uses=("gpt.causal_mask", "gpt.attention"),
     mistakes=(

@@ -1309,7 +1309,10 @@ def decisions(case: dict, stopper: type) -> dict[str, Tensor]:
     for curve, answers in zip(case["curves"].tolist(), said, strict=True):
         watcher = stopper(case["patience"], case["min_delta"])
         for epoch, loss in enumerate(curve):
-            answers[epoch] = int(watcher.step(loss))
+            stop = watcher.step(loss)
+            if stop is None:
+                raise ValueError("step returned nothing; it should return True or False.")
+            answers[epoch] = int(stop)
             if answers[epoch] == 1:
                 break
         best.append(int(watcher.best_epoch))

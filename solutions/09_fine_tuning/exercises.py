@@ -217,11 +217,21 @@ count_parameters = Exercise(
             "tensors counted instead of entries",
             "Your counts are far too small: a matrix of 20 × 30 is one tensor but has 600 entries.",
             "weight.numel()", "1",
+            also=("""
+def count_parameters(model):
+    sizes = [(weight.numel(), weight.requires_grad) for weight in model.parameters()]
+    return len(sizes), sum(size for size, learns in sizes if learns)
+""",),
         ),
         Mistake(
             "rows counted instead of entries",
             "Your counts are too small: you count the rows of each matrix instead of its entries.",
             "weight.numel()", "len(weight)",
+            also=("""
+def count_parameters(model):
+    sizes = [(weight, weight.requires_grad) for weight in model.parameters()]
+    return sum(len(weight) for weight, _ in sizes), sum(weight.numel() for weight, learns in sizes if learns)
+""",),
         ),
         Mistake(
             "shared matrix counted twice",
@@ -874,6 +884,11 @@ adam_step = Exercise(
             HATS, "m_hat, v_hat = m / (1 - beta_1 ** (step + 1)), v / (1 - beta_2 ** (step + 1))",
         ),
         Mistake(
+            "the correction of m one step late",
+            "You correct m as at the next step: the first step is number 1. v is corrected rightly.",
+            "m / (1 - beta_1**step)", "m / (1 - beta_1 ** (step + 1))",
+        ),
+        Mistake(
             "corrected means returned",
             "You pass the corrected means on to the next step, where they are corrected again. Return m and v themselves.",
             RETURN, "return w - lr * update, m_hat, v_hat",
@@ -941,6 +956,11 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
             "beta_1 and beta_2 swapped",
             "Your m decays as slowly as v should, and v as fast as m: beta_1 belongs to the mean of the gradient.",
             NEXT_M, "beta_1, beta_2 = beta_2, beta_1\n    m = beta_1 * m + (1 - beta_1) * gradient",
+        ),
+        Mistake(
+            "beta_2 for both averages",
+            "Your m forgets as slowly as v: beta_1 belongs to the mean of the gradient, beta_2 to that of its square.",
+            NEXT_M, "m = beta_2 * m + (1 - beta_2) * gradient",
         ),
         Mistake(
             "gradient not squared",

@@ -409,6 +409,8 @@ def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
 
 def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
     """Spans as rows of numbers, which can be compared: begin, end, number of the type."""
+    if unknown := [kind for *_, kind in spans if kind not in KINDS]:
+        raise ValueError(f"bio_spans gives {unknown[0]!r} as a type; a type is one of {', '.join(KINDS)}, without B- or I-.")
     return torch.tensor([(begin, end, KINDS.index(kind)) for begin, end, kind in spans])
 
 # %% nbgrader={"grade": false, "grade_id": "applications-bio_spans", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -880,8 +882,8 @@ def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
     Against one accepted answer: exact match is 1 if words_of gives the same words in the same
     order, else 0; F1 is 2 · shared / (words said + words accepted), where a word is shared as often
     as both sides have it, and 1 where neither side has a word. Of several accepted answers the best
-    mark counts, for each of the two. If none is accepted, the question has no answer, and the empty
-    text is the right one.
+    mark counts, for each of the two. If none is accepted, the question has no answer: compare with the
+    empty text, as you would with any accepted answer (saying just "The." is then right, too).
     """
     ### BEGIN SOLUTION
     exact = f1 = 0.0

@@ -1183,9 +1183,9 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
     """What the decoder is asked with: passages, question, room for the answer.  (further, ●●○, 8 minutes)
 
-    The passages come best first. Each stands on a line of its own, behind its number: "[1] …", "[2] …". They may
-    have at most `most` words together (text.split(), without the numbers). The first one that does not fit
-    is left out, and so are all behind it. Then an empty line, "Question: …" on a line, and "Answer:" on the last,
+    The passages come best first. Each stands as it is on a line of its own, behind its number: "[1] …", "[2] …".
+    They may have at most `most` words together, not counting the numbers; words are what text.split() gives, however
+    many spaces lie between two of them. The first one that does not fit is left out, and so are all behind it. Then an empty line, "Question: …" on a line, and "Answer:" on the last,
     with nothing behind it. Where no passage is taken, the prompt begins with "Question:".
     """
     ### BEGIN SOLUTION

@@ -263,6 +263,11 @@ def classification_objective(u, v, W, labels):
             "features = ", "u, v = torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)\n    features = ",
         ),
         Mistake(
+            "the accuracy",
+            "You give the share of pairs whose label gets the highest score. That is the accuracy; the loss is the mean of −log p of the labels.",
+            NATS, "(log_p.argmax(dim=1) == labels).float().mean()",
+        ),
+        Mistake(
             "the probability instead of its logarithm",
             "Your number has a limit, however wrong the model is: a model that is sure and wrong should pay without one. Take log p, not p.",
             NATS, "1 - log_p.exp().gather(1, labels[:, None]).mean()",
@@ -998,6 +1003,8 @@ def prompt_cases(draw: Draw) -> Iterator[Case]:
         if kind == "one word to spare":  # too little for a question, or for the numbers
             most = sum(lengths[:-1]) + 1
         passages = [" ".join(draw.rng.choice(SAID, length)) + "." for length in lengths]
+        if kind in ("all", "full", "one word to spare"):  # what split(" ") finds is more than words
+            passages = [passage.replace(" ", "  ", 9 if kind == "all" else 2) for passage in passages]
         yield {
             "question": str(draw.rng.choice(ASKED)),
             "passages": passages,
@@ -1069,6 +1076,11 @@ def answer_prompt(question, passages, most):
             "characters counted",
             "Hardly any passage is in your prompts: you count characters. The limit is in words.",
             COUNT, "words += len(passage)",
+        ),
+        Mistake(
+            "a space more counted as a word",
+            "You are right unless two spaces follow one another: split(' ') finds an empty word between them, split() does not.",
+            COUNT, 'words += len(passage.split(" "))',
         ),
         Mistake(
             "the number counted as a word",

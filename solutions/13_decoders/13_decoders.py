@@ -35,7 +35,7 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 from coursekit import check, hint, predict, reveal
-from coursekit.growing import run_cached, run_module
+from coursekit.growing import run_cached, run_module, whole_numbers
 
 # %% [markdown]
 # ## 1 · Tokens from bytes
@@ -103,7 +103,7 @@ check("decoders.bpe_train", lambda case: bpe_train(
 def cut_all(case: dict, cut) -> Int[Tensor, "words tokens"]:
     """Each word's tokens as a row, −1 behind them: an array that can be compared."""
     merges = [tuple(pair) for pair in case["merges"].tolist()]
-    rows = [[int(token) for token in cut(word, merges)][:24] for word in case["words"]]
+    rows = [whole_numbers(cut(word, merges), "bpe_encode")[:24] for word in case["words"]]
     return torch.tensor([row + [-1] * (24 - len(row)) for row in rows])
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-bpe_encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -928,7 +928,8 @@ def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Floa
     """Whole numbers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
 
     Blocks are `size` numbers in a row; N is a multiple of it. A block's scale is its largest absolute value
-    divided by 7; a number becomes the nearest whole number to x / scale. A block of zeros has scale 0 and zeros.
+    divided by 7; a number becomes the nearest whole number to x / scale (floats and integers are both fine, and no
+    x / scale lies midway between two). A block of zeros has scale 0 and zeros.
     """
     ### BEGIN SOLUTION
     blocks = x.reshape(-1, size)

@@ -9,6 +9,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from coursekit.legends import OF_WEIGHTS
 
 # ------------------------------------------------------------------------------------------ learning merges
 
@@ -721,7 +722,7 @@ def with_biases(*names: str) -> str:
 
 attention = Exercise(
     cases=attention_cases,
-    rule=Rule(tolerance=3e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D")),
+    rule=Rule(tolerance=3e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D"), legend=OF_WEIGHTS),
     uses=("decoders.rotary",),
     mistakes=(
         Mistake(
@@ -960,7 +961,7 @@ GATED = "silu(self.gate(x)) * self.up(x)"
 
 swiglu = Exercise(
     cases=swiglu_cases,
-    rule=Rule(tolerance=2e-5, axes={"registered": "weights", "eval": "B T D"}),
+    rule=Rule(tolerance=2e-5, axes={"registered": "weights", "eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake("gate and up exchanged", "SiLU belongs to the gate, and you take it of `up`.", GATED, "self.gate(x) * silu(self.up(x))"),
         Mistake("no activation", "Your gate has no SiLU: the two projections are multiplied as they are.", "silu(self.gate(x))", "self.gate(x)"),
@@ -1051,7 +1052,7 @@ decoder = Exercise(
     cases=decoder_cases,
     rule=Rule(
         tolerance=1e-4,
-        axes={"registered": "weights"} | dict.fromkeys(READ, "B T V") | {"gradient of token.weight": "V D"},
+        axes={"registered": "weights"} | dict.fromkeys(READ, "B T V") | {"gradient of token.weight": "V D"}, legend=OF_WEIGHTS,
     ),
     uses=("decoders.rms_norm", "decoders.rotary", "decoders.attention", "decoders.swiglu"),
     mistakes=(

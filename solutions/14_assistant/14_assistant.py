@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, logsigmoid
 
 from coursekit import check, hint, predict, reveal
-from coursekit.assistants import conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of
+from coursekit.assistants import conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of, without_change
 
 # %% [markdown]
 # ## 1 · From continuing to answering
@@ -80,7 +80,8 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
     """The ids of a conversation in one row, and its labels.  (difficulty ●○○, 4 minutes)
 
     A turn is a role ("system", "user" or "assistant") and its ids, the turn's end token among them. Labels are the ids
-    themselves in every turn of the assistant, and −100 elsewhere. They are not shifted: the loss does that.
+    themselves in every turn of the assistant, and −100 elsewhere. They are not shifted: the loss does that. Make new
+    lists; those in `turns` stay as they are.
     """
     ### BEGIN SOLUTION
     ids, labels = [], []
@@ -91,7 +92,7 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-sft_labels-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("assistant.sft_labels", lambda case: sft_labels(turns_of(case)))
+check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(case)))
 
 # %% [markdown]
 # Conversations are short and rows are long. **Packing** puts several into one row instead of padding. Then three things must not cross a boundary: a label, the attention, and, with a learned table as in 07, the count of positions. (Rotary positions, 13, could count on: with the attention cut, only distances inside a conversation matter.)
@@ -424,7 +425,8 @@ def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> 
     """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
 
     Logits at t are about the token at t + 1. Labels are as sft_labels gives them, −100 where nothing counts; the
-    first token is never counted. A row without labels gets 0.
+    first token is never counted. A row without labels gets 0. Logits can lie hundreds apart: a token's probability may be
+    too small for float32, which its logarithm is not.
     """
     ### BEGIN SOLUTION
     log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
@@ -485,7 +487,8 @@ def kl_to_reference(
 ) -> Float[Tensor, ""]:
     """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
 
-    At each place Σ_v p(v) (log p(v) − log p_ref(v)); the mean over all places of the batch that count.
+    At each place Σ_v p(v) (log p(v) − log p_ref(v)); the mean over all places of the batch that count. Logits can lie
+    hundreds apart, so that a p(v) or p_ref(v) is too small for float32; the result is finite all the same.
     """
     ### BEGIN SOLUTION
     log_p, log_ref = logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)

@@ -7,6 +7,7 @@ import numpy as np
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
+from coursekit.legends import OF_WEIGHTS
 
 # ------------------------------------------------------------------------------------------ labels
 
@@ -288,7 +289,7 @@ DRAWN = "torch.nn.Parameter(torch.randn(rank, base.in_features) / base.in_featur
 
 lora_linear = Exercise(
     cases=lora_cases,
-    rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out"}),
+    rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
             "the base learns, too",
@@ -315,8 +316,9 @@ lora_linear = Exercise(
             ZEROS, "torch.nn.Parameter(torch.randn(base.out_features, rank))",
         ),
         Mistake(
-            "A begins with zeros, too",
-            "A and B both begin with zeros: each one's gradient is a product with the other, so neither will ever move.",
+            "A begins with zeros",
+            "A begins with zeros. It should begin with small random numbers, and B with zeros: if both are zeros, the gradient of "
+            "each is a product with the other, so neither of them ever moves.",
             DRAWN, "torch.nn.Parameter(torch.zeros(rank, base.in_features))",
         ),
         Mistake("the change alone", "What the base gives is missing: the change is added to it.", f"self.base(x) + {CHANGED}", CHANGED),
@@ -514,13 +516,19 @@ def answer_labels(draw: Draw, B: int, T: int, V: int, first: bool = True) -> np.
 
 
 def log_p_cases(draw: Draw) -> Iterator[Case]:
-    """Answers of several lengths; a label at the first token; a row without labels; large logits; token 0 as a label."""
-    for B, T, V, scale in ((3, 7, 5, 1.0), (2, 9, 4, 3.0), (4, 6, 8, 1.5)):
+    """Answers of several lengths; a label at the first token; a row without labels; large logits; token 0 as a label.
+
+    On the last input a token that counts has a probability of e^−200, which is 0 in float32.
+    """
+    for B, T, V, scale in ((3, 7, 5, 1.0), (2, 9, 4, 3.0), (4, 6, 8, 1.5), (5, 8, 6, 1.0)):
         labels = answer_labels(draw, B, T, V)
         if B == 4:
             labels[2] = -100
         labels[0, -1] = 0
-        yield {"logits": draw.normal(B, T, V, scale=scale) + 40 * (B == 2), "labels": labels}
+        logits = draw.normal(B, T, V, scale=scale) + 40 * (B == 2)
+        if B == 5:
+            logits[0, -2, 0] -= 200
+        yield {"logits": logits, "labels": labels}
 
 
 SUMMED = "(found * (targets != -100)).sum(dim=1)"
@@ -558,6 +566,11 @@ def answer_log_p(logits, labels):
         ),
         Mistake("token 0 left out", "You leave out token 0 as well. It is a token like others; −100 is what does not count.", "targets != -100", "targets > 0"),
         Mistake("probabilities added", "You add probabilities. Those of an answer's tokens are multiplied: add their logarithms.", "log_softmax", "softmax"),
+        Mistake(
+            "the logarithm of the softmax",
+            "Where a token is very improbable, its probability is 0 in float32, and the logarithm of that is −∞. Take log_softmax, which never forms it.",
+            "log_softmax(dim=-1)", "softmax(dim=-1).log()",
+        ),
         Mistake("logits added", "You add logits. They become log-probabilities through log_softmax.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
         Mistake("over the batch", "You have one number. Each answer of the batch has its own.", ".sum(dim=1)", ".sum()"),
         Mistake("the sign", "Your numbers are positive: that is the loss. log p is negative.", "return (found", "return -(found"),
@@ -829,14 +842,21 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
 
 
 def kl_cases(draw: Draw) -> Iterator[Case]:
-    """Policies near their reference and far; logits with a constant added; few places that count, and rows without any."""
-    for B, T, V, scale in ((2, 5, 6, 1.0), (3, 4, 9, 3.0), (4, 7, 3, 0.5)):
+    """Policies near their reference and far; logits with a constant added; few places that count, and rows without any.
+
+    On the last two inputs a token that the policy, or the reference, never says has a probability of 0 in float32.
+    """
+    for B, T, V, scale in ((2, 5, 6, 1.0), (3, 4, 9, 3.0), (4, 7, 3, 0.5), (3, 6, 7, 1.0), (2, 6, 5, 1.5)):
         logits = draw.normal(B, T, V, scale=scale)
         reference = draw.normal(B, T, V, scale=1.0)
         counts = draw.rng.random((B, T)) < 0.5
         counts[0] = np.arange(T) < 2
         counts[1] = draw.rng.permutation(T) > 0  # rows with different numbers of places
         counts[-1] = False
+        if V == 7:
+            logits[..., 0] -= 200
+        if V == 5:
+            reference[..., 0] -= 200
         yield {"logits": logits + 3, "ref_logits": reference - 2, "counts": counts}
 
 
@@ -863,10 +883,28 @@ kl_to_reference = Exercise(
             "the mean of the rows' means",
             "You average the places of each row first. Every place that counts weighs the same.",
             "each[counts].mean()", "((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1))[counts.any(dim=1)].mean()",
+            also=(
+                """
+def kl_to_reference(logits, ref_logits, counts):
+    log_p, log_ref = logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)
+    each = (log_p.exp() * (log_p - log_ref)).sum(dim=-1)
+    return ((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1)).mean()
+""",
+            ),
+        ),
+        Mistake(
+            "the size of each difference",
+            "You add up the sizes of the differences. Where the policy finds a token less likely than the reference, its term is negative.",
+            "(log_p - log_ref)", "(log_p - log_ref).abs()",
         ),
         Mistake("the sum over the places", "You add up the places: nats per token are asked for.", "each[counts].mean()", "each[counts].sum()"),
         Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all of them must change nothing: log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
         Mistake("cross-entropy", "You have the cross-entropy: the policy's own entropy is not subtracted.", "log_p - log_ref", "-log_ref"),
+        Mistake(
+            "the logarithm of the softmax",
+            "Where a token is very improbable, its probability is 0 in float32, and the logarithm of that is −∞. Take log_softmax, which never forms it.",
+            "logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log(), ref_logits.softmax(dim=-1).log()",
+        ),
         Mistake("not weighted", "You add up differences of log-probabilities. Each counts with the policy's probability.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
         Mistake("in bits", "Your distance is in bits. Nats are asked for: the natural logarithm.", "each[counts].mean()", "each[counts].mean() / 0.6931472"),
     ),
@@ -936,6 +974,11 @@ def in_order(scores, positive):
             ),
         ),
         Mistake("the mean gap", "That is how much higher the positives are on average. Count pairs.", GAPS, "gap.double().mean()"),
+        Mistake(
+            "scaled from −1 to 1",
+            "A random order has 0 with you and the wrong one −1: you have doubled the share and taken 1 away. The share of pairs is asked for.",
+            GAPS, f"2 * {GAPS} - 1",
+        ),
         Mistake("a number of pairs", "You give the number of pairs. Their share is asked for.", "/ 2).mean()", "/ 2).sum()"),
         Mistake(
             "all pairs",

@@ -351,10 +351,23 @@ def test_what_two_models_share_shows_where_another_reads_between_two_pieces():
         assert torch.allclose(answers[name], x.cumsum(dim=1), atol=1e-5) == right
 
 
-def test_what_would_be_random_is_given_as_zeros():
+def test_nothing_is_given_of_what_would_be_random():
     asked = {"config": {}, "x": torch.ones(1, 2, 3), "other": torch.ones(1, 2, 3), "pieces": 1}
     answers = growing.run_cached(RunningSum, asked, "x", "other")
-    assert answers["registered"].tolist() == [1] and not answers["at once"].any()
+    assert answers["registered"].tolist() == [1] and answers["at once"].shape == (0,)
+
+
+@pytest.mark.parametrize("given", [["bna", 3], 7, None, [[1, 2]]])
+def test_what_is_no_list_of_whole_numbers_is_said_in_a_sentence(given):
+    with pytest.raises(
+        TypeError, match="wordpiece should give whole numbers, in a list or tuple; yours gives"
+    ):
+        growing.whole_numbers(given, "wordpiece")
+    assert (
+        growing.whole_numbers(torch.tensor([3, 4]), "wordpiece")
+        == growing.whole_numbers((3, 4), "wordpiece")
+        == [3, 4]
+    )
 
 
 # ------------------------------------------------------------------------------------------------- modules

@@ -87,8 +87,8 @@ def verdicts(
         got = [given.get((answer.what, answer.exercise, number)) for number in range(len(key.cases))]
         yield (
             answer,
-            judge(got, key.expected, key.rule, key.mistakes, cases=key.cases),
-            judge(got, key.expected, key.rule, key.mistakes, unseen, key.cases),
+            judge(got, key.expected, key.rule, key.mistakes, cases=key.received),
+            judge(got, key.expected, key.rule, key.mistakes, unseen, key.received),
         )
 
 

@@ -65,9 +65,11 @@ def explain(
 
 def _about_numbers(pairs: Sequence[Pair], places: str, exactly: bool, tolerance: float, names: str) -> str:
     alike = transformation(pairs, names)
+    along_dim = _along_dim(pairs)
+    if alike.startswith("On each input"):  # what the factors are may show in what they make of the numbers
+        return " ".join(filter(None, [alike, broken_property(pairs, names)]))
     if alike:
         return alike
-    along_dim = _along_dim(pairs)
     rows = up_to_rows(pairs, names) or (up_to_rows(along_dim, "`dim`", [-1]) if along_dim else "")
     there = where_they_differ(pairs)
     sentences = [places, there or (rows if exactly else "")] if exactly or not rows else [rows]
@@ -96,8 +98,9 @@ def _along_dim(pairs: Sequence[Pair]) -> list[Pair]:
 def _holds_argument(pairs: Sequence[Pair]) -> str:
     """Whether yours always holds a number that is an argument, and the expected answer never does."""
     if (
-        not all(pair.want.size > 1 and (pair.want == np.round(pair.want)).all() for pair in pairs)
+        not all(pair.want.size and (pair.want == np.round(pair.want)).all() for pair in pairs)
         or len(pairs) < 2
+        or all(pair.want.size == 1 for pair in pairs)
     ):
         return ""
     for name, value in pairs[0].case.items():
@@ -107,21 +110,22 @@ def _holds_argument(pairs: Sequence[Pair]) -> str:
             and not (pair.want == pair.case[name]).any()
             for pair in pairs
         ):
-            return f"Your answer holds `{name}` itself ({value} on the first of these inputs), the expected one does not."
+            return f"Your answer contains `{name}` itself ({value} on the first of these inputs); the expected one does not."
     return ""
 
 
 def _another_part(answers: Sequence[Wrong], label: Callable[[str], str]) -> str:
     """Whether yours is what is expected as another part of the answer."""
     for part in answers[0].others:
-        if all(
-            part in answer.others
-            and near(answer.got.astype(np.float64), answer.others[part].astype(np.float64))
-            and answer.got.size > 1
-            and np.ptp(answer.got.astype(np.float64)) > 0
-            for answer in answers
+        if (
+            all(
+                part in answer.others
+                and near(answer.got.astype(np.float64), answer.others[part].astype(np.float64))
+                for answer in answers
+            )
+            and len(np.unique(np.concatenate([answer.got.ravel() for answer in answers]))) > 1
         ):
-            return f"Yours is what is expected as {label(part).removesuffix(': ').lower()}."
+            return f"What you return here is expected as {label(part).removesuffix(': ').lower()}."
     return ""
 
 
@@ -156,6 +160,6 @@ def _nearly(pairs: Sequence[Pair], tolerance: float) -> str:
     if tolerance < max(shares) <= 0.02:
         return (
             f"Yours are close: the largest difference is {100 * max(shares):.2g} % of the largest expected number. Is a small "
-            "constant another one, or something rounded on the way?"
+            "constant different, or is something rounded on the way?"
         )
     return ""

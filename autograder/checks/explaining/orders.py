@@ -29,16 +29,14 @@ def in_other_places(pairs: Pairs, names: str) -> str:
                 return f"Your answer is the expected one, shifted by {_places(step)} along {where}."
     for axis in axes:
         if all(pair.want.ndim > 1 and _same_rows(pair, axis) for pair in pairs):
-            return (
-                f"Your answer holds the right vectors in another order along {axis_name(axis, dims, names)}."
-            )
+            return f"Your answer contains the right vectors in another order along {axis_name(axis, dims, names)}."
     for axis in axes:
         if all(near(np.sort(pair.got, axis), np.sort(pair.want, axis)) for pair in pairs):
             return (
                 f"Your numbers are the expected ones in another order along {axis_name(axis, dims, names)}."
             )
     if all(pair.want.ndim > 1 and near(np.sort(pair.got, None), np.sort(pair.want, None)) for pair in pairs):
-        return "Your numbers are the expected ones, but they stand in other places."
+        return "Your numbers are the expected ones, but at other positions."
     return ""
 
 
@@ -59,14 +57,14 @@ def _swapped(pairs: Pairs, left: int, right: int, names: str) -> str:
             for pair in pairs
         ):
             return (
-                f"All of the expected numbers are there, but mixed up: a reshape (view) stands where {axes_swapped} should be exchanged, "
+                f"All of the expected numbers are there, but mixed up: a reshape (view) was used where {axes_swapped} should be exchanged, "
                 "or the other way round."
             )
     return ""
 
 
 def _places(step: int) -> str:
-    return f"{abs(step)} place{'s' if abs(step) > 1 else ''} {'towards the end' if step > 0 else 'towards the front'}"
+    return f"{abs(step)} position{'s' if abs(step) > 1 else ''} {'towards the end' if step > 0 else 'towards the front'}"
 
 
 def _shifted(pairs: Pairs, axis: int, step: int) -> bool:

@@ -11,6 +11,8 @@ from autograder.checks.explaining.axes import axis_name, common_axes
 CHANCE = 1e-3
 """Differences that only happen to lie in such places: at most this probable, were they strewn at random."""
 
+FEW = 4
+"""Positions of an axis of which each has a meaning of its own, such as begin, end and kind."""
 BUT = "everywhere but "
 
 
@@ -38,8 +40,13 @@ def where(
             for of_input, mask in zip(by_input, wrong, strict=True)
         ):
             if description.startswith(BUT):
-                return f"All {description.removeprefix(BUT)} are right, all others wrong.", True
-            return f"They stand exactly {description}.", True
+                if _settled(description, by_input, wants):
+                    continue
+                return (
+                    f"Everything {description.removeprefix(BUT)} is right, and everything else is wrong.",
+                    True,
+                )
+            return f"They are exactly those {description}.", True
     best, least = "", log(CHANCE)
     for description in common:
         places = [of_input[description] for of_input in by_input]
@@ -53,8 +60,18 @@ def where(
         if chance < least and held <= 0.75 * all_places and sum(map(np.sum, wrong)) >= 0.25 * held:
             best, least = description, chance
     if best.startswith(BUT):
-        return f"All {best.removeprefix(BUT)} are right.", False
-    return (f"All of them stand {best}.", False) if best else ("", False)
+        if _settled(best, by_input, wants):
+            return "", False
+        return f"Everything {best.removeprefix(BUT)} is right.", False
+    return (f"All of them are {best}.", False) if best else ("", False)
+
+
+def _settled(
+    description: str, by_input: Sequence[Mapping[str, np.ndarray]], wants: Sequence[np.ndarray]
+) -> bool:
+    """Whether what is right there is a number or two, whatever the input: that it is right shows nothing."""
+    right = [want[~of_input[description]] for want, of_input in zip(wants, by_input, strict=True)]
+    return len(np.unique(np.concatenate(right))) <= 2
 
 
 def _places(want: np.ndarray, case: Mapping[str, Any], names: str) -> Iterator[tuple[str, np.ndarray]]:
@@ -67,6 +84,8 @@ def _places(want: np.ndarray, case: Mapping[str, Any], names: str) -> Iterator[t
                     yield description, spread
     yield from _by_expected(want)
     yield from _by_index(want.shape, names)
+    if want.ndim and want.shape[-1] > 1:  # of numbers that rise, this is the last position
+        yield "at the largest expected number of each vector", want == want.max(-1, keepdims=True)
 
 
 def _by_index(shape: tuple[int, ...], names: str) -> Iterator[tuple[str, np.ndarray]]:
@@ -75,19 +94,22 @@ def _by_index(shape: tuple[int, ...], names: str) -> Iterator[tuple[str, np.ndar
             continue
         index = np.arange(shape[axis]).reshape(-1, *[1] * (-axis - 1))
         axis_words = axis_name(axis, len(shape), names)
+        for middle in range(1, shape[axis] - 1) if shape[axis] <= FEW else ():
+            what = f"at position {middle} of {axis_words}, counted from 0"
+            yield what, np.broadcast_to(index == middle, shape)
         for what, place in (
-            (f"at the first place of {axis_words}", index == 0),
-            (f"at the last place of {axis_words}", index == shape[axis] - 1),
-            (f"{BUT}at the first place of {axis_words}", index != 0),
-            (f"{BUT}at the last place of {axis_words}", index != shape[axis] - 1),
+            (f"at the first position of {axis_words}", index == 0),
+            (f"at the last position of {axis_words}", index == shape[axis] - 1),
+            (f"{BUT}at the first position of {axis_words}", index != 0),
+            (f"{BUT}at the last position of {axis_words}", index != shape[axis] - 1),
         ):
             yield what, np.broadcast_to(place, shape)
     if len(shape) > 1 and shape[0] > 1:  # the same axis from in front, where inputs have more axes or fewer
         index = np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1))
         for what, place in (
-            ("at the first place of the first axis", index == 0),
-            (f"{BUT}at the first place of the first axis", index != 0),
-            ("at the last place of the first axis", index == shape[0] - 1),
+            ("at the first position of the first axis", index == 0),
+            (f"{BUT}at the first position of the first axis", index != 0),
+            ("at the last position of the first axis", index == shape[0] - 1),
         ):
             yield what, np.broadcast_to(place, shape)
     if len(shape) > 1 and shape[-1] == shape[-2] > 1:
@@ -111,8 +133,6 @@ def _by_expected(want: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     if want.dtype.kind in "iu" or (want == np.round(want)).all():
         for value in (-100, -1):
             yield f"where −{-value} is expected", want == value
-    if want.ndim and want.shape[-1] > 1:
-        yield "at the largest expected number of each vector", want == want.max(-1, keepdims=True)
 
 
 def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
@@ -130,12 +150,12 @@ def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator
             if type(value) is int:
                 yield f"where `{name}` is `{other}`", array == value
                 if array.ndim > 1:
-                    yield f"in the rows where `{name}` holds `{other}`", (array == value).any(-1)
+                    yield f"in the rows where `{name}` contains `{other}`", (array == value).any(-1)
         yield f"where `{name}` is −100", array == -100
         yield f"where `{name}` is negative", array < 0
     yield f"where `{name}` is 0", array == 0
     if array.ndim > 1:
-        yield f"in the rows where `{name}` holds only 0", (array == 0).all(-1)
+        yield f"in the rows where `{name}` contains only zeros", (array == 0).all(-1)
         yield f"in the rows where `{name}` is the same throughout", (array == array[..., :1]).all(-1)
     if array.dtype.kind == "f":
         yield f"where `{name}` is negative", array < 0

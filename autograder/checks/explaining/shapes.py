@@ -1,7 +1,7 @@
 """Wrong shapes in words: which axes are swapped, missing or too many, and what the numbers show about them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
     ("the sum", lambda x, axis: x.sum(axis)),
     ("the mean", lambda x, axis: x.mean(axis)),
     ("the largest", lambda x, axis: x.max(axis)),
-    ("the place of the largest (argmax)", lambda x, axis: x.argmax(axis)),
+    ("the position of the largest (argmax)", lambda x, axis: x.argmax(axis)),
     ("the smallest", lambda x, axis: x.min(axis)),
     ("the first", lambda x, axis: x.take(0, axis)),
     ("the last", lambda x, axis: x.take(-1, axis)),
@@ -20,9 +20,16 @@ REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
 )
 
 
+NOTHING = (0,)
+"""The shape of an answer that is empty, and of what a check gives where there is no array to give, such as no gradient."""
+
+
 def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") -> str:
     """What a wrong shape looks like: which axes are swapped, missing or too many."""
+    if got == NOTHING or want == NOTHING:
+        return _there_is_none(got, want)
     names = axes.split() if len(axes.split()) == len(want) else []
+    names = [] if any(name.isdecimal() for name in names) else names
 
     def name(axis: int) -> str:
         return f"{names[axis]} ({want[axis]})" if names else f"axis {axis} (size {want[axis]})"
@@ -31,23 +38,35 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
     facts = f"Your shape is {got}, expected is {want}" + (f" ({expected})." if expected else ".")
     if len(got) == len(want) and sorted(got) == sorted(want):
         moved = [axis for axis in range(len(want)) if got[axis] != want[axis]]
-        return f"{facts} The axes {' and '.join(map(name, moved))} look swapped."
+        return f"{facts} The axes {_enumerated(map(name, moved))} look swapped."
     if len(got) < len(want):
         missing = _left_over(want, got)
         if len(missing) == len(want) - len(got):
-            return f"{facts} Missing: {' and '.join(map(name, missing))}. Was it summed or squeezed away?"
+            them = "Was it" if len(missing) == 1 else "Were they"
+            return f"{facts} Missing: {_enumerated(map(name, missing))}. {them} summed or squeezed away?"
     if len(got) > len(want):
         extra = _left_over(got, want)
         if len(extra) == len(got) - len(want):
-            sizes = " and ".join(f"axis {axis} of size {got[axis]}" for axis in extra)
+            sizes = _enumerated(f"axis {axis} of size {got[axis]}" for axis in extra)
             question = (
                 " Is a keepdim or an unsqueeze left over?" if all(got[axis] == 1 for axis in extra) else ""
             )
             return f"{facts} One too many: {sizes}.{question}"
     if len(got) == len(want):
         off = [axis for axis in range(len(want)) if got[axis] != want[axis]]
-        return f"{facts} Look at {' and '.join(f'{name(axis)}, which has {got[axis]} in yours' for axis in off)}."
+        return f"{facts} Look at {_enumerated(dict.fromkeys(f'{name(axis)}, which has {got[axis]} in yours' for axis in off))}."
     return facts
+
+
+def _enumerated(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _there_is_none(got: tuple[int, ...], want: tuple[int, ...]) -> str:
+    if want == NOTHING:
+        return f"Nothing is expected here; yours has the shape {got}."
+    return f"There is nothing in yours; expected is {f'the shape {want}' if want else 'a number'}."
 
 
 def _left_over(longer: tuple[int, ...], shorter: tuple[int, ...]) -> list[int]:

@@ -46,11 +46,34 @@ def what_sets_apart(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) ->
     plain = _separating(
         [[fact for fact in facts_of_case if fact.plain] for facts_of_case in facts], right, wrong
     )
+    given, missing = _options(cases, wrong, right)
+    if given or missing:  # any other fact may be true by chance, but one about the option itself
+        theirs = [[fact for fact in of_case if fact.edge and fact.about in given] for of_case in facts]
+        if edge := _separating(theirs, wrong, right):
+            return f"Wrong exactly where {edge.sentence}."
+        if len(given) + len(missing) > 1:
+            return ""
+        return f"Wrong exactly where `{[*given, *missing][0]}` is {'given' if given else 'not given'}."
     if edge and plain and edge.rank == plain.rank and edge.about != plain.about:
         return ""
     if edge and (not plain or edge.rank <= plain.rank):
         return f"Wrong exactly where {edge.sentence}."
     return f"Right only where {plain.sentence}." if plain else ""
+
+
+def _options(
+    cases: Sequence[Mapping[str, Any]], wrong: Sequence[int], right: Sequence[int]
+) -> tuple[list[str], list[str]]:
+    """Arguments that are given on all wrong inputs and on no right one, and those of which the opposite is true."""
+    names = dict.fromkeys(name for case in cases for name in case)
+    given, missing = [], []
+    for name in names:
+        of_wrong, of_right = ([name in cases[number] for number in numbers] for numbers in (wrong, right))
+        if all(of_wrong) and not any(of_right):
+            given.append(name)
+        if all(of_right) and not any(of_wrong):
+            missing.append(name)
+    return given, missing
 
 
 def _separating(
@@ -69,7 +92,6 @@ def _size(case: Mapping[str, Any]) -> int:
 
 
 def _facts(case: Mapping[str, Any]) -> Iterator[Fact]:
-    case = _flat(case)
     scalars = {name: value for name, value in case.items() if type(value) in (int, float)}
     for name, value in case.items():
         if isinstance(value, np.ndarray):
@@ -83,14 +105,6 @@ def _facts(case: Mapping[str, Any]) -> Iterator[Fact]:
         elif isinstance(value, int | float):
             yield from _of_number(name, value, scalars)
     yield from _of_sizes(case)
-
-
-def _flat(case: Mapping[str, Any]) -> dict[str, Any]:
-    """A dictionary among the inputs, such as the sizes of a class, as inputs of their own."""
-    flat: dict[str, Any] = {}
-    for name, value in case.items():
-        flat |= value if isinstance(value, dict) else {name: value}
-    return flat
 
 
 def _of_number(name: str, value: float, scalars: Mapping[str, float]) -> Iterator[Fact]:
@@ -117,9 +131,9 @@ def _of_list(name: str, value: list) -> Iterator[Fact]:
     if any(isinstance(item, list) and not item for item in value):
         yield Fact(f"an entry of `{name}` is empty", name)
     if any(item == "" for item in value):
-        yield Fact(f'`{name}` holds ""', name)
+        yield Fact(f'`{name}` contains ""', name)
     if None in value:
-        yield Fact(f"`{name}` holds None", name)
+        yield Fact(f"`{name}` contains None", name)
 
 
 def _of_array(name: str, value: np.ndarray, scalars: Mapping[str, float]) -> Iterator[Fact]:
@@ -143,22 +157,22 @@ def _of_array(name: str, value: np.ndarray, scalars: Mapping[str, float]) -> Ite
         yield Fact(f"all numbers of `{name}` are the same", name, plain=True)
     if value.dtype.kind == "f":
         if value.max() > LARGE:
-            yield Fact(f"`{name}` holds numbers above {LARGE}", name)
+            yield Fact(f"`{name}` contains numbers above {LARGE}", name)
         if value.min() < -LARGE:
-            yield Fact(f"`{name}` holds numbers below −{LARGE}", name)
+            yield Fact(f"`{name}` contains numbers below −{LARGE}", name)
         if not np.isfinite(value).all():
-            yield Fact(f"`{name}` holds infinite numbers or NaN", name)
+            yield Fact(f"`{name}` contains infinite numbers or NaN", name)
     else:
         for other, number in scalars.items():
             if type(number) is int and (value == number).any():
-                yield Fact(f"`{name}` holds `{other}`", name, rank=1)
+                yield Fact(f"`{name}` contains `{other}`", name, rank=1)
     if value.dtype.kind == "f" and value.ndim and value.shape[-1] > 1 and value.size <= 10_000:
         ordered = np.sort(value, -1)
         if (ordered[..., 1:] == ordered[..., :-1]).any():
             sentence = (
-                f"a row of `{name}` holds a number twice"
+                f"a row of `{name}` contains a number twice"
                 if value.ndim > 1
-                else f"`{name}` holds a number twice"
+                else f"`{name}` contains a number twice"
             )
             yield Fact(sentence, name)
 
@@ -175,7 +189,7 @@ def _of_mask(name: str, mask: np.ndarray) -> Iterator[Fact]:
         if not mask[..., 0].all():
             yield Fact(f"`{name}` begins with a False", name)
         if (~mask[..., :-1] & mask[..., 1:]).any():
-            yield Fact(f"a False of `{name}` stands before a True", name)
+            yield Fact(f"a False in `{name}` comes before a True", name)
 
 
 def _of_sizes(case: Mapping[str, Any]) -> Iterator[Fact]:
@@ -184,7 +198,9 @@ def _of_sizes(case: Mapping[str, Any]) -> Iterator[Fact]:
     for position, first in enumerate(names):
         for second in names[position + 1 :]:
             left, right = arrays[first].shape, arrays[second].shape
-            if len(left) == len(right) > 1:
+            # That a mask happens to have the shape of what it masks is no cause of anything.
+            alike = arrays[first].dtype.kind == arrays[second].dtype.kind
+            if alike and len(left) == len(right) > 1:
                 sentence = "the same shape" if left == right else "different shapes"
                 yield Fact(
                     f"`{first}` and `{second}` have {sentence}", first, 2, left != right, left == right

@@ -15,11 +15,15 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Step:
-    """A well-known function, and the sentences for who took it beyond the expected numbers, and for who left it out."""
+    """A well-known function, and the sentences for who took it beyond the expected numbers, and for who left it out.
+
+    shown_by    how many different values must come of it: any number between 0 and 1 rounds to one of them.
+    """
 
     function: Function
     taken: str = ""
     left_out: str = ""
+    shown_by: int = 2
 
 
 def _plain(name: str, function: Function) -> Step:
@@ -35,6 +39,7 @@ def _rounded(how: str, function: Function) -> Step:
         function,
         f"Your numbers are the expected ones, rounded {how}.",
         f"Your numbers become the expected ones when they are rounded {how}.",
+        shown_by=4,
     )
 
 
@@ -100,9 +105,10 @@ def function_of(pairs: Pairs, names: str) -> str:
         return ""
     vary = values >= ENOUGH  # one number shows no function
     for step in FUNCTIONS:
-        if step.taken and _gives(step.function, expected, yours):
+        if step.taken and _gives(step.function, expected, yours) and _values(yours) >= step.shown_by:
             return step.taken
-        if step.left_out and vary and _gives(step.function, yours, expected):
+        shown = vary and _values(expected) >= step.shown_by
+        if step.left_out and shown and _gives(step.function, yours, expected):
             return step.left_out
     for axis in common_axes([array.shape for array in expected]):
         where = axis_name(axis, expected[0].ndim, names)
@@ -113,6 +119,10 @@ def function_of(pairs: Pairs, names: str) -> str:
             if vary and _gives(along, yours, expected):
                 return f"Your numbers become the expected ones by one more step: {operation} over {where}."
     return ""
+
+
+def _values(arrays: Sequence[np.ndarray]) -> int:
+    return len(np.unique(np.concatenate([array.ravel() for array in arrays])))
 
 
 def _opposite(yours: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:

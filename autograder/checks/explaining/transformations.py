@@ -32,7 +32,7 @@ def transformation(pairs: Pairs, names: str = "") -> str:
     """
     if any(pair.want.size == 0 for pair in pairs):
         return ""
-    looks = (_one_number, _an_input, _factor, _offset, function_of, in_other_places, _lacks_input)
+    looks = (_one_number, _an_input, _factor, _offset, function_of, in_other_places, _lacks_input, _power)
     return next(filter(None, (look(pairs, names) for look in looks)), "")
 
 
@@ -40,7 +40,7 @@ def up_to_rows(pairs: Pairs, names: str = "", axes: Sequence[int] | None = None)
     """A sentence if all `pairs` differ by a factor or an addend for each vector, or by both for all numbers, or ""."""
     if any(pair.want.size == 0 for pair in pairs):
         return ""
-    return _by_rows(pairs, names, axes) or _line(pairs)
+    return _by_rows(pairs, names, axes) or _line(pairs) or _lines(pairs)
 
 
 def where_they_differ(pairs: Pairs) -> str:
@@ -59,7 +59,7 @@ def where_they_differ(pairs: Pairs) -> str:
             _always([pair.want for pair in there], there),
         )
         if mine and theirs:
-            return f"Where they differ, yours is {mine} and expected is {theirs}."
+            return f"Where they differ, yours is {mine} and {theirs} is expected."
         if mine:
             return f"Where they differ, yours is always {mine}."
     if all((pair.want == np.round(pair.want)).all() for pair in there):
@@ -109,7 +109,7 @@ def _one_number(pairs: Pairs, names: str) -> str:
             for pair in pairs
         ):
             where = axis_name(axis, pairs[0].want.ndim, names)
-            return f"Your answer is the same at every place of {where}."
+            return f"Your answer is the same at every position of {where}."
     return ""
 
 
@@ -141,6 +141,8 @@ def _factor(pairs: Pairs, names: str) -> str:
         if not np.isfinite(factor) or abs(factor) < 1e-12 or not near(pair.got, factor * pair.want):
             return ""
         factors.append(factor)
+    if all(map(_is_one, factors)):
+        return ""
     if all_equal(factors, 2e-4):
         if not different([pair.want for pair in pairs], 2):
             return _ratio(pairs, factors[0])
@@ -155,6 +157,11 @@ def _factor(pairs: Pairs, names: str) -> str:
             "What differs like that between the inputs?"
         )
     return ""
+
+
+def _is_one(factor: float) -> bool:
+    """As far as a sentence shows it."""
+    return number(factor) == "1"
 
 
 def _times(factor: float) -> str:
@@ -195,6 +202,42 @@ def _offset(pairs: Pairs, names: str) -> str:
     return ""
 
 
+def _power(pairs: Pairs, names: str) -> str:
+    """Yours are the expected ones to a power, perhaps made to sum to 1 again, as a softmax at another temperature is."""
+    if any((pair.got < 0).any() or (pair.want < 0).any() for pair in pairs):
+        return ""
+    along = [None, *common_axes([pair.want.shape for pair in pairs])]
+    for axis in along:
+        powers = [power for pair in pairs if (power := _power_of(pair, axis)) is not None]
+        if len(powers) < len(pairs):
+            continue
+        again = ", made to sum to 1 again" if axis is not None else ""
+        if all_equal(powers, 1e-3):
+            return f"Your numbers are the expected ones to the power {in_words(powers[0])}{again}."
+        return f"On each input your numbers are the expected ones to one power: {listed(powers)}{again}."
+    return ""
+
+
+def _power_of(pair: Pair, axis: int | None) -> float | None:
+    """The power, other than 1 and 0, to which yours are the expected numbers, each vector divided by its sum; or None."""
+    positive = (pair.want > 1e-6) & (pair.got > 1e-12)
+    if not np.array_equal(pair.want > 1e-6, positive) or count(pair.want[positive]) < 2 + ENOUGH:
+        return None
+    log_got, log_want = (np.log(np.where(positive, one, 1)) for one in (pair.got, pair.want))
+    if axis is not None:
+        sums = [one.sum(axis) for one in (pair.got, pair.want)]
+        if not all(np.allclose(one, 1, atol=1e-3) for one in sums):
+            return None
+        counts = np.maximum(positive.sum(axis, keepdims=True), 1)
+        log_got, log_want = (
+            np.where(positive, one - one.sum(axis, keepdims=True) / counts, 0) for one in (log_got, log_want)
+        )
+    square = float((log_want**2).sum())
+    power = float((log_got * log_want).sum() / square) if square else 0.0
+    fits = np.abs(log_got - power * log_want) <= 1e-3 * max(1.0, abs(power))
+    return power if fits.all() and abs(power) > 1e-2 and abs(power - 1) > 1e-2 else None
+
+
 def _lacks_input(pairs: Pairs, names: str) -> str:
     """The difference, or the ratio, is one of the inputs."""
     for name, inputs in _float_inputs(pairs):
@@ -204,13 +247,23 @@ def _lacks_input(pairs: Pairs, names: str) -> str:
             continue
         both = list(zip(inputs, pairs, strict=True))
         if all(near(pair.got + array, pair.want) for array, pair in both):
-            return f"Your answer lacks `{name}`: expected less yours is exactly that."
+            return f"`{name}` is missing from your answer: the expected numbers minus yours are exactly `{name}`."
         if all(near(pair.got - array, pair.want) for array, pair in both):
-            return f"Your answer holds `{name}` once too often: yours less expected is exactly that."
+            return f"Your answer contains `{name}` once too often: your numbers minus the expected ones are exactly `{name}`."
         if all(near(pair.got * array, pair.want) for array, pair in both):
-            return f"Your answer lacks the factor `{name}`: expected divided by yours is exactly that."
+            return f"The factor `{name}` is missing from your answer: the expected numbers divided by yours are exactly `{name}`."
         if all(near(pair.got, pair.want * array) for array, pair in both):
-            return f"Your answer holds the factor `{name}` once too often: yours divided by expected is exactly that."
+            return f"Your answer contains the factor `{name}` once too often: your numbers divided by the expected ones are exactly `{name}`."
+        shares = [
+            float(((pair.got - pair.want) * array).sum() / max((array**2).sum(), 1e-30))
+            for array, pair in both
+        ]
+        fits = all(
+            near(pair.got - share * array, pair.want)
+            for share, (array, pair) in zip(shares, both, strict=True)
+        )
+        if fits and all_equal(shares, 2e-4) and abs(shares[0]) > 1e-3:
+            return f"Your numbers minus the expected ones are {in_words(shares[0])} times `{name}`."
     return ""
 
 
@@ -299,9 +352,26 @@ def _line(pairs: Pairs) -> str:
     spread = expected - expected.mean()
     factor = float((spread * yours).sum() / max((spread**2).sum(), 1e-300))
     offset = float(yours.mean() - factor * expected.mean())
-    if abs(factor) > 1e-6 and near(yours, factor * expected + offset):
+    if abs(factor) > 1e-6 and not _is_one(factor) and near(yours, factor * expected + offset):
         return f"Your numbers are {number(factor)} times the expected ones {'plus' if offset > 0 else 'minus'} {number(abs(offset))}."
     return ""
+
+
+def _lines(pairs: Pairs) -> str:
+    """Yours is on each input a multiple of the expected plus a number: as where they are standardised."""
+    if all(pair.want.ndim < 1 or count(pair.want) < 2 + 2 * ENOUGH for pair in pairs):
+        return ""
+    for pair in pairs:
+        spread = pair.want - pair.want.mean()
+        square = float((spread**2).sum())
+        if not (np.isfinite(pair.got).all() and np.isfinite(pair.want).all()) or not square:
+            return ""
+        factor = float((spread * pair.got).sum()) / square
+        if abs(factor) < 1e-6 or not near(
+            pair.got, factor * pair.want + (pair.got - factor * pair.want).mean()
+        ):
+            return ""
+    return "On each input your numbers are a multiple of the expected ones plus a number, and both differ from input to input."
 
 
 def _broadcasts(inner: tuple[int, ...], shape: tuple[int, ...]) -> bool:

@@ -48,3 +48,10 @@ def listed(values: Sequence[float]) -> str:
     if len(values) > 4:
         return ", ".join(shown) + ", …"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def as_sentence(name: str) -> str:
+    """A mistake's name with a capital letter, unless it begins with a symbol: "ε outside the root", "k too many", "√d …"."""
+    word = name.partition(" ")[0].strip(",:;")
+    plain = word.isascii() and word.isalpha() and (len(word) > 1 or word == "a")
+    return f"{name[:1].upper()}{name[1:]}" if plain else name

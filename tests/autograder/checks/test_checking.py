@@ -36,7 +36,9 @@ def key(tmp_path, monkeypatch):
     hints = ("Which number?", "Shapes stay.", "for each: double", "Nearly x + x.")
     doubled = answers(lambda c: c["x"] * 2)
     rule = Rule(axes={"": "batch token"}, arrays="torch")
-    one = answer_key.ExerciseKey("demo.double", rule, hints, ("demo.first",), CASES, doubled, (tripled,))
+    one = answer_key.ExerciseKey(
+        "demo.double", rule, hints, ("demo.first",), CASES, doubled, (tripled,), ("x",)
+    )
     (tmp_path / "00_demo.key").write_bytes(answer_key.to_bytes([one]))
 
 
@@ -96,6 +98,25 @@ def test_an_earlier_exercise_that_fails_is_pointed_at():
     assert "builds on demo.first" in shown(check, "demo.double", lambda case: None)[1]
     journal.save_check("demo.first", True)
     assert "builds on" not in shown(check, "demo.double", lambda case: None)[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        ("def double(x):\n    return first(x)", True),
+        ("def double(x):\n    return helper(x)\ndef helper(x):\n    return [first(x) for _ in x]", True),
+        (
+            "class Made:\n    def __init__(self, x):\n        first(x)\ndef double(x):\n    return Made(x)",
+            True,
+        ),
+        ("def double(x):\n    'calls first'\n    first = x\n    return first.first", False),
+    ],
+)
+def test_an_earlier_exercise_is_pointed_at_only_by_what_calls_it(code, calls):
+    names = {"first": lambda x: x}
+    exec(compile(f"{code}\ncall = lambda case: double(case['x']) and None", "<cell 3>", "exec"), names)
+    journal.save_check("demo.first", False)
+    assert ("builds on demo.first" in shown(check, "demo.double", names["call"])[1]) == calls
 
 
 def test_unprotected_grading_is_refused(monkeypatch):

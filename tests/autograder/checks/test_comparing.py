@@ -1,9 +1,12 @@
 """Which numbers are right: by the scale of what is expected, by its type, and by that of the answer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from autograder.checks import answers
+from autograder.checks.arrays import BFLOAT16
 from autograder.checks.asking import Answer, ask
 from autograder.checks.comparing import KnownMistake, Rule, compare, earned_credit, passes, recognised, same
 from autograder.checks.panels import panels
@@ -20,6 +23,15 @@ def test_float16_keeps_three_digits_and_is_held_to_no_more(off, is_right):
     want = np.linspace(1, 2, 8, dtype=np.float32)
     assert right((want * (1 + off)).astype(np.float16), want, tolerance=1e-5) == is_right
     assert not right((want * (1 + off)).astype(np.float32), want, tolerance=1e-5)
+
+
+@pytest.mark.parametrize(("off", "is_right"), [(0.005, True), (0.03, False)])
+def test_bfloat16_keeps_two_digits_and_is_held_to_no_more(off, is_right):
+    """It comes as float32: numpy has no such type."""
+    want = np.array([1.0, 2.0, -3.0], np.float32)
+    answer = Answer({"": want * np.float32(1 + off)}, notes=(BFLOAT16,))
+    assert (compare(answer, Answer({"": want}), Rule(tolerance=1e-5)) is None) == is_right
+    assert compare(replace(answer, notes=()), Answer({"": want}), Rule(tolerance=1e-5)) is not None
 
 
 def test_a_rule_more_generous_than_float16_stays_so():

@@ -68,18 +68,18 @@ ONE_OPERATION = [
     (lambda x: softmax(x, -1), "one more step: the softmax over the last axis"),
     (lambda x: softmax(x, -2), "one more step: the softmax over axis −2"),
     (lambda x: np.flip(x, -1), "in reverse along the last axis"),
-    (lambda x: np.roll(x, 1, -2), "rolled by 1 place towards the end along axis −2"),
-    (lambda x: np.concatenate([x[..., :1] * 0, x[..., :-1]], -1), "shifted by 1 place towards the end along the last axis"),
+    (lambda x: np.roll(x, 1, -2), "rolled by 1 position towards the end along axis −2"),
+    (lambda x: np.concatenate([x[..., :1] * 0, x[..., :-1]], -1), "shifted by 1 position towards the end along the last axis"),
     (lambda x: x[:, [1, 2, 0, *range(3, x.shape[1])]], "the right vectors in another order along axis −2"),
     (lambda x: np.sort(x, -1), "the numbers sorted over the last axis"),
-    (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) stands where the last two axes should be exchanged"),
+    (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) was used where the last two axes should be exchanged"),
     (lambda x: x * np.arange(1, x.shape[-2] + 1)[:, None], "Along the last axis the proportions are right"),
     (lambda x: x + np.cumsum(np.ones(x.shape[-2]))[:, None], "Along the last axis all of your numbers are off by the same"),
     (lambda x: 2 * x + 3, "2 times the expected ones plus 3"),
     (lambda x: 0 * x, "All of your numbers are 0."),
-    (lambda x: 0 * x + x[:1], "the same at every place of axis −3"),
-    (lambda x: np.where(np.arange(x.shape[-1]) == 0, x + 3.3 * np.abs(x), x), "They stand exactly at the first place of the last axis."),
-    (lambda x: np.where(x < 0, x**3, x), "They stand exactly where a negative number is expected."),
+    (lambda x: 0 * x + x[:1], "the same at every position of axis −3"),
+    (lambda x: np.where(np.arange(x.shape[-1]) == 0, x + 3.3 * np.abs(x), x), "They are exactly those at the first position of the last axis."),
+    (lambda x: np.where(x < 0, x**3, x), "They are exactly those where a negative number is expected."),
 ]  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def test_answers_of_another_shape_are_told_by_their_numbers():
         ([x.sum(-1) for x in right], "Your numbers are the sum of the expected ones over the last axis."),
         (
             [x.argmax(-2) for x in right],
-            "the place of the largest (argmax) of the expected ones over axis −2",
+            "the position of the largest (argmax) of the expected ones over axis −2",
         ),
         ([x[:, 1:] for x in right], "counted from the end, your numbers are right"),
         ([x[..., :-1] for x in right], "counted from the beginning, your numbers are right"),
@@ -151,10 +151,11 @@ def test_a_factor_on_one_input_alone_has_no_cause():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda x, b: x - b, "Your answer lacks `b`"),
-        (lambda x, b: x + b, "Your answer holds `b` once too often"),
-        (lambda x, b: x / b, "Your answer lacks the factor `b`"),
-        (lambda x, b: x * b, "Your answer holds the factor `b` once too often"),
+        (lambda x, b: x + 0.3 * b, "Your numbers minus the expected ones are 0.3 times `b`."),
+        (lambda x, b: x - b, "`b` is missing from your answer"),
+        (lambda x, b: x + b, "Your answer contains `b` once too often"),
+        (lambda x, b: x / b, "The factor `b` is missing from your answer"),
+        (lambda x, b: x * b, "Your answer contains the factor `b` once too often"),
         (lambda x, b: b + 0 * x, "Your answer is the input `b`"),
     ],
 )
@@ -172,18 +173,18 @@ def test_the_places_that_an_input_marks_are_named():
         mask[0, 0], mask[:, -1], mask[-1] = False, True, True
     cases = [{"keep": mask} for mask in keep]
     nulled = [x * mask[..., None] for x, mask in zip(right, keep, strict=True)]
-    assert "They stand exactly where `keep` is False. Where they differ, yours is always 0." in reason(
+    assert "They are exactly those where `keep` is False. Where they differ, yours is always 0." in reason(
         nulled, right, cases
     )
     rows = [
         np.where(mask.all(1)[:, None, None], x, x**2 + 5 * rng.random(x.shape))
         for x, mask in zip(right, keep, strict=True)
     ]
-    assert "They stand exactly in the rows where some of `keep` is False." in reason(rows, right, cases)
+    assert "They are exactly those in the rows where some of `keep` is False." in reason(rows, right, cases)
     counted = [x * mask.sum(1)[:, None, None] for x, mask in zip(right, keep, strict=True)]
     assert "a factor of its own, the number of True in its row of `keep`" in reason(counted, right, cases)
     nan = [np.where(mask[..., None], x, np.nan) for x, mask in zip(right, keep, strict=True)]
-    assert "are NaN" in reason(nan, right, cases) and "exactly where `keep` is False" in reason(
+    assert "are NaN" in reason(nan, right, cases) and "exactly those where `keep` is False" in reason(
         nan, right, cases
     )
 
@@ -192,12 +193,12 @@ def test_an_argument_in_the_place_of_another_is_named():
     ids = [np.array([[5, 6, 2, 2], [7, 2, 2, 2]]), np.array([[4, 9, 9], [6, 5, 9]])]
     cases = [{"eos": 3, "pad": 2}, {"eos": 1, "pad": 9}]
     wrong = [np.where(one == case["pad"], case["eos"], one) for one, case in zip(ids, cases, strict=True)]
-    assert "Where they differ, yours is `eos` and expected is `pad`." in reason(wrong, ids, cases)
+    assert "Where they differ, yours is `eos` and `pad` is expected." in reason(wrong, ids, cases)
     own = [np.array([7, 3, 5]), np.array([8, 1, 4])]
     best = [np.array([3, 5, 4]), np.array([2, 4, 6])]
     cases = [{"query": 7}, {"query": 8}]
     assert "shifted" not in reason(own, best, cases)
-    assert "Your answer holds `query` itself (7 on the first of these inputs)" in reason(own, best, cases)
+    assert "Your answer contains `query` itself (7 on the first of these inputs)" in reason(own, best, cases)
 
 
 def test_true_and_false():
@@ -208,7 +209,7 @@ def test_true_and_false():
     assert "below the diagonal" in reason([np.eye(len(one), dtype=bool) for one in right], right)
     some = [rng.random((4, 7)) < 0.5 for _ in range(2)]
     more = [one | (rng.random((4, 7)) < 0.5) for one in some]
-    assert "yours is 1 and expected is 0" in reason(more, some)
+    assert "yours is 1 and 0 is expected" in reason(more, some)
 
 
 def test_softmax_over_another_axis():
@@ -260,13 +261,12 @@ X = np.arange(12.0).reshape(3, 4)
         ([{"power": 0.75}, {"power": 0.5}, {"power": 1.5}], [1], ""),
         ([{"dim": -1}, {"dim": 1}, {"dim": -2}], [0, 2], "Wrong exactly where `dim` is negative."),
         ([{"texts": ["a", "b"]}, {"texts": []}], [1], "Wrong exactly where `texts` is empty."),
-        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` holds None."),
+        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` contains None."),
         ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'Wrong exactly where `how` is "first".'),
         ([{"tied": True}, {"tied": False}], [0], "Wrong exactly where `tied` is True."),
-        ([{"config": {"tied": True}}, {"config": {"tied": False}}], [0], "Wrong exactly where `tied` is True."),
-        ([{"config": {"eps": 0.1}}, {"config": {}}], [0], ""),
-        ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` holds numbers above 80."),
-        ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` holds numbers below −80."),
+        ([{"theirs": {"tied": True}}, {"theirs": {"tied": False}}], [0], ""),
+        ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` contains numbers above 80."),
+        ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` contains numbers below −80."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "Wrong exactly where `x` has more than 2 axes."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1], ""),
         ([{"x": X + 1}, {"x": X[:0]}], [1], "Wrong exactly where `x` is empty."),
@@ -332,3 +332,150 @@ def test_of_very_many_numbers_only_the_count_is_told():
     assert reason([right * 3], [right]) == told
     assert "3 times" in reason([right[: MOST // 4] * 3], [right[: MOST // 4]])
     assert reason([np.ones((MOST, 2))], [np.ones((MOST, 1))]).startswith("Your shape is")
+
+
+def test_a_factor_that_is_shown_as_1_is_no_explanation():
+    expected = drawn()
+    wrong = [one * 1.00028 for one in expected]
+    assert "1 times" not in reason(wrong, expected)
+    assert "1 times" not in reason([one + 0.001 for one in wrong], expected)
+
+
+def test_two_values_show_no_rounding():
+    """The largest weight of each row is 1 and the others 0: so would weights be that are rounded, but nobody has rounded them."""
+    expected = [softmax(6 * one, -1) for one in drawn()]
+    hard = [(one == one.max(-1, keepdims=True)).astype(float) for one in expected]
+    expected = [
+        np.where(h > 0, np.maximum(e, 0.6), np.minimum(e, 0.4)) for h, e in zip(hard, expected, strict=True)
+    ]
+    assert "rounded" not in reason(hard, expected)
+
+
+def test_that_a_place_is_right_is_not_said_where_every_input_has_the_same_there():
+    expected = [np.concatenate([np.zeros((len(one), 1)), one[:, 1:]], 1) for one in drawn((3, 5), (4, 6))]
+    wrong = [np.concatenate([one[:, :1], one[:, 1:] ** 3 + 1], 1) for one in expected]
+    assert "first position" not in reason(wrong, expected)
+    varied = [one + np.arange(len(one))[:, None] for one in expected]
+    wrong = [np.concatenate([one[:, :1], one[:, 1:] ** 3 + 1], 1) for one in varied]
+    assert "Everything at the first position of the last axis is right" in reason(wrong, varied)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "words"),
+    [
+        (np.zeros(0), np.ones((2, 3)), "There is nothing in yours; expected is the shape (2, 3)."),
+        (np.zeros(0), np.ones(()), "There is nothing in yours; expected is a number."),
+        (np.ones(4), np.zeros(0), "Nothing is expected here; yours has the shape (4,)."),
+    ],
+)
+def test_nothing_is_no_shape(got, want, words):
+    assert reason([got], [want]) == words
+
+
+def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
+    given, expected = (
+        {"place": np.zeros(1), "output": np.zeros(0)},
+        {"place": np.ones(1), "output": np.ones(3)},
+    )
+    verdict = judge([Answer(given)], [Answer(expected)], Rule())
+    assert verdict.part == "place" and "output" not in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2, made to sum to 1 again."),
+        (
+            lambda p: p**0.5 / (p**0.5).sum(-1, keepdims=True),
+            "to the power 0.5 (1/2), made to sum to 1 again.",
+        ),
+        (lambda p: p**3, "to the power 3."),
+        (lambda p: p**2 / (p**2).sum(), ""),
+    ],
+)
+def test_weights_of_another_temperature_are_told_by_their_power(make, words):
+    expected = [softmax(one, -1) for one in drawn()]
+    said = reason([make(one) for one in expected], expected)
+    assert said.endswith(words) if words else "power" not in said
+
+
+def test_parts_of_other_names_are_told_by_what_is_missing_and_what_is_too_much():
+    def said(*names):
+        return judge(
+            [Answer(dict.fromkeys(names, np.ones(2)))],
+            [Answer({"said": np.ones(2), "found": np.ones(2)})],
+            Rule(),
+        ).reason
+
+    assert said("found") == "Your function did not return `said`."
+    assert said("found", "said", "count") == "Your function returned `count`, which is not expected."
+    assert (
+        said("confidence", "found")
+        == "Your function did not return `said`. Instead, it returned `confidence`, which is not expected."
+    )
+    many = said("found", "said", *(f"layer {n}" for n in range(9)))
+    assert (
+        many
+        == "Your function returned `layer 0`, `layer 1`, `layer 2`, `layer 3` and 5 more, which are not expected."
+    )
+
+
+def test_codes_of_the_check_s_own_are_explained_by_their_legend_alone():
+    """What 0 and 2 have to do with one another says nothing of the student's code."""
+    rule = Rule(axes={"registered": "weights"}, legend={"registered": "0 means missing."})
+    given = [Answer({"registered": np.array([2, 0, 2, 0]), "output": np.zeros(0)}) for _ in range(2)]
+    expected = [Answer({"registered": np.array([2, 2, 2, 0]), "output": np.ones(3)}) for _ in range(2)]
+    assert (
+        judge(given, expected, rule).reason
+        == "registered: Entry 2 of 4 is 0, and 2 is expected. 0 means missing."
+    )
+
+
+def test_two_numbers_that_have_changed_places_are_told_so():
+    given = [Answer({"0": np.array(left), "1": np.array(right)}) for left, right in ((0.5, 2.0), (0.3, 7.0))]
+    expected = [Answer({"0": one.arrays["1"], "1": one.arrays["0"]}) for one in given]
+    first, second = judge(given, expected, Rule()).reason.splitlines()
+    assert first.endswith("expected as part 2.") and second.endswith("expected as part 1.")
+
+
+def test_standardised_numbers_are_told_as_multiples_plus_a_number():
+    right = drawn()
+    said = reason([(one - one.mean()) / one.std() for one in right], right)
+    assert "On each input your numbers are a multiple of the expected ones plus a number" in said
+
+
+def test_a_factor_on_each_input_comes_with_what_it_makes_of_the_numbers():
+    right = [2 * one for one in drawn((5,), (6,), (8,))]
+    said = reason([one / np.sqrt((one**2).sum()) for one in right], right)
+    assert (
+        "times one factor" in said
+        and "Your numbers have length 1 along the vector; the expected ones do not." in said
+    )
+
+
+def test_a_middle_position_of_a_short_axis_is_named():
+    right = [np.arange(12.0).reshape(4, 3) + 7 * n for n in range(3)]
+    wrong = [one - 5 * (np.arange(3) == 1) for one in right]
+    assert "at position 1 of the last axis, counted from 0" in reason(wrong, right)
+
+
+def test_an_option_sets_inputs_apart_before_anything_that_may_be_chance():
+    """`keep` begins with a False where `eps` is given, by chance."""
+    begins = {"keep": np.array([False, True])}
+    others = [{"keep": np.array([True, False])}, {"keep": np.array([True, True])}]
+    assert what_sets_apart([begins, *others], [0]) == "Wrong exactly where `keep` begins with a False."
+    assert what_sets_apart([begins | {"eps": 0.1}, *others], [0]) == "Wrong exactly where `eps` is given."
+    assert (
+        what_sets_apart([begins, *({**one, "eps": 0.1} for one in others)], [0])
+        == "Wrong exactly where `eps` is not given."
+    )
+    assert what_sets_apart([begins | {"eps": 0.1, "p": 0.5}, *others], [0]) == ""
+    assert (
+        what_sets_apart([begins | {"norm_first": True}, *others], [0])
+        == "Wrong exactly where `norm_first` is True."
+    )
+
+
+def test_that_a_mask_has_the_shape_of_what_it_masks_is_no_cause():
+    cases = [{"keys": X + 1, "keep": np.ones((5, 6), bool)}, {"keys": X + 2, "keep": X > -1}]
+    assert "shape" not in what_sets_apart(cases, [0])

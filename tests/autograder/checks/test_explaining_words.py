@@ -6,7 +6,7 @@ import pytest
 from autograder.checks.asking import Answer
 from autograder.checks.comparing import KnownMistake, Rule
 from autograder.checks.explaining.shapes import shape_sentence
-from autograder.checks.explaining.words import number
+from autograder.checks.explaining.words import as_sentence, number
 from autograder.checks.judging import judge
 
 RANDOM = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def test_numbers_as_a_sentence_says_them(value, name):
 )
 def test_a_rolled_answer_is_told_by_its_end(step, end, way):
     sentence = said(lambda x: np.roll(x, step, -1))
-    assert f"rolled by 1 place {way} along the last axis: {end} has gone round" in sentence
+    assert f"rolled by 1 position {way} along the last axis: {end} has gone round" in sentence
 
 
 def test_a_factor_is_told_by_the_size_it_comes_from():
@@ -57,7 +57,7 @@ def test_errors_at_one_end_of_an_axis_are_found_there():
         changed[..., -1] += RANDOM.uniform(1, 2, changed[..., -1].shape)
         return changed
 
-    assert "at the last place of the last axis" in said(last_wrong)
+    assert "at the last position of the last axis" in said(last_wrong)
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,20 @@ def test_a_mistake_on_some_inputs_is_named_when_enough_numbers_show_it(size, nam
     wrong = KnownMistake("minus", "Your sign.", tuple(Answer({"": -answer.arrays[""]}) for answer in want))
     verdict = judge([want[0], wrong.answers[1]], want, Rule(), [wrong])
     assert verdict.mistake == name
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("the sum", "The sum"),
+        ("a mean too many", "A mean too many"),
+        ("NaN for padding", "NaN for padding"),
+        ("ε outside the root", "ε outside the root"),
+        ("d instead of √d", "d instead of √d"),
+        ("√d left out", "√d left out"),
+        ("−100 counts", "−100 counts"),
+    ],
+)
+def test_a_symbol_at_the_beginning_of_a_sentence_stays_as_it_is(name, sentence):
+    """With a capital letter it would be another: D is another number than d, and the capital of ε looks like an E."""
+    assert as_sentence(name) == sentence

@@ -64,7 +64,7 @@ def changes_input(case):
         (lambda case: "text", "failed", "returned a str"),
         (lambda case: torch.exp, "failed", "was it called?"),
         (lambda case: case["x"] + 1j, "failed", "complex"),
-        (lambda case: (case["x"], case["x"]), "failed", "2 tensors; expected are one tensor"),
+        (lambda case: (case["x"], case["x"]), "failed", "2 tensors; one tensor is expected"),
         (lambda case: case["x"].T * 2, "failed", "look swapped"),
         (lambda case: case["x"].sum(-1), "failed", "Missing: token (3)"),
         (lambda case: case["x"][None] * 2, "failed", "One too many: axis 0 of size 1"),
@@ -248,6 +248,19 @@ def test_a_mistake_on_the_wrong_inputs_is_not_named_where_two_would_do_or_too_li
     assert partly([fails], lambda case: None if len(case["x"]) == 2 else case["x"] * 2).mistake == ""
 
 
+def test_a_mistake_is_named_beside_numbers_that_are_not_finite_on_other_inputs():
+    """Who takes the logarithm of a probability that has become 0 may have made another mistake as well."""
+    right = [Answer({"": np.array([1.0, 2.0, 3.0, 4.0]) * n}) for n in (1, 2, 3)]
+    doubled = KnownMistake(
+        "doubled", "Once is enough.", tuple(Answer({"": 2 * one.arrays[""]}) for one in right)
+    )
+    given = [*doubled.answers[:2], Answer({"": np.array([np.nan, 2.0, 3.0, 4.0])})]
+    verdict = judge(given, right, Rule(), [doubled])
+    assert (verdict.mistake, verdict.hint, verdict.case) == ("doubled", "Once is enough.", 0)
+    assert "On 1 of 3 inputs some of your numbers are NaN or infinite." in verdict.reason
+    assert not judge([right[0], *given[1:]], right, Rule(), []).mistake
+
+
 def test_all_wrong_parts_are_named_in_their_order():
     want = [Answer({str(at): np.full(3, float(at)) for at in (10, 2, 0, 1)})]
     got = [Answer({str(at): np.arange(3) + at * 7.5 for at in (1, 10, 0, 2)})]
@@ -265,8 +278,8 @@ def test_parts_that_have_changed_places_are_told_so():
     cases = [{"x": np.arange(1.0, 7)}, {"x": np.arange(2.0, 6)}]
     given = verdict(lambda c: (c["x"] ** 2, c["x"] + 1), cases, lambda c: (c["x"] + 1, c["x"] ** 2), Rule())
     first, second = given.reason.splitlines()
-    assert first.endswith("Yours is what is expected as part 2.")
-    assert second.endswith("Yours is what is expected as part 1.")
+    assert first.endswith("What you return here is expected as part 2.")
+    assert second.endswith("What you return here is expected as part 1.")
 
 
 @pytest.mark.parametrize(
@@ -374,10 +387,10 @@ def test_the_size_of_whole_numbers_and_lists_are_as_free_as_ever(call, right):
     [
         ({1, 2}, "returned a set"),
         ([1, None], "a list that holds a NoneType"),
-        ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; expected are one tensor"),
+        ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; one tensor is expected"),
         ([[1, 2], [3]], "a list of 2 items of unequal shapes"),
         ([torch.ones(n) for n in range(70)], "a list of 70 items of unequal shapes"),
-        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; expected are one tensor. The expected one is part 1 of yours"),
+        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; one tensor is expected. The expected one is part 1 of yours"),
     ],
 )  # fmt: skip
 def test_answers_of_another_form_are_described(value, words):
@@ -492,7 +505,7 @@ def test_inputs_that_expose_every_practice_fault_pass():
         ({"keys": np.full((4, 7, 6), np.nan)}, ["keys holds NaN or infinite numbers"]),
         ({"values": np.full((4, 7, 8), -1e300)}, ["values holds numbers beyond ±1,000,000"]),
         ({"queries": np.zeros((4, 5, 6), bool)}, ["planted faults"]),
-        ({"more": np.ones(1)}, ["tensors named keep, keys, more, queries, values"]),
+        ({"more": np.ones(1)}, ["returned `more`, which is not expected"]),
     ],
 )  # fmt: skip
 def test_inputs_that_expose_too_little_are_told_what_escapes(changed, words):

@@ -101,7 +101,7 @@ def lost(verdicts):
 def test_who_builds_on_an_own_mistake_pays_for_it_once(graded):
     verdicts, sent = graded({"attention-scale": WRONG_SCALE, "attention-attention": OWN_ATTENTION})
     assert lost(verdicts) == {"scale"}
-    assert verdicts["attention"].reason == "Right with the solution's scale in the place of yours."
+    assert verdicts["attention"].reason == "Right with the solution's scale in place of yours."
     assert verdicts["attention"].score == verdicts["attention"].max_score > 0
     assert len(sent) == 2
 
@@ -134,7 +134,7 @@ def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(grad
     for of in (alone, verdicts):
         assert of["attention"].mistake == "no mask at all"
         assert of["attention"].score == of["attention"].max_score / 2 > 0
-    said = "With the solution's scale in the place of yours this earns 50% of the points."
+    said = "With the solution's scale in place of yours this earns 50% of the points."
     assert said in verdicts["attention"].reason
 
 
@@ -169,14 +169,26 @@ def test_an_earlier_cell_that_does_not_run_costs_its_own_points_only(graded):
     assert lost(verdicts) == {"scale"}
 
 
-def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(graded):
-    """`scale` cannot divide what `similarities` gives. Nor can it when the solution's attention calls the two."""
-    verdicts, sent = graded({"attention-similarities": IN_NUMPY, "attention-scale": OF_TENSORS})
-    assert lost(verdicts) == {"attention"}
-    assert "must be Tensor, not numpy.ndarray" in verdicts["attention"].reason
-    lent = "attention, scale, similarities, softmax and weighted_sum"
-    assert verdicts["multi_head"].reason == f"Right with the solution's {lent} in the place of yours."
-    assert len(sent) == 2
+WITH_A_NOTE = {
+    "float64": {"attention-softmax": "def softmax(x, dim):\n    return torch.softmax(x.double(), dim)"},
+    "numpy": {"attention-similarities": IN_NUMPY, "attention-scale": OF_TENSORS},
+    "a list": {"attention-scale": "def scale(scores, d):\n    return (scores / d**0.5).tolist()"},
+    "float16": {"attention-scale": "def scale(scores, d):\n    return (scores / d**0.5).half()"},
+    "bfloat16": {"attention-scale": "def scale(scores, d):\n    return (scores / d**0.5).bfloat16()"},
+    "two of them": {
+        "attention-similarities": IN_NUMPY,
+        "attention-softmax": "def softmax(x, dim):\n    return torch.softmax(x.double(), dim)",
+    },
+}
+
+
+@pytest.mark.parametrize("cells", WITH_A_NOTE.values(), ids=WITH_A_NOTE)
+def test_what_is_right_with_a_note_costs_nothing_further_on(graded, cells):
+    """attention and multi_head call what gives another type than theirs can compute with."""
+    own = {"attention-attention": OWN_ATTENTION, "attention-multi_head": HEADS}
+    verdicts, sent = graded(own | cells)
+    assert lost(verdicts) == set()
+    assert "Right with the solution's" in verdicts["attention"].reason and len(sent) == 2
 
 
 @pytest.mark.parametrize(
@@ -191,7 +203,7 @@ def test_what_is_lent_leaves_the_student_s_other_functions_where_these_go_with_i
     }
     verdicts, sent = graded(cells)
     assert lost(verdicts) == {"attention"}
-    assert verdicts["multi_head"].reason == "Right with the solution's attention in the place of yours."
+    assert verdicts["multi_head"].reason == "Right with the solution's attention in place of yours."
     assert len(sent) == runs  # whom an error has stopped is first lent all that attention calls
 
 
@@ -210,7 +222,7 @@ def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
     sources = solution_sources(engine.assignment)
     for cells in (wrong, apart):
         verdicts, sent = graded(cells)
-        assert "attention" in lost(verdicts) and len(sent) > 1
+        assert ("attention" in lost(verdicts)) == (cells is wrong) and len(sent) > 1
         theirs = {name.replace("-", ".") for name in cells}
         for job in sent[1:]:
             texts = Counter(cell["source"] for cell in job.cells)

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from nbformat.v4 import new_code_cell
 
 from autograder.checks.status import Status
-from tests.autograder.here import by_name
+from tests.autograder.here import RIGHT, by_name
 
 MEAN = "def total(values):\n    return values.mean()"
 STUB = "def total(values):\n    raise NotImplementedError  # your turn"
@@ -34,7 +35,7 @@ def test_who_calls_an_own_wrong_function_keeps_the_points(graded, total):
     assert verdicts["total"].score == 0
     for name in ("shares", "largest"):
         assert verdicts[name].status == Status.PASSED and verdicts[name].score == verdicts[name].max_score
-        assert verdicts[name].reason == "Right with the solution's total in the place of yours."
+        assert verdicts[name].reason == "Right with the solution's total in place of yours."
     assert verdicts["largest"].extra == 2
     assert len(jobs) == 2
 
@@ -56,7 +57,7 @@ def test_a_mistake_of_one_s_own_stays_one_and_says_what_it_builds_on(graded):
 def test_a_share_of_the_points_that_shows_with_a_right_function_only_is_earned(graded):
     verdicts, _ = graded(total=STOPS, shares=WITHOUT)
     assert (verdicts["shares"].score, verdicts["shares"].mistake) == (2, "not divided")
-    assert "With the solution's total in the place of yours this earns 50%" in verdicts["shares"].reason
+    assert "With the solution's total in place of yours this earns 50%" in verdicts["shares"].reason
 
 
 def test_a_right_dependant_of_nothing_wrong_is_run_once(graded):
@@ -83,7 +84,7 @@ def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
     helped = "def shares(values):\n    return values / _helper(values)"
     verdicts, _ = graded(total=f"{MEAN}\n\ndef _helper(values):\n    return total(values)", shares=helped)
     assert verdicts["total"].status == Status.FAILED
-    assert verdicts["shares"].reason == "Right with the solution's total in the place of yours."
+    assert verdicts["shares"].reason == "Right with the solution's total in place of yours."
 
 
 ODD = """
@@ -100,5 +101,46 @@ def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(grade
     """The solution's `shares` stops at what the student's `total` gives, which is right alone: both are lent."""
     verdicts, jobs = graded(total=ODD, shares="def shares(values):\n    return 3.5 * values")
     assert verdicts["total"].status == Status.PASSED and verdicts["shares"].score == 0
-    assert verdicts["largest"].reason == "Right with the solution's shares and total in the place of yours."
+    assert verdicts["largest"].reason == "Right with the solution's shares and total in place of yours."
     assert len(jobs) == 3
+
+
+def test_who_builds_on_a_function_that_is_right_with_a_note_loses_nothing(graded):
+    """What `total` gives was converted for its own check; `shares` cannot divide by it."""
+    verdicts, jobs = graded(total=ODD)
+    assert all(verdicts[name].status == Status.PASSED for name in ("total", "shares", "largest"))
+    assert verdicts["shares"].reason == (
+        "Right with the solution's total in place of yours. Yours is right as well, but returns another type, which "
+        "this function cannot use."
+    )
+    assert len(jobs) == 2
+
+
+def test_a_mistake_behind_such_a_function_stays_one_without_blaming_it(graded):
+    verdicts, _ = graded(total=ODD, shares="def shares(values):\n    return 3 * (values / total(values))")
+    assert verdicts["shares"].status == Status.ERROR and "builds on" not in verdicts["shares"].reason
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        'def shares(values):\n    """Divided by total(values)."""\n    return 3 * values',
+        "def shares(values, total=3):\n    return total * values",
+        "def shares(values):\n    total = 3  # not the function\n    return total * values",
+    ],
+)
+def test_only_what_is_called_is_said_to_be_built_on(graded, shares):
+    verdicts, _ = graded(total=MEAN, shares=shares)
+    assert verdicts["shares"].status == Status.FAILED and "builds on" not in verdicts["shares"].reason
+
+
+def test_what_is_called_through_a_cell_of_the_student_s_own_is_built_on(small):
+    notebook = small.with_cells(
+        RIGHT | {"steps-total": MEAN, "steps-shares": "def shares(values):\n    return 3 * helped(values)"}
+    )
+    place = next(n for n, cell in enumerate(notebook.cells) if "def shares" in cell.source)
+    notebook.cells.insert(place, new_code_cell("def helped(values):\n    return values / total(values)"))
+    small.hand_in("ada", notebook)
+    with small.engine() as engine:
+        verdicts = by_name(engine.grade(small.read("ada")))
+    assert "It builds on total, which is not right." in verdicts["shares"].reason

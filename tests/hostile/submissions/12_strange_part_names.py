@@ -1,6 +1,6 @@
 """tries: parts with names that are markup, control codes, separators, and very long
 loses: attention-split_heads
-says: expected are one tensor
+says: one tensor is expected
 cell: attention-split_heads
 """
 
