@@ -410,6 +410,7 @@ def hostile_course(course, tmp_path):
     return copy
 
 
+@pytest.mark.filterwarnings("ignore:Object of type:sqlalchemy.exc.SAWarning")
 def test_no_id_runs_a_script_at_any_address_of_formgrader(hostile_course, watched, start_lab):
     host, _, _ = start_lab(hostile_course).partition("/lab")
     watched.goto(f"{host}/formgrader/manage_students?token=course")
