@@ -292,6 +292,12 @@ def test_whose_hand_in_holds_no_notebook_is_named_with_what_it_holds(course, tmp
     ]
 
 
+def test_so_is_who_has_a_folder_full_of_other_files(course, tmp_path):
+    files = [f"ada/{FILE}", ("bob/work/report.html", "<p>"), ("bob/work/more/plot.png", "x")]
+    done = collected(course, archive(tmp_path, *files), NAME)
+    assert [str(entry) for entry in done.left] == ["bob: handed in no notebook, but report.html, plot.png."]
+
+
 def test_an_archive_without_a_notebook_is_a_sentence(course, tmp_path):
     assert [str(entry) for entry in collected(course, archive(tmp_path)).left] == [
         "download.zip: there is no notebook in it."
