@@ -21,6 +21,10 @@ MOODLES_FEEDBACK = re.compile(r"[^_]+_\d+_assignfeedback_.*")
 CANVAS = re.compile(
     r"(?P<prefix>(?P<person>(?:(?!_\d+_).)*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<order>\d+)_)(?P<file>[^/]+)"
 )
+CANVAS_TEXT = re.compile(
+    r"(?P<prefix>(?P<person>(?:(?!_\d+_).)*?)(?P<late>_LATE)?_(?P<number>\d+)_)(?P<file>(?:text|link)\.html)"
+)
+"""What Canvas calls a text or an address that was entered in place of a file."""
 HIDDEN_IN_CANVAS = re.compile(r"(?:LATE_)?anon_\w+?_\d+_[^/]+")
 AGAIN = re.compile(
     r"(?P<stem>.+?)(?:[ _-]?\((?P<copy>\d+)\)|-(?P<attempt>\d+)|(?:[ _-]+| - )(?:copy|kopie|copie|copia|cópia)[ _]?\d*)",
@@ -199,9 +203,9 @@ def _of_canvas(parts: Sequence[str]) -> FileOwner | None:
     top = parts[0]
     if HIDDEN_IN_CANVAS.fullmatch(top):
         return FileOwner("canvas", "", "", parts[-1])
-    if match := CANVAS.fullmatch(top):
+    if match := CANVAS.fullmatch(top) or CANVAS_TEXT.fullmatch(top):
         file = match["file"] if len(parts) == 1 else parts[-1]
-        late, order = bool(match["late"]), int(match["order"][:18])
+        late, order = bool(match["late"]), int(match.groupdict().get("order", "0")[:18])
         return FileOwner(
             "canvas", match["person"], match["number"], file, match["prefix"], late=late, order=order
         )

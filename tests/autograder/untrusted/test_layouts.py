@@ -39,6 +39,10 @@ def owners(*paths, known=KNOWN, called="download"):
             f"lovelaceada_LATE_12_345_{FILE}",
             FileOwner("canvas", "lovelaceada", "12", FILE, "lovelaceada_LATE_12_345_", late=True, order=345),
         ),
+        (
+            "lovelaceada_LATE_12_text.html",
+            FileOwner("canvas", "lovelaceada", "12", "text.html", "lovelaceada_LATE_12_", late=True),
+        ),
         (f"ada/{NAME}/{FILE}", FileOwner("plain", "ada", "", FILE, "ada/", NAME)),
         (f"submitted/ada/{NAME}/{FILE}", FileOwner("plain", "ada", "", FILE, "ada/", NAME)),
         (f"LATE_anon_abc_12_{FILE}", FileOwner("canvas", "", "", f"LATE_anon_abc_12_{FILE}")),
