@@ -429,8 +429,15 @@ WORKSHEETS = {
 }
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("language", WORKSHEETS)
+@pytest.mark.parametrize(
+    ("language", "encoding"),
+    [
+        *((language, "utf-8") for language in WORKSHEETS),
+        ("German", "cp1252"),
+        ("Russian", "utf-16"),
+        ("French", "utf-8-sig"),
+    ],
+)
 def test_a_worksheet_is_read_in_its_language(course, tmp_path, language, encoding):
     table = tmp_path / "worksheet.csv"
     table.write_text(WORKSHEETS[language], encoding=encoding)
