@@ -14,11 +14,17 @@ from dataclasses import dataclass
 # or without folders; in the name underscores are spaces (mod/assign/classes/downloader.php), and a group's name and a hyphen
 # come first where groups hand in. Canvas: "lovelaceada_LATE_12_345_x.ipynb" with the numbers of the user and of the file
 # (lib/content_zipper.rb).
-MOODLE = re.compile(r"(?P<person>[^_]+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
+MOODLE = re.compile(
+    r"(?P<person>[^_]+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*)|\.(?P<suffix>\w+))?"
+)
 MOODLES_FEEDBACK = re.compile(r"[^_]+_\d+_assignfeedback_.*")
 CANVAS = re.compile(
     r"(?P<prefix>(?P<person>(?:(?!_\d+_).)*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<order>\d+)_)(?P<file>[^/]+)"
 )
+CANVAS_TEXT = re.compile(
+    r"(?P<prefix>(?P<person>(?:(?!_\d+_).)*?)(?P<late>_LATE)?_(?P<number>\d+)_)(?P<file>(?:text|link)\.html)"
+)
+"""What Canvas calls a text or an address that was entered in place of a file."""
 HIDDEN_IN_CANVAS = re.compile(r"(?:LATE_)?anon_\w+?_\d+_[^/]+")
 AGAIN = re.compile(
     r"(?P<stem>.+?)(?:[ _-]?\((?P<copy>\d+)\)|-(?P<attempt>\d+)|(?:[ _-]+| - )(?:copy|kopie|copie|copia|cópia)[ _]?\d*)",
@@ -106,7 +112,8 @@ class Layout:
     def _plain(self, parts: Sequence[str]) -> FileOwner:
         person, *folders, name = parts
         inner = _inner(folders, self.assignments)
-        if inner and (self.flat or not self.knows(person)):
+        may_count = looks_like_a_notebook(name) or name.lower().endswith(".zip")
+        if inner and not (self.knows(person) and (not self.flat or not may_count)):
             whose = f"{person}'s or {inner[0]}'s" if self.knows(inner[0]) else f"{person}'s"
             raise Misplaced(
                 f"it is in a deeper folder than the others, and may be {whose}. If it is {person}'s, move it to {person}/; if "
@@ -182,12 +189,13 @@ def _is_wrapped(
 def _of_moodle(parts: Sequence[str]) -> FileOwner | None:
     """Of what stands at the top of a path: a folder that names a person, or a file."""
     match = MOODLE.fullmatch(parts[0])
-    if match is None or (len(parts) == 1 and not match["file"]):
+    if match is None or (len(parts) == 1 and not (match["file"] or match["suffix"])):
         return None
     if len(parts) > 1:
         prefix, file = f"{parts[0]}/", parts[-1]
-    else:
-        prefix, file = parts[0][: match.start("file")], match["file"]
+    else:  # without folders
+        place = match.start("file" if match["file"] else "kind")
+        prefix, file = parts[0][:place], parts[0][place:]
     return FileOwner("moodle", match["person"], match["number"], file, prefix)
 
 
@@ -195,9 +203,9 @@ def _of_canvas(parts: Sequence[str]) -> FileOwner | None:
     top = parts[0]
     if HIDDEN_IN_CANVAS.fullmatch(top):
         return FileOwner("canvas", "", "", parts[-1])
-    if match := CANVAS.fullmatch(top):
+    if match := CANVAS.fullmatch(top) or CANVAS_TEXT.fullmatch(top):
         file = match["file"] if len(parts) == 1 else parts[-1]
-        late, order = bool(match["late"]), int(match["order"][:18])
+        late, order = bool(match["late"]), int(match.groupdict().get("order", "0")[:18])
         return FileOwner(
             "canvas", match["person"], match["number"], file, match["prefix"], late=late, order=order
         )

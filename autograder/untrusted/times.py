@@ -186,7 +186,7 @@ def _take_meridiem(words: list[str]) -> tuple[str, list[str]]:
     """am, pm or nothing, in any language."""
     found, others = set(), []
     for word in words:
-        meant = _meridiems(word.casefold())
+        meant = set() if _calendar(True).get(_key(word)) else _meridiems(word.casefold())
         if meant and (word.casefold() in ("am", "pm") or not _names(word)):
             found |= meant
         else:

@@ -292,6 +292,12 @@ def test_whose_hand_in_holds_no_notebook_is_named_with_what_it_holds(course, tmp
     ]
 
 
+def test_so_is_who_has_a_folder_full_of_other_files(course, tmp_path):
+    files = [f"ada/{FILE}", ("bob/work/report.html", "<p>"), ("bob/work/more/plot.png", "x")]
+    done = collected(course, archive(tmp_path, *files), NAME)
+    assert [str(entry) for entry in done.left] == ["bob: handed in no notebook, but report.html, plot.png."]
+
+
 def test_an_archive_without_a_notebook_is_a_sentence(course, tmp_path):
     assert [str(entry) for entry in collected(course, archive(tmp_path)).left] == [
         "download.zip: there is no notebook in it."
@@ -423,8 +429,15 @@ WORKSHEETS = {
 }
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("language", WORKSHEETS)
+@pytest.mark.parametrize(
+    ("language", "encoding"),
+    [
+        *((language, "utf-8") for language in WORKSHEETS),
+        ("German", "cp1252"),
+        ("Russian", "utf-16"),
+        ("French", "utf-8-sig"),
+    ],
+)
 def test_a_worksheet_is_read_in_its_language(course, tmp_path, language, encoding):
     table = tmp_path / "worksheet.csv"
     table.write_text(WORKSHEETS[language], encoding=encoding)

@@ -111,6 +111,18 @@ def test_who_is_late_pays_what_the_course_s_rule_says(small):
     assert penalties == {"ada": 0, "bob": 4.5, "cem": 0}
 
 
+def test_nbgrader_s_own_rule_takes_everything_from_who_is_late(small):
+    settings = small.root / "nbgrader_config.py"
+    settings.write_text(settings.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2026-10-01 11:30:00 UTC")
+    (small.hand_in("ada") / "timestamp.txt").write_text("2026-10-01 12:00:00 UTC")
+    small.grade_class()
+    with small.gradebook() as gradebook:
+        submission = gradebook.find_submission(NAME, "ada")
+        assert submission.late_submission_penalty == submission.score > 0
+
+
 def test_nobody_pays_for_a_time_that_cannot_be_read_and_it_is_named(small):
     settings = small.root / "nbgrader_config.py"
     settings.write_text(settings.read_text() + RULE)

@@ -28,10 +28,20 @@ def owners(*paths, known=KNOWN, called="download"):
     [
         (f"{ADA}_/{FILE}", FileOwner("moodle", "Ada Lovelace", "12345", FILE, f"{ADA}_/")),
         (f"{ADA}/inner/{FILE}", FileOwner("moodle", "Ada Lovelace", "12345", FILE, f"{ADA}/")),
+        (
+            "Ada Lovelace_12345_assignsubmission_onlinetext.html",
+            FileOwner(
+                "moodle", "Ada Lovelace", "12345", "onlinetext.html", "Ada Lovelace_12345_assignsubmission_"
+            ),
+        ),
         (f"{ADA}_{FILE}", FileOwner("moodle", "Ada Lovelace", "12345", FILE, f"{ADA}_")),
         (
             f"lovelaceada_LATE_12_345_{FILE}",
             FileOwner("canvas", "lovelaceada", "12", FILE, "lovelaceada_LATE_12_345_", late=True, order=345),
+        ),
+        (
+            "lovelaceada_LATE_12_text.html",
+            FileOwner("canvas", "lovelaceada", "12", "text.html", "lovelaceada_LATE_12_", late=True),
         ),
         (f"ada/{NAME}/{FILE}", FileOwner("plain", "ada", "", FILE, "ada/", NAME)),
         (f"submitted/ada/{NAME}/{FILE}", FileOwner("plain", "ada", "", FILE, "ada/", NAME)),
@@ -96,6 +106,11 @@ def test_a_folder_of_a_student_is_not_taken_for_one_around_students():
         assert owners(f"someone/ada/{FILE}", called=called) == [None], "who may be a class or a student"
     assert owners(f"zoe/ada/{FILE}", f"new/{FILE}") == [None, "new"]
     assert owners(f"zoe/ada/{FILE}", f"new/{NAME}/{FILE}") == [None, "new"]
+
+
+def test_what_is_no_notebook_is_a_student_s_however_deep_it_is():
+    """So that who has handed in nothing else is named."""
+    assert owners(f"ada/{FILE}", "bob/work/report.html", "zoe/work/report.html") == ["ada", "bob", None]
 
 
 def test_what_systems_leave_behind_says_nothing_about_a_layout():
