@@ -416,10 +416,10 @@ class _Placing:
 
     def _all_notes(self) -> Iterator[str]:
         if count := len(self._lost):
-            cells = "One cell of this notebook was" if count == 1 else f"{count} cells of this notebook were"
+            cells = "One cell of this notebook" if count == 1 else f"{count} cells of this notebook"
             yield (
-                f"{cells} not where the release has them, or had lost the marks by which they are recognised, as happens in "
-                "some editors: they were found again by text, function and order."
+                f"{cells} had to be found again by text, function and order: a mark was lost, or a cell moved or merged, as "
+                "happens in some editors."
             )
         if self._turned:
             names = ", ".join(f"`{name}`" for name in self._turned)

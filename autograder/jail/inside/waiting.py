@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 from .limits import Limits
 
+TOO_LONG = 3600.0  # seconds of sleep; less ends at the cell's limit
+
 
 class NobodyAnswers(RuntimeError):
     """The notebook asks a person for something."""
@@ -20,16 +22,15 @@ class NobodyAnswers(RuntimeError):
 
 @contextmanager
 def without_waiting(limits: Limits) -> Iterator[None]:
-    """Until the end of the `with` nothing asks a person, and nothing sleeps for longer than a cell may take."""
+    """Until the end of the `with` nothing asks a person, and nothing sleeps for hours."""
     before = builtins.input, getpass.getpass, time.sleep
     really_sleep = time.sleep
 
     def sleep(seconds: Any) -> None:
-        """As time.sleep, unless it would outlast the cell's limit."""
-        if isinstance(seconds, int | float) and seconds > limits.cell_seconds:
+        """As time.sleep, unless it would take hours."""
+        if isinstance(seconds, int | float) and seconds > TOO_LONG:
             raise TimeoutError(
-                f"time.sleep({seconds:g}) is longer than the {limits.cell_seconds:g} seconds that a cell may take while it is "
-                "graded."
+                f"time.sleep({seconds:g}) was not begun: a cell may take {limits.cell_seconds:g} seconds while it is graded."
             )
         really_sleep(seconds)
 

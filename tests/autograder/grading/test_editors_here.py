@@ -158,7 +158,7 @@ def test_without_any_mark_a_notebook_is_graded_as_with_them(course):
     assert (result.score, result.max_score) == (9, 10)
     history = read_history(course.assignment, "ada")
     assert history.answers["steps-question"] == "They stay as they are."
-    assert "7 cells of this notebook were not where" in history.notes[0]
+    assert "7 cells of this notebook had to be found again" in history.notes[0]
 
 
 def test_merged_cells_cost_nothing(course):

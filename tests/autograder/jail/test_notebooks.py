@@ -161,7 +161,7 @@ def test_an_error_shows_the_students_frames_and_the_notebook_goes_on(run):
         ("import sys\nsys.exit(3)", "SystemExit"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("raise BaseException('all')", "BaseException"),
-        ("input('name? ')", "EOFError"),
+        ("input('name? ')", "NobodyAnswers"),
         ("%nonsense", "UsageError"),
         ("raise ExceptionGroup('two', [ValueError(1), KeyError(2)])", "ExceptionGroup"),
         ("class Bad(Exception):\n    def __str__(self):\n        raise ValueError\nraise Bad", "Bad"),

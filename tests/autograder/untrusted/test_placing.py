@@ -141,7 +141,7 @@ def test_cells_that_lost_every_mark_are_found_again():
     work.forget()
     assert work.restored() == ANSWERS and work.as_run() == RIGHT
     assert [c.metadata for c in work.result.notebook.cells] == [c.metadata for c in RELEASE.cells]
-    assert "6 cells of this notebook were not where" in work.result.notes[0]
+    assert "6 cells of this notebook had to be found again" in work.result.notes[0]
 
 
 @pytest.mark.parametrize("unanswered", ANSWERS)
