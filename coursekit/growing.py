@@ -275,7 +275,9 @@ def whole_numbers(given: Any, function: str) -> list[int]:
         return [int(number) for number in given]
     except (TypeError, ValueError):
         shown = " ".join(repr(given).split())
-        raise TypeError(f"{function} should give whole numbers, in a list or tuple; yours gives {shown[:60]}.") from None
+        raise TypeError(
+            f"{function} should give whole numbers, in a list or tuple; yours gives {shown[:60]}."
+        ) from None
 
 
 def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
