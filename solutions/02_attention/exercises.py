@@ -355,7 +355,7 @@ softmax = Exercise(
         ),
         Mistake(
             "logarithm of the softmax",
-            "None of your numbers is positive: these are log-probabilities. The softmax itself is asked for.",
+            "None of your numbers is positive: these are log-probabilities. Return the softmax itself.",
             "exponentials / exponentials.sum(dim, keepdim=True)", "shifted - exponentials.sum(dim, keepdim=True).log()",
         ),
         Mistake(
