@@ -366,7 +366,7 @@ predict("static.moved", ...)
 
 # %% [markdown]
 # Now write down your candidates, as many as you like, and run the next cells. The word that moved furthest wins. It must
-# be among the 7,000 most frequent words of the novels and the 20,000 of GloVe, because rare words have unreliable vectors.
+# be among the 8,000 most frequent words of the novels and the 20,000 of GloVe, because rare words have unreliable vectors.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_skipgram
@@ -382,7 +382,7 @@ two_corpora = {
     "in GloVe": F.normalize(glove.vectors[[glove.index[word] for word in common_words]], dim=1),
 }
 place_of = {word: i for i, word in enumerate(common_words)}
-frequent_in_both = [place_of[word] for word in novel_words[:7000] if word in place_of and glove.index[word] < 20_000]
+frequent_in_both = [place_of[word] for word in novel_words[:8000] if word in place_of and glove.index[word] < 20_000]
 
 
 def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]:
@@ -1111,14 +1111,14 @@ print("river:", ", ".join(vocabulary[i] for i in nearest(shortened, river, 7)))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
-hits = {
+hits_of = {
     name: nearest_hits(exam, *(average_of_neighbours(s.ids, s.position, vectors) for s in (exam.labelled, exam.held_out)))
     for name, vectors in (("skip-gram", static.word), ("U S^½", shortened), ("U S", U[:, :50] * S[:50]))
 }
-gap = {kind: (hits["U S^½"].astype(float) - hits["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
+gap = {kind: (hits_of["U S^½"].astype(float) - hits_of["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
 by_kind = {
     what: {
-        **{f"average, {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits.items()},
+        **{f"average, {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits_of.items()},
         "U S^½ minus skip-gram (95 %)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
     } for kind, what in QUESTIONS.items()
 }
