@@ -185,7 +185,7 @@ def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]
 check("static.ppmi", lambda case: ppmi(case["counts"]))
 
 # %% [markdown]
-# In the raw counts, *the* has the largest column; your function reduces it to almost nothing. The table on the right is a
+# In the raw counts, the column of *the* has the largest values; your function reduces them to almost nothing. The table on the right is a
 # control: PPMI after the neighbours have been shuffled, so that every pair is a coincidence.
 
 # %% tags=["demo"]
@@ -346,13 +346,13 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 display(Markdown(
     "In the plane, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of *biology*, as close to "
     f"that group ({to_group['biology']:.2f}) as the words of the group are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}) and "
-    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and each pulls it the more strongly, the more is "
+    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and a sense pulls it more strongly if more is "
     "written about it. (The plane keeps two of fifty dimensions, so read distances off the bars, not off the map.)"))
 
 # %% [markdown]
 # ### A contest: which word moved furthest?
 #
-# To its vector, a word means what the texts said with it. GloVe learned from texts of our own time. The course has also
+# A word vector reflects the texts that it was learned from. GloVe learned from texts of our own time. The course has also
 # trained word2vec, which the next section explains, on 82 novels of 1839 to 1927
 # ([card](../../data/models/novels_skipgram.md)). Take the ten nearest words of *cell* in the novels. How near are they to
 # *cell* in GloVe? We rank all words that both tables contain by their cosine with *cell* in GloVe, and take the median
@@ -365,8 +365,8 @@ display(Markdown(
 predict("static.moved", ...)
 
 # %% [markdown]
-# Now write down your candidates, as many as you like, and run the next cells. The word that moved furthest wins. It must
-# be among the 7,000 most frequent words of the novels and the 20,000 of GloVe, because rare words have unreliable vectors.
+# Now write down your candidates and run the next cells. The word that moved furthest wins. It must be among the 8,000 most
+# frequent words of the novels and the 20,000 most frequent of GloVe, because rare words have unreliable vectors.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_skipgram
@@ -382,7 +382,7 @@ two_corpora = {
     "in GloVe": F.normalize(glove.vectors[[glove.index[word] for word in common_words]], dim=1),
 }
 place_of = {word: i for i, word in enumerate(common_words)}
-frequent_in_both = [place_of[word] for word in novel_words[:7000] if word in place_of and glove.index[word] < 20_000]
+frequent_in_both = [place_of[word] for word in novel_words[:8000] if word in place_of and glove.index[word] < 20_000]
 
 
 def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]:
@@ -569,7 +569,7 @@ display(pd.DataFrame({
 # %% [markdown]
 # Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. Four times as
 # many steps halve the gap in the loss, with 50 dimensions as well as with 200. So learning approaches the table that one
-# can count, but slowly: even the highest correlation, 0.97, leaves 6 % of the variance unexplained.
+# can count, but slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
@@ -955,8 +955,8 @@ pictures.bars(separations, "separation (difference of cosines)")
 # A function of the word alone has separation 0, whatever its table contains, because all occurrences get the same vector.
 #
 # Now for the test itself. Each held-out word takes the sense of the most similar labelled occurrence. Ties go to the more
-# frequent sense. All vectors of $f(w)$ tie, so its score is that of always answering with the most frequent sense of the
-# word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other
+# frequent sense. Under $f(w)$ all occurrences tie, so its score is that of always answering with the most frequent sense
+# of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other
 # words, and *near words* gives a larger weight to nearer words.
 
 # %% tags=["demo"]
@@ -974,9 +974,9 @@ of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
     "The scoreboard shows means over three trainings (`python -m experiments skip_gram_exam`); here are the results of yours. "
     f"The static vector has an accuracy of {of_one[0]:.2f} to {of_one[-1]:.2f}, that of the most frequent sense, because it is the same in all sentences. "
-    f"The average of the words *before* answers {before.left:.2f} of the questions with the cue on "
-    f"the left, and {before.right:.2f} of those with the cue only on the right. No model that sees only the words before can expect more than {limits.words_before.right:.2f} there. (This bound "
-    f"is an expectation; in a single test a score may lie slightly above it, within its interval.) The average of the words on *both* sides answers {around.left:.2f} and {around.right:.2f}. "
+    f"With the average of the words *before*, the accuracy is {before.left:.2f} if the cue is on "
+    f"the left, and {before.right:.2f} if it is only on the right. No model that sees only the words before can expect more than {limits.words_before.right:.2f} there. (This bound "
+    f"is an expectation; in a single test a score may lie slightly above it, within its interval.) With the average of the words on *both* sides, the accuracies are {around.left:.2f} and {around.right:.2f}. "
     "So f(w) lacks the context, not a better table: wherever a word reveals the sense, even an average is enough.\n\n"
     f"The last two panels are different. The average of all other words reaches {around.order1:.2f} and {around.order2:.2f}, about one half, and counts do no better. "
     f"The words before reach {before.order1:.2f} and {before.order2:.2f}. The first value is above one half although this average covers fewer words. To know that a word comes *before* another "
@@ -1111,14 +1111,14 @@ print("river:", ", ".join(vocabulary[i] for i in nearest(shortened, river, 7)))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
-hits = {
+hits_of = {
     name: nearest_hits(exam, *(average_of_neighbours(s.ids, s.position, vectors) for s in (exam.labelled, exam.held_out)))
     for name, vectors in (("skip-gram", static.word), ("U S^½", shortened), ("U S", U[:, :50] * S[:50]))
 }
-gap = {kind: (hits["U S^½"].astype(float) - hits["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
+gap = {kind: (hits_of["U S^½"].astype(float) - hits_of["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
 by_kind = {
     what: {
-        **{f"average, {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits.items()},
+        **{f"average, {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits_of.items()},
         "U S^½ minus skip-gram (95 %)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
     } for kind, what in QUESTIONS.items()
 }

@@ -179,7 +179,7 @@ def test_counted_and_shortened_vectors_do_as_well_where_words_tell(measured):
     for kind in ("left", "right"):
         low, high = bootstrap(measured["gap"][kind])
         assert -0.025 < low < 0.005 and high < 0.015  # "lose two points at most"
-    both = (measured["hits"][name].astype(float) for name in ("U S^½", "U S"))
+    both = (measured["hits_of"][name].astype(float) for name in ("U S^½", "U S"))
     low, high = bootstrap(np.subtract(*both))
     assert -0.02 < low < 0.005 and -0.005 < high < 0.02  # "makes no difference"
 
