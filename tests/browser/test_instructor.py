@@ -343,6 +343,7 @@ def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(
         )
 
     score = watched.locator(f"input.score#{REFLECTION}")
+    watched.locator("input.extra-credit[placeholder]").first.wait_for(state="attached")  # saving is set up
     score.fill("1.5")
     with saved("grade") as grade:
         score.press("Tab")

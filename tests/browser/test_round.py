@@ -250,6 +250,9 @@ def test_a_reflection_is_graded_by_hand(room, course, picture):
     frame.get_by_role("link", name="Submission #1").click()
     score = frame.locator(f"input.score#{WRITTEN}")
     score.scroll_into_view_if_needed()
+    # formgrader saves what is typed only once it has read the grades and the comments: it then sets the placeholders
+    frame.locator("input.extra-credit[placeholder]").first.wait_for(state="attached")
+    frame.locator(f"textarea.comment#{WRITTEN}-comment[placeholder]").wait_for(state="attached")
     with room.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT"):
         score.fill("1.5")
         score.press("Tab")
