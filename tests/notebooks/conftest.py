@@ -12,6 +12,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == HERE and "run" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.timeout(1800))  # the first one executes the notebook
 
 
 def pytest_generate_tests(metafunc):
