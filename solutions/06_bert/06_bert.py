@@ -182,7 +182,8 @@ print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
 # Up to a constant factor, it states how much more often b follows a than it would by chance.
-#
+
+# %% [markdown]
 # By hand, for a text with *the* (9 times), *hat* (4) and *quiz* (1): the pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore merges a pair of *the* first.
 # The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so WordPiece's ratio merges the rarest word first.
 
@@ -805,7 +806,7 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side. Its use of word order depends on the seed: for two of the three seeds it is hardly better than a bag of words, for the third it answers four questions in five correctly (hence the wide interval). Layer 2
+# Layer 1 finds cues on either side. Its use of word order depends on the seed: two of the three seeds are hardly better than a bag of words, and the third answers four questions in five correctly. This explains the wide interval. Layer 2
 # is nearly always correct for every seed, with one clause as well as with two, so there is no sign that two clauses need more depth than one. Does order require two layers, then?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -869,7 +870,8 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 #
 # MiniLM has BERT's architecture, with six of the layers of 03, and its weights are published. (It was distilled from a larger model and then tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block` as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
 # default of 10⁻⁵.
-#
+
+# %% [markdown]
 # Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, for its subword, its segment and its
 # position. BERT does not use the sinusoid of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
 # **pooler**: a linear map and tanh applied to the vector of [CLS], for predictions about the whole sequence.
@@ -1350,7 +1352,10 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads have only ever seen novels of 1839 to 1927, five million parameters and an hour of training are little, and this is the lesson of scale: the original BERT was trained on 3.3 billion words. A few sentences do not show how well the models predict on average, so we measure it, and ask how much the *right-hand* context is worth in real English. In 160 sentences of our own we mask one word each and let each model see both sides, only the
+# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads have only ever seen novels of 1839 to 1927, five million parameters and an hour of training are little, and this is the lesson of scale: the original BERT was trained on 3.3 billion words.
+
+# %% [markdown]
+# A few sentences do not show how well the models predict on average, so we measure it, and ask how much the *right-hand* context is worth in real English. In 160 sentences of our own we mask one word each and let each model see both sides, only the
 # words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends at the gap, or every token of that side becomes [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1445,7 +1450,7 @@ for other, (by, give_or_take) in other_training.items():
 # Whichever way it is removed, the right-hand context is worth something to both models. How much depends on the method, most of all for the novels' BERT: a truncated text looks like a complete one, and nearly all sequences in its training data ended with a complete sentence. For English no exact entropy tells us which method is right.
 
 # %% [markdown]
-# In novels the ranking by top-1 accuracy is clear, paired by gap: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head; on our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact; multiplying their probabilities, it outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
+# In novels the ranking by top-1 accuracy, paired by gap, is clear: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head. On our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact; multiplying their probabilities, it outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
 
 # %% [markdown]
 # **Training curves.** During training we recorded the loss on authors outside the training set: for this BERT, for the same model with another seed, and for the GPT of 07, which was trained on the same sequences.
@@ -1515,7 +1520,8 @@ display(pd.concat([
 #
 # Which of the paper's choices matter? We compare a small BERT trained as in the paper with five that each change one choice, with three seeds (`experiments/ablations.py`, over an hour of one core). Much is
 # simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
-#
+
+# %% [markdown]
 # The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, with its t interval
 # over seeds (02), is its *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
 
@@ -1541,7 +1547,8 @@ display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"])
 #
 # - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up lowers it a little, too.
 # - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
-#
+
+# %% [markdown]
 # > **Sources say, we measure.** RoBERTa performed as well or slightly better without NSP (Liu et al. 2019), and a model of BERT-Large's size was better with 40 % than with 15 % (Wettig et al. 2023), both fine-tuned and in English.
 # > Our results point in the same directions; three seeds do not support more than that.
 
@@ -1733,9 +1740,9 @@ for name, c in configurations.items():
 #
 # - Text provides its own labels: an autoregressive model predicts the next word, a masked model predicts masked words.
 # - WordPiece tokenises greedily by the longest match. 30,522 subwords represent any word, or it becomes [UNK].
-# - The input is [CLS] a [SEP] b [SEP]; each token starts as the sum of its token, segment and position embeddings.
+# - Each token starts as the sum of its token, segment and position embeddings.
 # - 15 % of the words are predicted: 80 % of these become [MASK], 10 % another word, 10 % are left unchanged. The loss counts only those positions.
-# - The loss of a model minus the entropy of the language is a KL divergence; the worth of the right-hand context can be stated in nats, for the language and for a model.
+# - The loss of a model minus the entropy of the language is a KL divergence.
 # - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
 # **Next**: 07 replaces masking by a causal mask: a decoder sees only the left side and, in exchange, can generate text.

@@ -306,7 +306,7 @@ pictures.cost(costs)
 
 # %% [markdown]
 # Your model stores its own cache, so it can process only one text at a time. Published code for GPT-2 returns the cache and expects it as an argument (`past_key_values`), which keeps the model
-# stateless: it can serve several texts in turn, return to an earlier point, or generate several continuations of the same prefix. The computation is the same.
+# stateless. It can then serve several texts in turn, return to an earlier point, or generate several continuations of the same prefix. The computation is the same.
 
 # %% [markdown]
 # ## 3 · One loss at every position
@@ -606,8 +606,8 @@ statistics.of_a_share(20, share_not_told)
 
 # %% [markdown]
 # GPT's vectors encode the sense where it is determined, with either classifier. On the remaining questions its accuracy is at chance level, neither above *nor below*. Below would be possible: held-out sentences are new combinations of
-# words. If each sense had a split of its own, a prefix that occurs in training with one sense would be held out with another, and a model that has learned the training sentences
-# well would predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split
+# words. If each sense had a split of its own, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences
+# well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split
 # first.
 
 # %% [markdown]
@@ -763,7 +763,10 @@ for name, (mean, half) in above.items():
 
 # %% [markdown]
 # Top-p gives the best trade-off: at the same fraction of possible sentences it uses more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many words as the language, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
-# reduce such errors at the cost of diversity. Top-k with k = 10 lies below the line of the temperatures, since it removes words even where many are
+# reduce such errors at the cost of diversity.
+
+# %% [markdown]
+# Top-k with k = 10 lies below the line of the temperatures, since it removes words even where many are
 # possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; here it also holds for sentences of ten words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1682,7 +1685,7 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where order decides, it outperforms all models that ignore the order; where the cue is only on the right, it is worse than every model that uses the right side,
+# GPT reaches the dashed line in every panel, or comes close to it. Where order decides, it outperforms all models that ignore the order. Where the cue is only on the right, it is worse than every model that uses the right side,
 # even than a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
 
 # %% [markdown]
@@ -1756,11 +1759,11 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 #
 # - A causal mask adds −∞ to the scores of later positions, so that a single pass trains every position.
 # - A decoder's vector of a word is computed before anything to its right, whatever the size of the model.
-# - Temperature and top-k reshape the distribution; top-p truncates it where p is reached, including the token that crosses p.
+# - Temperature and top-k reshape the distribution; top-p truncates it after the token that reaches p.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits.
-# - Your GPT has GPT-2's architecture: with its weights under the right names, the logits agree.
+# - Your GPT has GPT-2's architecture: with the same weights, the logits agree.
 # - Few-shot examples shift SmolLM2’s threshold considerably and improve its ranking slightly.
-# - A model with two layers learns in context as well as the exact posterior does; one layer with two heads does not.
+# - In context, two layers learn as well as the exact posterior does; one layer with two heads does not.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
 

@@ -211,7 +211,7 @@ display(pd.DataFrame(counted).map("{:,}".format))
 # %% [markdown]
 # ## 3 · What to train: four strategies
 #
-# Parameters that are not trained are **frozen**. The strategies differ in what they freeze.
+# Excluding parameters from training is called **freezing**. The strategies differ in what they freeze.
 #
 # - **Frozen features** (feature extraction, linear probing): only the head is trained.
 # - **Last layers** (partial fine-tuning): the head and the top of the encoder are trained.
@@ -958,7 +958,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# They reduce forgetting. With a decay of ¼ and 3e-3 at the head, the accuracy equals that of the best single rate, 1e-3, on both tasks (as far as three seeds can show), but the model forgets less than a tenth as much. A single low rate of 3e-4
+# They reduce forgetting. With a decay of ¼ and 3e-3 at the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. But the model forgets less than a tenth as much. A single low rate of 3e-4
 # also forgets little, though still more than that. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (This holds for two layers and 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
@@ -1077,7 +1077,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 
 # %% [markdown]
 # After the pooler the coordinates are small and all reviews look much alike; more steps help with each of the three seeds. A head on the mean needs no more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
-# fine-tuning as such: compared with the head on the mean, full fine-tuning is not clearly better with these seeds. Notebook 10 uses the mean.
+# fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better with these seeds. Notebook 10 uses the mean.
 
 # %% [markdown]
 # **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
@@ -1234,8 +1234,9 @@ display(pd.DataFrame({
 # %% [markdown]
 # At the learning rate of our run, the loss on masked words increases by half (*swap*) or doubles (*topic*), whereas the accuracies on word senses stay within a few points of their old values. The senses are far enough apart that the vectors may change considerably before a nearest neighbour changes; the
 # head that predicts words is sensitive to every change.
-#
-# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well: the model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. *Topic* still costs hardly any sense questions, at
+
+# %% [markdown]
+# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. *Topic* still costs hardly any sense questions, at
 # over five nats per masked word. What is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
@@ -1332,18 +1333,18 @@ for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
 print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 
 # %% [markdown]
-# Early stopping by the loss ends the run a few points of accuracy before its final value: the later epochs gain a little accuracy, make the model more confident even where it is wrong, and forget more. The choice of metric decides. `Trainer` has an `EarlyStoppingCallback`
+# Early stopping by the loss ends the run a few points of accuracy before its final value. The later epochs gain a little accuracy, make the model more confident even where it is wrong, and forget more. The choice of metric decides. `Trainer` has an `EarlyStoppingCallback`
 # that monitors any metric you name.
 
 # %% [markdown]
 # ## Summary
 #
-# - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 parameters in BERT-Base.
-# - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in which parameters require a gradient.
-# - Weight decay is not applied to biases and layer norms. Warm-up keeps the first steps short.
-# - A step may process its batch in micro-batches: their gradients add up, and each example has the same weight.
+# - Fine-tuning starts from θ_pre. Only the head is new: 1,538 of 109,483,778 parameters in BERT-Base.
+# - Strategies differ in which parameters require a gradient: those of the head, of the last layers, or all.
+# - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
+# - A batch may be processed in micro-batches, whose gradients add up.
 # - A task near pre-training needs only a head; a distant task needs the layers. Whatever is trained forgets, and forgetting grows with the learning rate.
-# - A learning rate that is too large raises no error: the loss stays at log C, or seeds disagree.
+# - A learning rate that is too large raises no error: the loss stays at log C.
 # - Without an interval, a difference of two points means nothing.
 #
 # **Next**: 10 puts three heads on one encoder, for sentiment, entities and questions.

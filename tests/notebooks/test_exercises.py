@@ -118,7 +118,7 @@ def test_an_exercise_says_that_a_library_s_function_is_a_fair_answer():
 
 PROMISES = re.compile(r"you are right|are right where|your answer is correct", re.IGNORECASE)
 TRUE_ALL_THE_SAME = {
-    ("transformer.layer_norm", "no epsilon"): "no public input has a large variance and a tiny epsilon",
+    ("transformer.layer_norm", "epsilon not used"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
     ("gpt.shift_loss", "padding counted"): "each public input has padding",
     ("decoders.attention", "positions restart with the cache"): "an input asks at once and in pieces",
