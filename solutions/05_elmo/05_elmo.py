@@ -104,8 +104,8 @@ pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
 # Of all trained filters, this one rises most reliably from singular to plural: it detects a final *s*. It knows letters, not meanings, since *bus* activates it as
-# well. And it need not have been learned: among 328 random filters, too, one
-# happens to respond to the end of a word nearly as reliably, and for one seed by a larger margin.
+# well. And it need not have been learned: of 328 random filters, one
+# happens to respond nearly as reliably, and for one seed by a larger margin.
 #
 # The largest answers of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may then transform
 # them: a gate
@@ -312,7 +312,7 @@ display(Markdown(
 # $$p(x_1 \dots x_T) = \prod_t p(x_t \mid x_1 \dots x_{t-1}) = \prod_t p(x_t \mid x_{t+1} \dots x_T) .$$
 #
 # (The forward model is given [BOS] and has to predict [EOS]; for the backward model it is the other way round.)
-# So the entropy is the same in both directions, and the forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only in what the
+# So the entropy is the same in both directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only in what the
 # models have failed to learn. In the
 # paper they were approximately equal, with the backward one slightly lower.
 
@@ -321,8 +321,8 @@ display(Markdown(
 #
 # Why not use a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half predicting the next word and the backward half the preceding one?
 # To find
-# out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In 02 and 03 the course
-# computed this for you; now you write it.
+# out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In 02 and 03 this was
+# done for you; now you write it.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
@@ -380,8 +380,8 @@ pictures.influences(leaks, sentence)
 # %% [markdown]
 # A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it should predict. In 2016 a pull request
 # made a
-# popular character model bidirectional. A user reported good perplexity and poor text, and the author withdrew it: the network had *seen* the characters that it
-# should predict (char-rnn-tensorflow, pull request
+# popular character model bidirectional. Perplexity was good, the text was poor, and the author withdrew it: the network had *seen* the characters that it should
+# predict (char-rnn-tensorflow, pull request
 # 64). The code below does what `nn.LSTM` does between its layers, written with your function, and gives the same numbers. *Find the bug.*
 
 # %%
@@ -606,7 +606,7 @@ show(*small_models.losses("elmo"))
 # %% [markdown]
 # Two LSTM stacks thus learn nearly everything that the language allows. Held-out sentences contain combinations of words that occur in no training sentence, and a
 # model that learns to exclude them is penalised here. The numbers in brackets, for
-# fresh sentences with training combinations, show how much this costs. The entropy does not depend on the split (`data/models/README.md`).
+# fresh sentences with training combinations, show how much this costs.
 
 # %% [markdown]
 # ## 5 · From 2L + 1 vectors to L + 1
@@ -675,7 +675,7 @@ pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.
 
 # %% [markdown]
 # At layer 0 all occurrences of *cell* have the same vector: the cosine is 1, as for a static embedding. From layer 1 on the vector is contextual, f(w, C):
-# *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word is a baseline: it shows the cosine of two unrelated words.
+# *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word is a baseline.
 #
 # Next we evaluate all ambiguous words, on the course's test of word senses. In its questions the cue is on the left of the word, only on its *right*, or in the
 # *order* of the words, with one clause or with two.
@@ -714,72 +714,8 @@ print(f"Of {len(exam.held_out):,} questions, the words before determine the sens
       f"the words after in {told['right'].sum():,}, neither alone in {untold.sum():,}.")
 
 # %% [markdown]
-# There is none: in each question one side alone determines the sense. So two unidirectional models suffice here. (This is a property of the generated language;
-# do not expect it of English.) Which side it is differs from sentence to sentence. What accuracy does each half of the top layer reach?
-#
-# **Predict:** in sentences with two clauses in which order decides, the forward half finds about 83 % of the senses, the backward half about 65 %. What accuracy do
-# the concatenated halves reach (0 to 1)?
-
-# %% tags=["demo"]
-predict("elmo.both_halves", ...)
-
-# %% tags=["demo"]
-halves = halves_of(elmo)
-by_half = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]) for name, part in halves.items()}
-reveal("elmo.both_halves", by_half["side by side"].order2)
-for name, found in by_half.items():
-    print(f"{name:<14} {found}")
-
-# %% [markdown]
-# Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows: the forward half
-# to the dashed line of the figure above, the backward half to the first row of
-# the next figure.
-#
-# There is one exception. Where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information about these
-# senses but counts as
-# much in the cosine, and pulls the vector towards sentences that merely begin alike. Concatenation leaves it to the classifier to decide which half to trust.
-#
-# The recorded results for all seeds, also with other classifiers (`python -m experiments elmo_halves`):
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-from coursekit.intervals import half_width, mean_and_half
-
-after = {kind: surest["right"][exam.held_out.cue == kind].mean() for kind in QUESTIONS}
-recorded_halves = read_table("results/elmo_halves.csv")
-pictures.halves(recorded_halves, after)
-
-# %% [markdown]
-# A linear classifier finds nearly all senses in the same vectors, because it learns which half to trust; so does the nearest neighbour with four times as many
-# labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained
-# stacks detect cues, since a random LSTM mixes neighbouring words into a word's
-# state, much as counting does. They do not represent who did what to whom. *That* is what training adds.
-#
-# Which sentences are the neighbours? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest labelled sentences
-# at each layer:
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-labelled_layers, held_out_layers = known, asked
-missed = (exam.held_out.cue == "right") & ~nearest_hits(exam, known[-1], asked[-1])
-some = [int(missed.argmax())]
-
-def show_neighbours(sentence: int, layer: int, count: int = 3) -> None:
-    """Print the labelled sentences with the same word whose vectors are nearest at a layer, with their senses."""
-    word = exam.held_out.ids[sentence, exam.held_out.position[sentence]]
-    same = np.flatnonzero(exam.labelled.ids[np.arange(len(exam.labelled)), exam.labelled.position] == word)
-    near = torch.cosine_similarity(labelled_layers[layer, same], held_out_layers[layer, sentence], dim=-1)
-    best, places = near.topk(count)
-    print(f"layer {layer}: {' '.join(exam.held_out.words(sentence))}  ({language.senses[exam.held_out.sense[sentence]]})")
-    for cosine, one in zip(best.tolist(), same[places.numpy()].tolist()):
-        print(f"    {cosine:.3f}  {' '.join(exam.labelled.words(one))}  ({language.senses[exam.labelled.sense[one]]})")
-
-for layer in range(len(labelled_layers)):
-    show_neighbours(some[0], layer)
-
-# %% [markdown]
-# At layer 0 all occurrences of the word have the same vector. At the top the nearest occurrence has a different sense: its sentence begins like ours, with a word of
-# the same kind at each position. The words that follow,
-# which determine the sense, have no more weight than those.
+# There is none: in each question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated language;
+# do not expect it of English.) Which side it is differs from sentence to sentence, and the concatenated vector contains both.
 
 # %% [markdown]
 # ## 6 · Which layers? The task decides
@@ -909,22 +845,25 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task prefers a different layer, for all five seeds (each with its own sentences, initial weights and held-out verbs). *Morphology* gives most weight to layer 0,
-# which encodes the characters, *sense* gives most to the top by a wide margin, and *syntax* gives slightly more to layer 1
+# Each task prefers a different layer, for all five seeds. *Morphology* gives most weight to layer 0, which encodes the characters, *sense* gives most to the top by a
+# wide margin, and *syntax* gives slightly more to layer 1
 # than to the others.
 #
 # In the paper, too, layer 1 was best for the part of speech (accuracy 97.3, layer 2: 96.8) and layer 2 for senses (F1 69.0, layer 1: 67.4).
 
 # %% [markdown]
-# This order of the layers holds with other penalties and numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. One
-# caution: layer 2 contains layer 1 through its residual connection. Without this part of layer 2,
-# layer 1 receives more weight in both tasks, but *sense* still prefers layer 2. A layer with a small weight may be needed all the same, if another layer contains it.
+# This order of the layers holds with other penalties and numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. Layer
+# 2 contains layer 1 through its residual connection; without it,
+# layer 1 receives more weight, but *sense* still prefers layer 2.
 #
 # Are the layers with large weights the better ones? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone* and of the mix,
 # over five seeds. There are two baselines: untrained biLMs, and
 # the most frequent label of the word (for a held-out verb: the most frequent label).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+from coursekit.intervals import half_width, mean_and_half
+
 recorded_layers = read_table("results/elmo_layers.csv")
 spread = recorded_layers.groupby(["task", "biLM", "measure"]).value.agg(["mean", half_width])
 accuracies = spread[spread.index.get_level_values("measure").str.startswith("accuracy")]
@@ -935,16 +874,12 @@ display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most freque
 
 # %% [markdown]
 # They are. For senses, layer 2 is five points better than layer 1. For the part of speech it makes almost no difference, and the weights differ little as well. (In
-# the paper layer 2 was *worse* for the part of speech;
-# perhaps our language is so small that the top layer has room for everything.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
-# above it, and the weights favour it.
+# the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers above it, and the weights favour it.
 #
 # The untrained biLMs show the effect of training: it is largest for senses, where accuracy rises by a quarter. In the paper the mix was better than any single layer;
 # in ours it is never clearly better than the best layer alone.
 
 # %% [markdown]
-# ## 7 · Frozen layers, and the size of the original
-#
 # **Question 2.** The networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned weights over
 # using only the top layer, and
 # one over training the whole biLM further on the task. What could only further training achieve? (3–5 sentences)
@@ -959,6 +894,108 @@ display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most freque
 # sharing, no forgetting) together with its limit.*
 
 # %% [markdown]
+# ## 7 · Scoreboard
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.scoreboard import add_row, draw
+from coursekit.small import recorded, recorded_senses
+
+top, figures = elmo.config.layers, recorded("elmo")
+found = recorded_senses("elmo", top)
+add_row("ELMo, untrained", recorded_senses("elmo", top, trained=False), note="baseline")
+add_row("ELMo, 2 layers", found, loss=figures.loc["held-out: next word, loss", "mean"], note="top layer")
+draw()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.scoreboard import readers_of_counts
+
+def beside(senses: list, kind: str, other: float) -> str:
+    """The mean over seeds, and whether its interval lies above or below a number or contains it."""
+    mean, half = mean_and_half([one[kind] for one in senses])
+    place = "above" if mean - half > other else "below" if mean + half < other else "not distinguishable from"
+    return f"**{mean:.3f} ± {half:.3f}**, {place} {other:.3f}"
+
+bag = dict(readers_of_counts())["bag of words"]
+display(Markdown("ELMo compared with the bag of words: " + "; ".join(
+    f"{text} {beside(found, kind, bag[kind])}" for kind, text in QUESTIONS.items()
+) + "."))
+
+# %% [markdown]
+# Where order decides, ELMo is far better than every classifier based on counts: its stacks read one word after another, and in each sentence one of them reads the
+# side that determines the sense. With a cue on the right the gain is smaller: half of
+# the vector carries no information about the sense but counts fully in the comparison. There the translator of 04 remains ahead. No half of its vectors is blind to
+# the cue, but somebody
+# had to write its sentence pairs. ELMo was trained on text alone.
+
+# %% [markdown]
+# ## Further: the two halves of a vector
+#
+# What accuracy does each half of the top layer reach?
+#
+# **Predict:** in sentences with two clauses in which order decides, the forward half finds about four in five senses, the backward half about two in three. What
+# accuracy do the concatenated halves reach (0 to 1)?
+
+# %% tags=["demo"]
+predict("elmo.both_halves", ...)
+
+# %% tags=["demo"]
+halves = halves_of(elmo)
+by_half = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]) for name, part in halves.items()}
+reveal("elmo.both_halves", by_half["side by side"].order2)
+for name, found in by_half.items():
+    print(f"{name:<14} {found}")
+
+# %% [markdown]
+# Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows: the forward half
+# to the dashed line of the figure above, the backward half to the first row of
+# the next figure.
+#
+# There is one exception. Where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information about these
+# senses but counts as
+# much in the cosine, and pulls the vector towards sentences that merely begin alike. Concatenation leaves it to the classifier to decide which half to trust.
+#
+# The recorded results for all seeds, also with other classifiers (`python -m experiments elmo_halves`):
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+after = {kind: surest["right"][exam.held_out.cue == kind].mean() for kind in QUESTIONS}
+recorded_halves = read_table("results/elmo_halves.csv")
+pictures.halves(recorded_halves, after)
+
+# %% [markdown]
+# A linear classifier finds nearly all senses in the same vectors, because it learns which half to trust; so does the nearest neighbour with four times as many
+# labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained
+# stacks detect cues, since a random LSTM mixes neighbouring words into a word's
+# state, much as counting does. They do not represent who did what to whom. *That* is what training adds.
+#
+# Which sentences are the neighbours? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest labelled sentences
+# at each layer:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+labelled_layers, held_out_layers = known, asked
+missed = (exam.held_out.cue == "right") & ~nearest_hits(exam, known[-1], asked[-1])
+some = [int(missed.argmax())]
+
+def show_neighbours(sentence: int, layer: int, count: int = 3) -> None:
+    """Print the labelled sentences with the same word whose vectors are nearest at a layer, with their senses."""
+    word = exam.held_out.ids[sentence, exam.held_out.position[sentence]]
+    same = np.flatnonzero(exam.labelled.ids[np.arange(len(exam.labelled)), exam.labelled.position] == word)
+    near = torch.cosine_similarity(labelled_layers[layer, same], held_out_layers[layer, sentence], dim=-1)
+    best, places = near.topk(count)
+    print(f"layer {layer}: {' '.join(exam.held_out.words(sentence))}  ({language.senses[exam.held_out.sense[sentence]]})")
+    for cosine, one in zip(best.tolist(), same[places.numpy()].tolist()):
+        print(f"    {cosine:.3f}  {' '.join(exam.labelled.words(one))}  ({language.senses[exam.labelled.sense[one]]})")
+
+for layer in range(len(labelled_layers)):
+    show_neighbours(some[0], layer)
+
+# %% [markdown]
+# At layer 0 all occurrences of the word have the same vector. At the top the nearest occurrence has a different sense: its sentence begins like ours, with a word of
+# the same kind at each position. The words that follow,
+# which determine the sense, have no more weight than those.
+
+# %% [markdown]
+# ## Further: the size of the original
+#
 # ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half the sizes of Jozefowicz et al. 2016). It has 2048 character
 # filters of widths 1 to 7 and two highway layers. It was trained for 10
 # epochs on the One Billion Word Benchmark (Chelba et al. 2014) and reached a perplexity of 39.7, averaged over both directions.
@@ -1014,40 +1051,6 @@ print(f"our ELMo, softmax included: {ours:,}")
 # > *"ELMo is character-based"*: both are
 # > half right. It *reads* characters, so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper
 # > reports that it helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
-
-# %% [markdown]
-# ## 8 · Scoreboard
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import add_row, draw
-from coursekit.small import recorded, recorded_senses
-
-top, figures = elmo.config.layers, recorded("elmo")
-found = recorded_senses("elmo", top)
-add_row("ELMo, untrained", recorded_senses("elmo", top, trained=False), note="baseline")
-add_row("ELMo, 2 layers", found, loss=figures.loc["held-out: next word, loss", "mean"], note="top layer")
-draw()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import readers_of_counts
-
-def beside(senses: list, kind: str, other: float) -> str:
-    """The mean over seeds, and whether its interval lies above or below a number or contains it."""
-    mean, half = mean_and_half([one[kind] for one in senses])
-    place = "above" if mean - half > other else "below" if mean + half < other else "not distinguishable from"
-    return f"**{mean:.3f} ± {half:.3f}**, {place} {other:.3f}"
-
-bag = dict(readers_of_counts())["bag of words"]
-display(Markdown("ELMo compared with the bag of words: " + "; ".join(
-    f"{text} {beside(found, kind, bag[kind])}" for kind, text in QUESTIONS.items()
-) + "."))
-
-# %% [markdown]
-# Where order decides, ELMo is far better than every classifier based on counts: its stacks read one word after another, and in each sentence one of them reads the
-# side that determines the sense. With a cue on the right the gain is smaller: half of
-# the vector carries no information about the sense but counts fully in the comparison. There the translator of 04 remains ahead. No half of its vectors is blind to
-# the cue, but somebody
-# had to write its sentence pairs. ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the architecture table
@@ -1216,8 +1219,7 @@ with pd.option_context("display.max_colwidth", None):
 
 # %% [markdown]
 # What are the neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list the nearest words with a different
-# spelling at each layer, among all words in the course's sentences for the novels,
-# and the nearest other occurrence of *spring*.
+# spelling at each layer, and the nearest other occurrence of *spring*. All of them come from the course's sentences for the novels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1300,8 +1302,8 @@ display(pd.DataFrame({
 # How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled sentence with the same
 # word. In some words the senses are different parts of speech (*a rose*, *she rose*); in others all are nouns.
 #
-# The baselines are a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words in the sentence), and the skip-gram vectors
-# of the two words on either side.
+# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of the
+# two words on either side.
 #
 # **Predict:** the accuracy of layer 2 where all senses are nouns (0 to 1). A random choice is correct in about 40 % of the sentences.
 
@@ -1368,8 +1370,8 @@ display(pd.DataFrame({
 }).rename_axis("accuracy (95 % interval)"))
 
 # %% [markdown]
-# ELMo has learned senses from novels without a single label: layer 2 is far better than layer 0, than an untrained network and than a bag of words, for senses of
-# nouns as well as for senses with different parts of speech. The sentences are too few to tell which of
+# ELMo has learned senses from novels without a single label: layer 2 is far better than layer 0, than an untrained network and than a bag of words, for both groups of
+# words. The sentences are too few to tell which of
 # layers 1 and 2 is better. The two words on either side are a strong baseline, which layer 2 does not clearly beat: much of what determines a sense is close to the word.
 
 # %% [markdown]
@@ -1431,8 +1433,8 @@ def with_elmo(
 check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 
 # %% [markdown]
-# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences, with its own word vectors x alone, with the states of an
-# untrained biLM, and with those of the trained one.
+# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, alone or with the states
+# of an untrained or the trained biLM.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -1489,7 +1491,7 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
 # one half on the mix helps in none of them, and for senses it costs accuracy with either number of sentences.
 
 # %% [markdown]
-# **From one sentence to all layers.** We write the call of section 7 for our ELMo. A `BiLM` bundles what it needs.
+# **From one sentence to all layers.** We write the call of the original library for our ELMo. A `BiLM` bundles what it needs.
 
 # %%
 @dataclass(frozen=True)
@@ -1612,13 +1614,12 @@ display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.rou
 # %% [markdown]
 # ## Summary
 #
-# - ELMo computes a word's vector from its characters with convolutional filters. No word is unknown, but similar spelling is not similar meaning.
-# - It trains two language models with one objective; the stacks are separate, x and the softmax are shared. By the chain rule the entropy is the same in both directions.
-# - Influence, the derivative of each output with respect to each input, shows which words a state depends on. In a stacked bidirectional LSTM the state depends on the
-#   word that it should predict.
-# - A loss far below the entropy proves a leak, provided that the model has not memorised the data.
-# - Directions are concatenated, layers are added: ELMo is γ times a weighted sum of all layers, and every task learns its own weights.
-# - Trained on novels, the layers above layer 0 separate English senses, far better than a bag of words.
+# - ELMo computes a word's vector from its characters. No word is unknown.
+# - It trains two language models that share x and the softmax. By the chain rule their entropies are equal.
+# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that it should predict.
+# - A loss far below the entropy proves a leak, unless the model has memorised the data.
+# - Directions are concatenated; layers are added, with weights that each task learns.
+# - Trained on novels, the upper layers separate English senses far better than a bag of words.
 #
 # **Next**: 06 uses both sides in *every* layer, by masking the words that it predicts.
 
