@@ -9,16 +9,15 @@
 # %% [markdown]
 # # 05 · ELMo
 #
-# The translator of 04 learned to separate the senses of words because their translations differ. Plain text has no translations, but
-# training on it can be self-supervised: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) trains two language models, one
-# from left to right
-# and one from right to left. The states of their layers at a word depend on its sentence, and together they form its contextual embedding.
+# The translator of 04 learned to separate the senses of words because their translations differ. Plain text has no translations, but training on it can
+# be self-supervised: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) trains two language models, one from
+# left to right and one from right to left. The states of their layers at a word depend on its sentence, and together they form its contextual
+# embedding.
 #
-# **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. Two
-# extensions are optional.
+# **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and
+# two extensions are optional.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention
-# costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
@@ -57,11 +56,9 @@ language, spelling = load_language(), Spelling()                    # spelling: 
 # %% [markdown]
 # ## 1 · A word from its characters
 #
-# An embedding table has no row for a word that it has never seen. ELMo has no table of words. It reads a word as a sequence of characters, with small filters that
-# slide over
-# them: a **character convolution** (Kim et al. 2016). A filter of width 3 gives a large answer where it meets the three letters that it has learned to detect. Only
-# its largest answer is kept, so the filter reports *whether* its pattern
-# occurs, not where.
+# An embedding table has no row for a word that it has never seen. ELMo has no table of words. It reads a word as a sequence of characters, with small
+# filters that slide over them: a **character convolution** (Kim et al. 2016). A filter of width 3 gives a large answer where it meets the three letters
+# that it has learned to detect. Only its largest answer is kept, so the filter reports *whether* its pattern occurs, not where.
 
 # %% tags=["demo"]
 elmo = load("elmo")                                      # trained on the generated language (section 4)
@@ -103,14 +100,13 @@ answers = answers_of(shown, elmo, number)[:, k]
 pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
-# Of all trained filters, this one rises most reliably from singular to plural: it detects a final *s*. It knows letters, not meanings, since *bus* activates it as
-# well. And it need not have been learned: of 328 random filters, one
-# happens to respond nearly as reliably, and for one seed by a larger margin.
+# Of all trained filters, this one rises most reliably from singular to plural: it detects a final *s*. It knows letters, not meanings: *bus* activates
+# it as well. It need not even be learned: among the 328 random filters of an untrained ELMo there is one that does the same, for one of six seeds
+# nearly as reliably.
 #
-# The largest answers of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may then transform
-# them: a gate
-# decides for each feature how much of the transformed value replaces the old one. Finally, a projection produces a
-# vector of size D. If you get stuck, `hint("elmo.char_cnn")` first asks a question and then tells you more.
+# The largest answers of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may
+# then transform them: a gate decides for each feature how much of the transformed value replaces the old one. Finally, a projection produces a vector
+# of size D. If you get stuck, `hint("elmo.char_cnn")` first asks a question and then tells you more.
 
 # %%
 Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
@@ -156,9 +152,8 @@ def char_cnn(
 check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
 
 # %% [markdown]
-# `word_vectors(elmo, chars)` applies your function with the trained filters. The words on the left below do not occur in the language, so no table could have a row
-# for them. Which words
-# of the language are nearest to them?
+# `word_vectors(elmo, chars)` applies your function with the trained filters. The words on the left below do not occur in the language, so no table
+# could have a row for them. Which words of the language are nearest to them?
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def word_vectors(model: ELMo, chars: Int[Tensor, "N C"]) -> Float[Tensor, "N D"]:
@@ -200,24 +195,23 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Every word gets a vector, and its nearest neighbours share many of its letters. Even nonsense has neighbours. Similar spelling does not
-# imply similar meaning, however. And x is still a static embedding f(w): it is the same in every sentence.
+# Every word gets a vector, and its nearest neighbours share many of its letters. Even nonsense has neighbours. Similar spelling does not imply similar
+# meaning, however. And x is still a static embedding f(w): it is the same in every sentence.
 
 # %% [markdown]
 # ## 2 · Two language models
 #
-# The forward model reads x from left to right with a stack of LSTM layers and predicts the next word at each position. The backward model has a stack of its own,
-# reads from right
-# to left and predicts the preceding word. The two share x and the final softmax, nothing else. Each of them is autoregressive; together they form a **bidirectional
-# language model** (biLM).
+# The forward model reads x from left to right with a stack of LSTM layers and predicts the next word at each position. The backward model has a stack
+# of its own, reads from right to left and predicts the preceding word. The two share x and the final softmax, nothing else. Each of them is
+# autoregressive; together they form a **bidirectional language model** (biLM).
 
 # %% tags=["demo"]
 sentence = "the prisoner sat in a dark cell".split()
 pictures.five_vectors(sentence, sentence.index("prisoner"))
 
 # %% [markdown]
-# Reading a batch from the right needs care. Sentences are padded on the right, and a model that begins with padding carries it along in its state. So we reverse
-# only the words.
+# Reading a batch from the right needs care. Sentences are padded on the right, and a model that begins with padding carries it along in its state. So
+# we reverse only the words.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-reverse_padded", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def reverse_padded(
@@ -275,13 +269,11 @@ def bilm_loss(
 check("elmo.bilm_loss", lambda case: bilm_loss(**case))
 
 # %% [markdown]
-# Which direction is easier? For the generated language we know the exact probabilities, so we know the **entropy**: the lowest cross-entropy that a model can reach. A
-# model's
-# excess over it is the KL divergence (02).
+# Which direction is easier? For the generated language we know the exact probabilities, so we know the **entropy**: the lowest cross-entropy that a
+# model can reach. A model's excess over it is the KL divergence (02).
 #
-# **Predict:** compare the best possible left-to-right model with the best possible right-to-left model. Which of them has the higher loss for a whole sentence, in
-# nats? Run the cell
-# to see the choices.
+# **Predict:** compare the best possible left-to-right model with the best possible right-to-left model. Which of them has the higher loss for a whole
+# sentence, in nats? Run the cell to see the choices.
 
 # %% tags=["demo"]
 MORE, SAME, LESS = "right to left: sentences are made to be read forwards", "neither, for any sentence", "left to right: the end of a sentence reveals more about its beginning"
@@ -306,23 +298,21 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# The two models are surprised at different words. Over the whole sentence their losses must agree, because both factorise the same
-# probability by the chain rule, one from the left and one from the right:
+# The two models are surprised at different words. Over the whole sentence their losses must agree, because both factorise the same probability by the
+# chain rule, one from the left and one from the right:
 #
 # $$p(x_1 \dots x_T) = \prod_t p(x_t \mid x_1 \dots x_{t-1}) = \prod_t p(x_t \mid x_{t+1} \dots x_T) .$$
 #
-# (The forward model is given [BOS] and has to predict [EOS]; for the backward model it is the other way round.)
-# So the entropy is the same in both directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only in what the
-# models have failed to learn. In the
-# paper they were approximately equal, with the backward one slightly lower.
+# (The forward model is given [BOS] and has to predict [EOS]; for the backward model it is the other way round.) So the entropy is the same in both
+# directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only in what the models have failed to
+# learn. In the paper they were approximately equal, with the backward one slightly lower.
 
 # %% [markdown]
 # ## 3 · Which words does a state depend on?
 #
-# Why not use a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half predicting the next word and the backward half the preceding one?
-# To find
-# out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In 02 and 03 this was
-# done for you; now you write it.
+# Why not use a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half predicting the next word and the backward half the
+# preceding one? To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at
+# word i change? In 02 and 03 this was done for you; now you write it.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
@@ -347,8 +337,8 @@ def influence(
 check("elmo.influence", lambda case: influence(toy_model(case), case["x"]))
 
 # %% [markdown]
-# **Predict:** take a bidirectional `nn.LSTM` with two layers and random weights. In the *forward* half of its output, how much of the influence on a word's
-# vector comes from words to its *right*? Run the cell to see the choices.
+# **Predict:** take a bidirectional `nn.LSTM` with two layers and random weights. In the *forward* half of its output, how much of the influence on a
+# word's vector comes from words to its *right*? Run the cell to see the choices.
 
 # %% tags=["demo"]
 NOTHING, A_TRACE, A_LOT = "none: that half reads from left to right", "some, but less than 10 %", "10 % or more"
@@ -378,11 +368,10 @@ print(f"influence from the right: {from_the_right:.0%} of the total")
 pictures.influences(leaks, sentence)
 
 # %% [markdown]
-# A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it should predict. In 2016 a pull request
-# made a
-# popular character model bidirectional. Perplexity was good, the text was poor, and the author withdrew it: the network had *seen* the characters that it should
-# predict (char-rnn-tensorflow, pull request
-# 64). The code below does what `nn.LSTM` does between its layers, written with your function, and gives the same numbers. *Find the bug.*
+# A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it should predict. In 2016
+# a pull request made a popular character model bidirectional. Its perplexity was good but its text was poor, and the author of the pull request
+# withdrew it: the network had *seen* the characters that it should predict (char-rnn-tensorflow, pull request 64). The code below does what `nn.LSTM`
+# does between its layers, written with your function, and gives the same numbers. *Find the bug.*
 
 # %%
 Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]        # reads from left to right
@@ -413,8 +402,8 @@ def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list
     return [layer(number) for number in range(len(W_x))]
 
 # %% [markdown]
-# Write the two stacks as in ELMo. Two more things are new: the function returns the states of *all* layers, and from the second layer on there is a **residual
-# connection**, as in 03.
+# Write the two stacks as in ELMo. Two things are new: the function returns the states of *all* layers, and from the second layer on there is a
+# **residual connection**, as in 03.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def two_stacks(
@@ -471,32 +460,29 @@ mended = {
 pictures.influences(mended, sentence)
 
 # %% [markdown]
-# This is the trained ELMo, run through your `two_stacks`. The influence from the wrong side is exactly 0. From the other side it is uneven: the architecture
-# determines which words a state *can* depend on, training which ones it *does* depend on.
+# This is the trained ELMo, run through your `two_stacks`. The influence from the wrong side is exactly 0. From the other side it is uneven: the
+# architecture determines which words a state *can* depend on, training which ones it *does* depend on.
 
 # %% [markdown]
-# **Question 1.** Could a single language model be trained whose states at every layer have read *both* sides? Explain why the objective of this notebook forbids it,
-# how ELMo nevertheless uses both sides,
-# and what it loses in this way. (3–5 sentences)
+# **Question 1.** Could a single language model be trained whose states at every layer have read *both* sides? Explain why the objective of this
+# notebook forbids it, how ELMo nevertheless uses both sides, and what it loses in this way. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If the state that predicts a word has read both sides, it has read the word itself, through the states of its neighbours. Prediction is then copying and teaches
-# nothing. So each
-# language model must be blind to one side in all of its layers. ELMo trains two such models and concatenates their states afterwards, so that the resulting vector
-# depends on both sides.
-# What is lost is the interaction: no layer combines a cue on the left with a cue on the right, and the two halves meet only in the network of the task. (BERT, in 06,
-# uses both
-# sides in every layer by masking the word that it has to predict.)
+# If the state that predicts a word has read both sides, it has read the word itself, through the states of its neighbours. Prediction is then copying
+# and teaches nothing. So each language model must be blind to one side in all of its layers. ELMo trains two such models and concatenates their states
+# afterwards, so that the resulting vector depends on both sides. What is lost is the interaction: no layer combines a cue on the left with a cue on the
+# right, and the two halves meet only in the network of the task. (BERT, in 06, uses both sides in every layer by masking the word that it has to
+# predict.)
 #
-# *Marking: 1 point for the leak (a state with both sides contains the answer); 1 point for "concatenated only afterwards" together with the loss (no interaction
-# between the sides inside the model).*
+# *Marking: 1 point for the leak (a state with both sides contains the answer); 1 point for "concatenated only afterwards" together with what is lost
+# (no interaction between the sides inside the model).*
 
 # %% [markdown]
 # ## 4 · Train it
 #
-# Training on the whole language takes minutes. For a run of seconds we use only its sentences about *bank* (topics river and money), whose entropy is known as well.
-# The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`.
-# Afterwards we replace its second layers by layers that read both halves, as in the leaking stack, and train on for a shorter time.
+# Training on the whole language takes minutes. For a run of seconds we use only its sentences about *bank* (topics river and money), whose entropy is
+# known as well. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. Afterwards we replace its second layers by layers that read both
+# halves, as in the leaking stack, and train on for a shorter time.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
@@ -568,11 +554,10 @@ pictures.training({
 }, bank_bound)
 
 # %% [markdown]
-# The two losses without a leak approach the entropy together. The loss of the leaking model falls far below it, although its second layers started from random
-# weights. These are fresh sentences, so the model cannot have memorised them. **A loss
-# far below the entropy on data that the model has not memorised proves a leak**: no model that sees only the left side can reach it. On real text the entropy is
-# unknown, and such a curve looks like success; influence
-# would still reveal the leak.
+# The two losses without a leak approach the entropy together. The loss of the leaking model falls clearly below it, although its second layers started
+# from random weights. Every batch is newly sampled, so the model cannot have memorised it. **A loss clearly below the entropy on data that the model
+# has not memorised proves a leak**: no model that sees only the left side can reach it. On real text the entropy is unknown, and such a curve looks
+# like success; influence would still reveal the leak.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
@@ -594,9 +579,9 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# The perplexities of the checkpoint agree in both directions, as the chain rule says they should; the short run was not trained long enough. The checkpoint in
-# `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). Over several training
-# runs with different seeds, the loss comes this close to the entropy:
+# The perplexities of the checkpoint agree in both directions, as the chain rule says they should; the short run was not trained long enough. The
+# checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). Over
+# several training runs with different seeds, the loss comes this close to the entropy:
 
 # %% tags=["demo"]
 from coursekit.pictures import small_models
@@ -604,15 +589,15 @@ from coursekit.pictures import small_models
 show(*small_models.losses("elmo"))
 
 # %% [markdown]
-# Two LSTM stacks thus learn nearly everything that the language allows. Held-out sentences contain combinations of words that occur in no training sentence, and a
-# model that learns to exclude them is penalised here. The numbers in brackets, for
-# fresh sentences with training combinations, show how much this costs.
+# In either direction the loss is only about 3 % above the entropy. Held-out sentences contain combinations of words that occur in no training sentence,
+# and a model that learns to exclude them is penalised here. The numbers in brackets, for fresh sentences with training combinations, show how much this
+# costs.
 
 # %% [markdown]
 # ## 5 · From 2L + 1 vectors to L + 1
 #
-# Each word now has 2L + 1 vectors: x, and one from each layer of each stack. ELMo **concatenates** the two vectors of the same layer. Layer
-# 0 contains x twice, so that it has the same size:
+# Each word now has 2L + 1 vectors: x, and one from each layer of each stack. ELMo **concatenates** the two vectors of the same layer. Layer 0 contains
+# x twice, so that it has the same size:
 #
 # $$h_0 = [x; x], \qquad h_l = [\overrightarrow{h}_l; \overleftarrow{h}_l] .$$
 
@@ -668,17 +653,17 @@ pairs = {
     "cell: prison and blood": ("other sense", vector("the red blood cell carries oxygen", "cell")),
     "cell: prison and phone": ("other sense", vector("plug in your cell phone", "cell")),
     "cell: prison twice": ("same sense", vector("the guard locked the thief in a cold cell", "cell")),
-    "cell: prison; canoe": ("other word", vector("the canoe drifted past the bank of the river", "canoe")),
+    "cell and canoe": ("other word", vector("the canoe drifted past the bank of the river", "canoe")),
 }
 cosines = {name: torch.cosine_similarity(prison, other).tolist() for name, (_, other) in pairs.items()}
 pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.items()})
 
 # %% [markdown]
-# At layer 0 all occurrences of *cell* have the same vector: the cosine is 1, as for a static embedding. From layer 1 on the vector is contextual, f(w, C):
-# *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word is a baseline.
+# At layer 0 all occurrences of *cell* have the same vector: the cosine is 1, as for a static embedding. From layer 1 on the vector is contextual, f(w,
+# C): *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word is a baseline.
 #
-# Next we evaluate all ambiguous words, on the course's test of word senses. In its questions the cue is on the left of the word, only on its *right*, or in the
-# *order* of the words, with one clause or with two.
+# Next we evaluate all ambiguous words, on the course's test of word senses. In its questions the cue is on the left of the word, only on its *right*,
+# or in the *order* of the words, with one clause or with two.
 #
 # **Predict:** the accuracy of layer 0 where the only cue is on the right (0 to 1). Each word has two or three senses.
 
@@ -696,11 +681,10 @@ reveal("elmo.layer_0", accuracy[0].right)
 show(*small_models.senses("elmo"))
 
 # %% [markdown]
-# The trained top layer finds nearly all senses where word order decides, with one clause as well as with two. A bag of words cannot exceed 0.5 there (01), and the
-# untrained stacks stay close to that, even with
-# the most labelled sentences. Layer 0 stays at the most frequent sense, because it has not read the sentence. A model that reads only the left side cannot exceed the
-# dashed line; wherever the line leaves
-# room, both trained layers are above it.
+# The trained top layer finds nearly all senses where word order decides, with one clause as well as with two. A bag of words cannot exceed 0.5 there
+# (01), and the untrained stacks stay close to that, even with the most labelled sentences. Layer 0 stays at the most frequent sense, because it has not
+# read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever the line leaves room, both trained layers are above
+# it.
 #
 # But no state of ELMo has read both sides: each stack is unidirectional. Is there a question that requires both?
 
@@ -714,18 +698,19 @@ print(f"Of {len(exam.held_out):,} questions, the words before determine the sens
       f"the words after in {told['right'].sum():,}, neither alone in {untold.sum():,}.")
 
 # %% [markdown]
-# There is none: in each question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated language;
-# do not expect it of English.) Which side it is differs from sentence to sentence, and the concatenated vector contains both.
+# There is none: in each question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated
+# language; do not expect it of English.) The decisive side differs from sentence to sentence, and the concatenated vector contains both.
 
 # %% [markdown]
 # ## 6 · Which layers? The task decides
 #
-# ELMo uses neither the top layer alone nor a concatenation of all layers. It *adds* all L + 1 layers, with weights that each task learns for itself. This is a
-# **scalar mix**:
+# ELMo uses neither the top layer alone nor a concatenation of all layers. It *adds* all L + 1 layers, with weights that each task learns for itself.
+# This is a **scalar mix**:
 #
 # $$\mathrm{ELMo} = \gamma \sum_{l=0}^{L} w_l \, h_l, \qquad w = \operatorname{softmax}(s) .$$
 #
-# The layers have different scales, which would distort the weights. So each vector is normalised first (Peters et al. report that this helped in some cases).
+# The layers have different scales, which would distort the weights. So each vector is normalised first (Peters et al. report that this helped in some
+# cases).
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-scalar_mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scalar_mix(
@@ -845,20 +830,18 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task prefers a different layer, for all five seeds. *Morphology* gives most weight to layer 0, which encodes the characters, *sense* gives most to the top by a
-# wide margin, and *syntax* gives slightly more to layer 1
-# than to the others.
+# Each task prefers a different layer, for all five seeds. *Morphology* gives most weight to layer 0, which encodes the characters, *sense* gives most
+# to the top by a wide margin, and *syntax* gives slightly more to layer 1 than to the others.
 #
 # In the paper, too, layer 1 was best for the part of speech (accuracy 97.3, layer 2: 96.8) and layer 2 for senses (F1 69.0, layer 1: 67.4).
 
 # %% [markdown]
-# This order of the layers holds with other penalties and numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. Layer
-# 2 contains layer 1 through its residual connection; without it,
-# layer 1 receives more weight, but *sense* still prefers layer 2.
+# This order of the layers holds with other penalties and numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights
+# changes. Layer 2 contains layer 1 through its residual connection; without that part, layer 1 receives more weight, but *sense* still prefers layer 2.
 #
-# Are the layers with large weights the better ones? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone* and of the mix,
-# over five seeds. There are two baselines: untrained biLMs, and
-# the most frequent label of the word (for a held-out verb: the most frequent label).
+# Are the layers with large weights the better ones? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone*
+# and of the mix, over five seeds. There are two baselines: untrained biLMs, and the most frequent label of the word (for a held-out verb: the most
+# frequent label).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -873,25 +856,26 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most frequent label"}))
 
 # %% [markdown]
-# They are. For senses, layer 2 is five points better than layer 1. For the part of speech it makes almost no difference, and the weights differ little as well. (In
-# the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers above it, and the weights favour it.
+# They are: for senses, layer 2 is five points better than layer 1. For the part of speech it makes almost no difference, and the weights differ little
+# as well. (In the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers above it,
+# and the weights favour it.
 #
-# The untrained biLMs show the effect of training: it is largest for senses, where accuracy rises by a quarter. In the paper the mix was better than any single layer;
-# in ours it is never clearly better than the best layer alone.
+# The untrained biLMs show the effect of training: it is largest for senses, where the best layer gains 25 points. In the paper the mix was better than
+# any single layer; in ours it is never clearly better than the best layer alone.
 
 # %% [markdown]
-# **Question 2.** The networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned weights over
-# using only the top layer, and
-# one over training the whole biLM further on the task. What could only further training achieve? (3–5 sentences)
+# **Question 2.** The networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned
+# weights over using only the top layer, and one over training the whole biLM further on the task. What could only further training achieve? (3–5
+# sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, the sense higher up. With
-# weights, a task selects what it needs at the cost of L + 2 parameters, whereas
-# the top layer alone suits only some tasks. A frozen biLM can be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot damage it
-# (no forgetting). What weights cannot do is add information that no layer encodes; for this the biLM itself would have to change.
+# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, the sense higher
+# up. With weights, a task selects what it needs at the cost of L + 2 parameters, whereas the top layer alone suits only some tasks. A frozen biLM can
+# be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). What weights cannot do is add
+# information that no layer encodes; for this the biLM itself would have to change.
 #
-# *Marking: 1 point for layers that encode different information, so that the best combination depends on the task; 1 point for an advantage of freezing (cost,
-# sharing, no forgetting) together with its limit.*
+# *Marking: 1 point for layers that encode different information, so that the best combination depends on the task; 1 point for an advantage of freezing
+# (cost, sharing, no forgetting) together with its limit.*
 
 # %% [markdown]
 # ## 7 · Scoreboard
@@ -921,19 +905,18 @@ display(Markdown("ELMo compared with the bag of words: " + "; ".join(
 ) + "."))
 
 # %% [markdown]
-# Where order decides, ELMo is far better than every classifier based on counts: its stacks read one word after another, and in each sentence one of them reads the
-# side that determines the sense. With a cue on the right the gain is smaller: half of
-# the vector carries no information about the sense but counts fully in the comparison. There the translator of 04 remains ahead. No half of its vectors is blind to
-# the cue, but somebody
-# had to write its sentence pairs. ELMo was trained on text alone.
+# Where order decides, ELMo is far better than every classifier based on counts: its stacks read one word after another, and in each sentence one of
+# them reads the side that determines the sense. With a cue on the right the gain is smaller: half of the vector carries no information about the sense
+# but counts fully in the comparison. There the translator of 04 remains ahead. No half of its vectors is blind to the cue, but somebody had to write
+# its sentence pairs. ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the two halves of a vector
 #
 # What accuracy does each half of the top layer reach?
 #
-# **Predict:** in sentences with two clauses in which order decides, the forward half finds about four in five senses, the backward half about two in three. What
-# accuracy do the concatenated halves reach (0 to 1)?
+# **Predict:** in sentences with two clauses in which order decides, the forward half finds about four in five senses, the backward half about two in
+# three. What accuracy do the concatenated halves reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("elmo.both_halves", ...)
@@ -946,13 +929,12 @@ for name, found in by_half.items():
     print(f"{name:<14} {found}")
 
 # %% [markdown]
-# Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows: the forward half
-# to the dashed line of the figure above, the backward half to the first row of
-# the next figure.
+# Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows:
+# the forward half to the dashed line in the figure of section 5, the backward half to the first row of the next figure.
 #
-# There is one exception. Where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information about these
-# senses but counts as
-# much in the cosine, and pulls the vector towards sentences that merely begin alike. Concatenation leaves it to the classifier to decide which half to trust.
+# There is one exception. Where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information
+# about these senses but counts as much in the cosine, and pulls the vector towards sentences that merely begin alike. Concatenation leaves it to the
+# classifier to decide which half to trust.
 #
 # The recorded results for all seeds, also with other classifiers (`python -m experiments elmo_halves`):
 
@@ -962,13 +944,12 @@ recorded_halves = read_table("results/elmo_halves.csv")
 pictures.halves(recorded_halves, after)
 
 # %% [markdown]
-# A linear classifier finds nearly all senses in the same vectors, because it learns which half to trust; so does the nearest neighbour with four times as many
-# labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained
-# stacks detect cues, since a random LSTM mixes neighbouring words into a word's
-# state, much as counting does. They do not represent who did what to whom. *That* is what training adds.
+# A linear classifier finds nearly all senses in the same vectors, because it learns which half to trust; so does the nearest neighbour with four times
+# as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect cues, since a random LSTM
+# mixes neighbouring words into a word's state, much as counting does. They do not represent who did what to whom. *That* is what training adds.
 #
-# Which sentences are the neighbours? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest labelled sentences
-# at each layer:
+# Which sentences are the neighbours? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest
+# labelled sentences at each layer:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_layers, held_out_layers = known, asked
@@ -989,16 +970,15 @@ for layer in range(len(labelled_layers)):
     show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word have the same vector. At the top the nearest occurrence has a different sense: its sentence begins like ours, with a word of
-# the same kind at each position. The words that follow,
-# which determine the sense, have no more weight than those.
+# At layer 0 all occurrences of the word have the same vector. At the top the nearest occurrence has a different sense: its sentence begins like ours,
+# with a word of the same kind at each position. The words that follow, which determine the sense, have no more weight than those.
 
 # %% [markdown]
 # ## Further: the size of the original
 #
-# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half the sizes of Jozefowicz et al. 2016). It has 2048 character
-# filters of widths 1 to 7 and two highway layers. It was trained for 10
-# epochs on the One Billion Word Benchmark (Chelba et al. 2014) and reached a perplexity of 39.7, averaged over both directions.
+# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half the sizes of Jozefowicz et al. 2016). It has 2048
+# character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al. 2014) and
+# reached a perplexity of 39.7, averaged over both directions.
 
 # %% tags=["demo"]
 units, size, characters, char_dim = 4096, 512, 262, 16
@@ -1030,9 +1010,8 @@ ours = sum(p.numel() for p in elmo.parameters())
 print(f"our ELMo, softmax included: {ours:,}")
 
 # %% [markdown]
-# Nearly all parameters are in the LSTMs and the highway layers; the characters need almost none. The softmax has more parameters than everything else together and is
-# discarded after training: ELMo spells its
-# input, and only its *output* needs a list of words.
+# Nearly all parameters are in the LSTMs and the highway layers; the characters need almost none. The softmax has more parameters than everything else
+# together and is discarded after training: ELMo spells its input, and only its *output* needs a list of words.
 #
 # With the original, all this was a single call. AllenNLP (Gardner et al. 2018) is archived, so we show it only as text:
 #
@@ -1042,21 +1021,21 @@ print(f"our ELMo, softmax included: {ours:,}")
 # vectors.shape        # (3, 6, 1024): layers, words, 2 · 512
 # ```
 #
-# The result has three layers (L + 1), six words, and both directions concatenated. The words are passed as a *list*; a string would be split into characters.
+# The result has three layers (L + 1), six words, and both directions concatenated. The words are passed as a *list*; a string would be split into
+# characters.
 
 # %% [markdown]
-# > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the **layers** are
-# > added, with learned weights (your `scalar_mix`;
-# > Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 = 2560 numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*,
-# > *"ELMo is character-based"*: both are
-# > half right. It *reads* characters, so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper
-# > reports that it helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
+# > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the
+# > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 = 2560
+# > numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads* characters,
+# > so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper reports that it
+# > helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
 
 # %% [markdown]
 # ## Further: the architecture table
 #
-# We continue the table of 04 with two columns, measured by the same functions: a single stack of ELMo, which is a recurrent language model, and the whole of ELMo. The
-# measurements are saved: 06 and 07 add the transformers, and 12 shows them all.
+# We continue the table of 04 with two columns, measured by the same functions: a single stack of ELMo, which is a recurrent language model, and the
+# complete ELMo. The measurements are saved: 06 and 07 add the transformers, and 12 shows them all.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1096,7 +1075,7 @@ def measured(name: str, model) -> dict[str, str]:
     keep_measured(name, "05", left, ms)
     return {
         "context of the middle word (of 7)": f"{int(seen[:3].sum())} words left, {int(seen[4:].sum())} right",
-        "influence of the first word, after 64 words / after 2":
+        "influence of the first word, 64 words / 2":
             f"{np.exp(np.log(left).mean()):.2g} (8 random texts: {min(left):.1g} to {max(left):.1g})",
         "ms at T = 64": f"{ms[64]:.2f}",
         "ms at T = 4096": f"{ms[4096]:.0f}",
@@ -1118,19 +1097,18 @@ for name, values in known.items():
 display(table)
 
 # %% [markdown]
-# ELMo depends on all words, at the cost of a second stack. The influence of the first word survives 64 words: a trained LSTM keeps what it needs. (How much survives
-# depends strongly on the words, as the range shows.) What it inherits from recurrence is the
-# cost: T steps in sequence, and a state of fixed size for a text of any length.
+# ELMo depends on all words, at the cost of a second stack. The influence of the first word survives 64 words: a trained LSTM keeps what it needs. (How
+# much survives depends strongly on the words, as the range shows.) What it inherits from recurrence is the cost: T steps in sequence, and a state of
+# fixed size for a text of any length.
 
 # %% [markdown]
 # ## Further: an ELMo of English
 #
-# So far ELMo has read a generated language. The same model, with 256 dimensions in each direction, was also trained on real English: 82 novels from 1839 to 1927
-# ([its card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)), with one seed.
+# So far ELMo has read a generated language. The same model, with 256 dimensions in each direction, was also trained on real English: 82 novels from
+# 1839 to 1927 ([its card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)), with one seed.
 #
-# Its softmax has 16,384 words and treats all others as a *single* word, [UNK], so its perplexity cannot be compared with that of a model with another vocabulary. But
-# it *reads* any word, letter by letter. Your functions
-# run it without changes.
+# Its softmax has 16,384 words and treats all others as a *single* word, [UNK], so its perplexity cannot be compared with that of a model with another
+# vocabulary. But it *reads* any word, letter by letter. Your functions run it without changes.
 
 # %% tags=["demo"]
 YOUR_WORD = "spring"                                                        # change these
@@ -1168,7 +1146,8 @@ print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameter
       f"your functions differ from the model's own by at most {english_away:.0e}")
 
 # %% [markdown]
-# By the chain rule, the entropy is the same in both directions (section 2), and the ELMo of the generated language comes close to it in both. What about English?
+# By the chain rule, the entropy is the same in both directions (section 2), and the ELMo of the generated language comes close to it in both. What
+# about English?
 #
 # **Predict:** on novels by two authors who are not in its training data, in which direction is its perplexity lower?
 
@@ -1210,16 +1189,15 @@ with pd.option_context("display.max_colwidth", None):
     display(directions_table)
 
 # %% [markdown]
-# Its perplexity is slightly lower from right to left, as in the paper. The chain rule is not violated: it holds for whole sequences, with [EOS] for the forward model
-# and [BOS] for the backward model. With these tokens
-# included, the difference nearly vanishes (six thousandths of a nat).
+# Its perplexity is slightly lower from right to left, as in the paper. The chain rule is not violated: it holds for whole sequences, with [EOS] for the
+# forward model and [BOS] for the backward model. With these tokens included, the difference nearly vanishes (six thousandths of a nat).
 #
-# When predicting the next word, ELMo beats 5-grams, which count sequences of up to five words. (For words in gaps it does not: see 06.) Nobody knows how far it is
-# from the entropy of English.
+# When predicting the next word, ELMo beats 5-grams, which count sequences of up to five words. (For words in gaps it does not: see 06.) Nobody knows
+# how far it is from the entropy of English.
 
 # %% [markdown]
-# What are the neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list the nearest words with a different
-# spelling at each layer, and the nearest other occurrence of *spring*. All of them come from the course's sentences for the novels.
+# What are the neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list the nearest words with
+# a different spelling at each layer, and the nearest other occurrence of *spring*. All of them come from the course's sentences for the novels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1274,9 +1252,9 @@ with pd.option_context("display.max_colwidth", None):
     display(pd.DataFrame(neighbours_of_spring, index=[f"layer {layer}" for layer in range(len(english_pool))]).T)
 
 # %% [markdown]
-# The nearest *spring* has the right sense at both layers, the season for the first sentence and the water for the second. Layer 0 gives the same list for both
-# sentences, words with similar spelling; from layer 1 on each sentence has its own list. The letters still matter there:
-# most of these words also end in *-ing*.
+# The nearest *spring* has the right sense at both layers, the season for the first sentence and the water for the second. Layer 0 gives the same list
+# for both sentences, words with similar spelling; from layer 1 on each sentence has its own list. The letters still matter there: most of these words
+# also end in *-ing*.
 #
 # What about words outside the softmax vocabulary? ELMo reads them like any other word. Here are their nearest neighbours at layer 0:
 
@@ -1299,13 +1277,14 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled sentence with the same
-# word. In some words the senses are different parts of speech (*a rose*, *she rose*); in others all are nouns.
+# How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled
+# sentence with the same word. In some words the senses are different parts of speech (*a rose*, *she rose*); in others all are nouns.
 #
-# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of the
-# two words on either side.
+# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram
+# vectors of the two words on either side.
 #
-# **Predict:** the accuracy of layer 2 where all senses are nouns (0 to 1). A random choice is correct in about 40 % of the sentences.
+# **Predict:** the accuracy of layer 2 where the senses are different parts of speech (0 to 1). A random choice is correct in about half of the
+# sentences.
 
 # %% tags=["demo"]
 predict("elmo.english_senses", ...)
@@ -1360,7 +1339,7 @@ KINDS_OF_WORDS = {"all senses are nouns": tested & same_part & (word_of != "fast
 english_right = {reader: senses_found(vectors_there) for reader, vectors_there in english_vectors.items()}
 english_shares = {kind: {reader: over_words(right, here) for reader, right in english_right.items()} for kind, here in KINDS_OF_WORDS.items()}
 english_guesses = {kind: (1 / of_english[here].groupby("word").sense.transform("nunique")).mean() for kind, here in KINDS_OF_WORDS.items()}
-reveal("elmo.english_senses", english_shares["all senses are nouns"]["ELMo, layer 2"][0])
+reveal("elmo.english_senses", english_shares["different parts of speech"]["ELMo, layer 2"][0])
 display(pd.DataFrame({
     f"{kind} ({len(np.unique(word_of[here]))} words, {here.sum()} sentences)": {
         "random choice": f"{english_guesses[kind]:.2f}",
@@ -1370,18 +1349,19 @@ display(pd.DataFrame({
 }).rename_axis("accuracy (95 % interval)"))
 
 # %% [markdown]
-# ELMo has learned senses from novels without a single label: layer 2 is far better than layer 0, than an untrained network and than a bag of words, for both groups of
-# words. The sentences are too few to tell which of
-# layers 1 and 2 is better. The two words on either side are a strong baseline, which layer 2 does not clearly beat: much of what determines a sense is close to the word.
+# ELMo has learned to separate senses from plain novels. Where they are different parts of speech, layer 2 is far better than a bag of words, an
+# untrained network and layer 0; where all are nouns, it is better than all three, by a smaller margin. The sentences are too few to tell which of
+# layers 1 and 2 is better. The two words on either side are a strong baseline, which layer 2 does not clearly beat: much of what determines a sense is
+# close to the word.
 
 # %% [markdown]
 # ## Extensions
 #
 # Both extensions count as extra credit.
 #
-# **How a task uses ELMo.** ELMo enters the network of the task twice: concatenated to the task's own word vectors x, and concatenated to the states of the network.
-# Each of the two has its own mix, and dropout is applied to both. The biLM
-# is frozen. (Peters et al. also add a penalty λ‖w‖² to the loss, as `learn` does in section 6: a large λ makes the weights uniform.)
+# **How a task uses ELMo.** ELMo enters the network of the task twice: concatenated to the task's own word vectors x, and concatenated to the states of
+# the network. Each of the two has its own mix, and dropout is applied to both. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to the loss.
+# In section 6, `learn` applies it to s: a large λ makes the weights uniform.)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_rnn(case: dict) -> Callable[[Tensor], Tensor]:
@@ -1433,8 +1413,8 @@ def with_elmo(
 check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 
 # %% [markdown]
-# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, alone or with the states
-# of an untrained or the trained biLM.
+# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, alone or
+# with the states of an untrained or the trained biLM.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -1483,12 +1463,12 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
 
 # %% [markdown]
-# ELMo makes the difference. Twenty sentences contain few of the words in the test. The task's own vectors are untrained for the others, whereas the biLM has read them
-# all in unlabelled text. This is the purpose of pre-training.
+# ELMo makes the difference. Twenty sentences contain few of the words in the test. The task's own vectors are untrained for the others, whereas the
+# biLM has read them all in unlabelled text. This is the purpose of pre-training.
 #
-# More labels do not replace it (recorded: `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of such an LSTM on senses from
-# 0.68 to 0.93, and it helps in every task of section 6, with 50 sentences as with 1,500. Dropout of
-# one half on the mix helps in none of them, and for senses it costs accuracy with either number of sentences.
+# More labels do not replace it (recorded: `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of an LSTM on
+# senses from 0.68 to 0.93, and it helps in every task of section 6, with 50 sentences as with 1,500. Dropout of one half on the mix helps in none of
+# them, and for senses it costs accuracy with either number of sentences.
 
 # %% [markdown]
 # **From one sentence to all layers.** We write the call of the original library for our ELMo. A `BiLM` bundles what it needs.
@@ -1545,8 +1525,8 @@ with torch.no_grad():
 print("layers, words, 2D:", tuple(embedded.shape), "  unknown words: jailers, moonlight")
 
 # %% [markdown]
-# **An ELMo from a tutorial.** Many texts introduce ELMo with a class like this one, and take a cosine below 1 as evidence that its vectors depend on the context.
-# *Find the bugs*: there are three.
+# **An ELMo from a tutorial.** Many texts introduce ELMo with a class like this one, and take a cosine below 1 as evidence that its vectors depend on
+# the context. *Find the bugs*: there are three.
 
 # %%
 class TutorialELMo(torch.nn.Module):
@@ -1565,8 +1545,8 @@ class TutorialELMo(torch.nn.Module):
         return self.gamma * mixed
 
 # %% [markdown]
-# **Predict:** take two sentences with *bank*, one about a river and one about money. Before any training, how similar are the two vectors that this network gives to
-# *bank*?
+# **Predict:** take two sentences with *bank*, one about a river and one about money. Before any training, how similar are the two vectors that this
+# network gives to *bank*?
 
 # %% tags=["demo"]
 EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1: it has learned nothing yet", "cosine just below 1", "cosine near 0"
@@ -1605,21 +1585,22 @@ print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.
 display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.round(4))
 
 # %% [markdown]
-# *The third weight never gets a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first layer is missing
-# from the mix. *It leaks*: the second layer reads both halves (section 3), so the network cannot be trained
-# as two language models. And *the demonstration shows nothing*: an untrained network passes it, with the same cosine within a sense and between senses. What has to be
-# shown is a difference between the two columns, compared with an untrained network. In
-# the course's ELMo this difference exists but is small, because sentences differ in more than the sense of one word.
+# *The third weight never gets a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first
+# layer is missing from the mix. *It leaks*: the second layer reads both halves (section 3), so the network cannot be trained as two language models.
+# And *the demonstration shows nothing*: an untrained network passes it, with the same cosine within a sense and between senses. What has to be shown is
+# a difference between the two columns, compared with an untrained network. In the course's ELMo this difference exists but is small, because sentences
+# differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary
 #
 # - ELMo computes a word's vector from its characters. No word is unknown.
 # - It trains two language models that share x and the softmax. By the chain rule their entropies are equal.
-# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that it should predict.
-# - A loss far below the entropy proves a leak, unless the model has memorised the data.
+# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that
+#   it should predict.
+# - A loss clearly below the entropy proves a leak, unless the model has memorised the data.
 # - Directions are concatenated; layers are added, with weights that each task learns.
-# - Trained on novels, the upper layers separate English senses far better than a bag of words.
+# - Trained on novels, the upper layers separate English senses better than a bag of words.
 #
 # **Next**: 06 uses both sides in *every* layer, by masking the words that it predicts.
 

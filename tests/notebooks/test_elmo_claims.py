@@ -6,7 +6,7 @@ import pytest
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds
 from coursekit.intervals import half_width, mean_and_half
-from coursekit.small import recorded_senses
+from coursekit.small import recorded, recorded_senses
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["05_elmo"]
@@ -21,7 +21,7 @@ def test_the_filter_that_tells_plurals_answers_to_a_final_s_also_in_bus(measured
 
 def test_untrained_models_have_a_filter_for_plurals_too(measured):
     effects, shares = zip(*[(by, share) for by, share, *_ in measured["before_training"]], strict=True)
-    assert max(effects) > measured["effect"]  # "for one seed by a larger margin"
+    assert max(effects) > measured["effect"]  # and by a larger margin
     assert measured["risen"] - max(shares) < 0.03  # "nearly as reliably"
     assert sum(count for _, count in measured["elmo"].config.filters) == 328
 
@@ -87,6 +87,12 @@ def test_forward_and_backward_perplexity_agree(measured):
     assert abs(forward - backward) < 0.02
     assert 0.02 < abs(live_forward - live_backward) < 0.2  # "not trained long enough"
     assert min(measured["elmo_nats"]) > measured["bound"]
+
+
+def test_both_losses_are_three_per_cent_above_the_entropy():
+    above = recorded("elmo")["mean"]
+    for objective in ("next word", "word before"):
+        assert round(above[f"held-out: {objective}, above the bound"], 2) == 0.03
 
 
 def test_the_same_sense_stays_near_and_the_other_sense_moves_away(measured):
@@ -226,7 +232,7 @@ def test_the_recorded_layers_explain_the_weights(measured):
     gain = {
         task: max(alone(task)) - max(alone(task, "untrained")) for task in ("syntax", "sense", "morphology")
     }
-    assert max(gain, key=gain.get) == "sense" and round(gain["sense"], 2) == 0.25  # "by a quarter"
+    assert max(gain, key=gain.get) == "sense" and round(gain["sense"], 2) == 0.25  # "gains 25 points"
 
 
 def test_the_original_has_ninety_three_million_parameters(measured):
@@ -349,12 +355,12 @@ def test_the_upper_layers_tell_senses_of_english(measured):
             return measured["over_words"](right["ELMo, layer 2"] - right[other], here)
 
         for baseline in ("ELMo, layer 0", "untrained ELMo, layer 2", "bag of words"):
-            assert above(baseline)[1] > 0.05  # "far better"
+            assert above(baseline)[1] > (0.15 if kind == "different parts of speech" else 0)  # "far better"
         assert measured["english_shares"][kind]["ELMo, layer 2"][1] > measured["english_guesses"][kind]
         for rival in ("ELMo, layer 1", "two words on either side"):
             _, low, high = above(rival)
             assert low < 0 < high  # "too few to tell", "does not clearly beat"
-    assert round(measured["english_guesses"]["all senses are nouns"], 1) == 0.4  # "about 40 %"
+    assert round(measured["english_guesses"]["different parts of speech"], 1) == 0.5  # "about half"
 
 
 def test_the_ambiguous_words_of_english_are_where_the_table_says(measured):
