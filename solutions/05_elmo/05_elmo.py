@@ -101,12 +101,11 @@ pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
 # Of all trained filters, this one rises most reliably from singular to plural: it detects a final *s*. It knows letters, not meanings: *bus* activates
-# it as well. It need not even be learned: among the 328 random filters of an untrained ELMo there is one that does the same, for one of six seeds
-# nearly as reliably.
+# it as well. It need not even be learned: of the 328 random filters of an untrained ELMo, one does the same, for one of six seeds nearly as reliably.
 #
 # The largest answers of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may
 # then transform them: a gate decides for each feature how much of the transformed value replaces the old one. Finally, a projection produces a vector
-# of size D. If you get stuck, `hint("elmo.char_cnn")` first asks a question and then tells you more.
+# of size D. If you get stuck, call `hint("elmo.char_cnn")`.
 
 # %%
 Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
@@ -925,8 +924,8 @@ predict("elmo.both_halves", ...)
 halves = halves_of(elmo)
 by_half = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]) for name, part in halves.items()}
 reveal("elmo.both_halves", by_half["side by side"].order2)
-for name, found in by_half.items():
-    print(f"{name:<14} {found}")
+for name, of_half in by_half.items():
+    print(f"{name:<14} {of_half}")
 
 # %% [markdown]
 # Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows:
