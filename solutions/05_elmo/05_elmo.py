@@ -1112,7 +1112,6 @@ display(table)
 # %% tags=["demo"]
 YOUR_WORD = "spring"                                                        # change these
 YOUR_SENTENCES = "In spring the orchards are white.", "We drank from a spring below the rocks."
-YOUR_UNKNOWN = "smartphone podcast"
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.novels.shipped import load_elmo as load_novels_elmo
@@ -1254,26 +1253,6 @@ with pd.option_context("display.max_colwidth", None):
 # The nearest *spring* has the right sense at both layers, the season for the first sentence and the water for the second. Layer 0 gives the same list
 # for both sentences, words with similar spelling; from layer 1 on each sentence has its own list. The letters still matter there: most of these words
 # also end in *-ing*.
-#
-# What about words outside the softmax vocabulary? ELMo reads them like any other word. Here are their nearest neighbours at layer 0:
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-often = [word for word in novels_spelling.words if word.isalpha()][:4000]
-in_softmax = set(novels_spelling.words)
-with torch.no_grad():
-    often_vectors = word_vectors(novels_elmo, novels_spelling.of_words(often))
-
-def spelt_like(word: str) -> list[str]:
-    """The three of 4,000 frequent words that are nearest at layer 0."""
-    with torch.no_grad():
-        cosines = torch.cosine_similarity(word_vectors(novels_elmo, novels_spelling.of_words([word])), often_vectors, dim=-1)
-    return [often[i] for i in cosines.argsort(descending=True).tolist() if often[i] != word][:3]
-
-alike_in_novels = {word: spelt_like(word) for word in [*unseen, *novels_spelling.split(YOUR_UNKNOWN)]}
-display(pd.DataFrame({
-    word: {"in the softmax": "yes" if word in in_softmax else "no: [UNK]", "nearest of 4,000 frequent words": ", ".join(near_it)}
-    for word, near_it in alike_in_novels.items()
-}).T)
 
 # %% [markdown]
 # How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled

@@ -338,15 +338,6 @@ def test_any_sentence_can_be_typed(measured, sentence, capsys):
         assert capsys.readouterr().out.strip()
 
 
-def test_words_never_seen_are_spelt_like_others_in_english_too(measured):
-    shared, often = measured["shared"], measured["often"]
-    near = measured["alike_in_novels"]
-    found = np.mean([shared(word, other) for word in measured["unseen"] for other in near[word]])
-    assert found > 4 * np.mean([shared(word, other) for word in measured["unseen"] for other in often])
-    for word in ("日本", "x" * 200, "?", "[BOS]"):
-        assert len(measured["spelt_like"](word)) == 3
-
-
 def test_the_upper_layers_tell_senses_of_english(measured):
     right = measured["english_right"]
     for kind, here in measured["KINDS_OF_WORDS"].items():
