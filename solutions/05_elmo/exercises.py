@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int) -> np.ndarray:
-    """Words as characters, 1 and above, then padding 0: short words and one that fills its row."""
+    """Words as characters (1 and above), then padding (0): short words, and one without padding."""
     chars = draw.integers(1, characters, batch, tokens, longest)
     lengths = draw.integers(2, longest, batch, tokens)
     lengths[0, 0] = longest
@@ -20,7 +20,7 @@ def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int
 
 
 def char_cnn_cases(draw: Draw) -> Iterator[Case]:
-    """Padding has a row of numbers like any character; the widths stand in no order by size."""
+    """Padding has a row of the table like any character; the widths are not sorted."""
     for batch, tokens, longest, characters, c, filters, D in (
         (2, 3, 7, 9, 4, {2: 5, 1: 6}, 8),
         (3, 2, 6, 11, 5, {2: 3, 3: 4, 1: 7}, 4),
@@ -60,9 +60,9 @@ char_cnn = Exercise(
     rule=Rule(axes={"": "B T D"}),
     mistakes=(
         Mistake(
-            "the mean over the places",
-            "Every place has a say in yours, padding too. A filter should report whether it found its pattern anywhere, "
-            "not how often on average.",
+            "mean over positions",
+            "You average a filter's answers over all positions, padding included. A feature should report whether the pattern "
+            "occurs anywhere, not how often on average: take the largest answer.",
             "amax(dim=-1)", "mean(dim=-1)",
             also=(
                 """
@@ -74,50 +74,52 @@ def char_cnn(chars, table, filters, onward):
             ),
         ),
         Mistake(
-            "the sum over the places",
-            "Your numbers grow with the number of places. One place, the best one, speaks for a filter.",
+            "sum over positions",
+            "Your numbers grow with the number of positions. A feature is the answer of a filter at one position, where it is "
+            "largest.",
             "amax(dim=-1)", "sum(dim=-1)",
         ),
         Mistake(
-            "only the first place",
-            "Your vectors depend on the first letters of a word alone: the filters never move.",
+            "only the first position",
+            "Your vectors depend only on the first letters of a word: the filters never move.",
             ".amax(dim=-1)", "[..., 0]",
         ),
         Mistake(
             "no relu",
-            "What goes into the highway has negative numbers in yours. A filter that found nothing should say 0.",
+            "Some of the features that you pass to the highway are negative. A filter that found nothing should report 0.",
             "torch.relu(torch.cat(found, dim=-1))", "torch.cat(found, dim=-1)",
         ),
         Mistake(
             "tanh instead of relu",
-            "The large features are squashed to 1 in yours. Another activation is asked for.",
+            "Your large features are squashed towards 1. The task asks for a different activation function.",
             "torch.relu", "torch.tanh",
         ),
         Mistake(
-            "no biases",
-            "Your answer does not change when the filters' biases do.",
+            "filter biases not used",
+            "Your answer does not depend on the biases of the filters.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel)",
         ),
         Mistake(
-            "the filters in another order",
-            "Every feature is there, but not at its place: what comes behind expects the filters in the order in which they are given.",
+            "filters in a different order",
+            "All features are correct, but in the wrong order: `onward` expects the filters in the order in which they are "
+            "given.",
             "torch.cat(found, dim=-1)", "torch.cat(found[::-1], dim=-1)",
             also=(SORTED.format(""), SORTED.format("-")),
         ),
         Mistake(
-            "filters read backwards",
-            "Filters of width 1 are right in yours and wider ones are not: they are turned round. conv1d does not turn them.",
+            "filters flipped",
+            "Filters of width 1 are correct, wider ones are not: you reverse each kernel. conv1d does not.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel.flip(-1), bias)",
         ),
         Mistake(
             "letters reshaped instead of transposed",
-            "The shapes fit, but a column that your filters see mixes numbers of several letters: an axis was reshaped where it "
-            "should have been moved.",
+            "The shapes fit, but each column that your filters read mixes the vectors of several letters. Move the axis with "
+            "`transpose` instead of reshaping.",
             ".transpose(1, 2)", ".reshape(chars.shape[0] * chars.shape[1], -1, chars.shape[2])",
         ),
         Mistake(
-            "filters that hang over the edges",
-            "Your filters also look at places where they only half fit. Here a filter of width w has C − w + 1 places.",
+            "filters beyond the edges",
+            "Your filters also answer at positions where they fit only partly. A filter of width w has C − w + 1 positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel, bias, padding=kernel.shape[-1] - 1)",
             also=(
                 SLID.format("padding=kernel.shape[-1] // 2"),
@@ -126,7 +128,7 @@ def char_cnn(chars, table, filters, onward):
     letters = table[chars].flatten(0, 1).transpose(1, 2)
     found = []
     for kernel, bias in filters:
-        beside = kernel.shape[-1] - 1  # as conv1d(..., padding="same") fills up
+        beside = kernel.shape[-1] - 1  # as conv1d(..., padding="same") pads
         filled = torch.nn.functional.pad(letters, (beside // 2, beside - beside // 2))
         found.append(conv1d(filled, kernel, bias).amax(dim=-1))
     return onward(torch.relu(torch.cat(found, dim=-1))).unflatten(0, chars.shape[:2])
@@ -134,42 +136,44 @@ def char_cnn(chars, table, filters, onward):
             ),
         ),
         Mistake(
-            "the last place left out",
-            "Some of your features are too small: where a filter's best place is the very last one, you miss it. A filter of width w "
-            "has C − w + 1 places.",
+            "last position left out",
+            "Some of your features are too small: you miss a filter's best answer if it occurs at the last position. A filter "
+            "of width w has C − w + 1 positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters[..., :-1], kernel, bias)",
         ),
         Mistake(
-            "filters that jump",
-            "Filters of width 1 are right in yours. Wider ones move by more than one place at a time.",
+            "stride larger than 1",
+            "Filters of width 1 are correct, but wider ones move by more than one position at a time.",
             code=SLID.format("stride=kernel.shape[-1]"),
         ),
         Mistake(
-            "the largest absolute value",
-            "You keep the answer that is farthest from 0. A filter's strongest no is no yes: its largest answer counts.",
+            "largest absolute value",
+            "You keep the answer that is farthest from 0. A strongly negative answer means that the pattern is absent, so take "
+            "the largest answer.",
             "bias).amax", "bias).abs().amax",
         ),
         Mistake(
-            "where instead of how much",
-            "You keep the place of a filter's best answer. Asked is the answer itself.",
+            "position instead of answer",
+            "You return the position of a filter's largest answer instead of the answer itself.",
             "amax(dim=-1) for kernel, bias in filters]", "argmax(dim=-1).float() for kernel, bias in filters]",
         ),
         Mistake(
-            "relu at the end",
-            "Your vectors have no negative number. relu is for the features, before they go onward.",
+            "relu applied at the end",
+            "None of your vectors has a negative coordinate. Apply relu to the features, before they go through `onward`.",
             edits={
                 "torch.relu(torch.cat(found, dim=-1))": "torch.cat(found, dim=-1)",
                 "onward(features)": "torch.relu(onward(features))",
             },
         ),
         Mistake(
-            "the row of padding set to 0",
-            "Words that fill their row are right. Padding is character 0, and its row of the table is read like any other.",
+            "padding vector set to 0",
+            "Words without padding are correct. Padding is character 0, and its row of the table is read like any other.",
             "table[chars]", "(table[chars] * (chars != 0)[..., None])",
         ),
         Mistake(
-            "padding left out",
-            "Long words are right. For short ones you have left out the places behind the word's end; here all C places count.",
+            "padding not read",
+            "Long words are correct. For short words you leave out the positions after the end of the word, but all C "
+            "positions count here.",
             code="""
 def char_cnn(chars, table, filters, onward):
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -196,13 +200,13 @@ def char_cnn(chars, table, filters, onward):
             ),
         ),
         Mistake(
-            "the rest of the way left out",
-            "These are the features. What happens to them further, `onward`, is never called.",
+            "onward not applied",
+            "These are the features. Pass them through `onward`, which you never call.",
             "onward(features)", "features",
         ),
         Mistake(
-            "words and sentences have changed places",
-            "Every vector is right and stands at the wrong place: word 1 of sentence 0 went to sentence 1.",
+            "words and sentences swapped",
+            "Every vector is correct but in the wrong position: word 1 of sentence 0 has moved to sentence 1.",
             ".unflatten(0, chars.shape[:2])",
             ".unflatten(0, chars.shape[:2]).transpose(0, 1).reshape(*chars.shape[:2], -1)",
         ),
@@ -244,14 +248,15 @@ def char_cnn(chars, table, filters, onward):
 """,
     },
     hints=(
-        "Take one word and one filter of width 2. On how many places can it lie, and which one number do you keep of all its results?",
-        "table[chars]: (B, T, C, c). conv1d wants (words, c, C): the letters' numbers before their places, all words in one row. "
-        "Out of one kernel (F, c, w): (words, F, C − w + 1), and (words, F) when the places are gone.",
-        "look up every letter; put all words of the batch into one axis; letter numbers before places\n"
-        "for each kernel: slide it, keep the best place\n"
-        "join the features, cut off what is below 0, send them onward\ngive the words their two axes back",
-        "Near miss: `conv1d(table[chars][0], …)` without moving an axis takes the places for the letters' numbers. It complains unless "
-        "C happens to equal c; then it is silent and wrong.",
+        "Take one word and one filter of width 2. At how many positions does the filter fit, and which of its answers do you "
+        "keep?",
+        "table[chars]: (B, T, C, c). conv1d expects (words, c, C): the channels before the positions, and all words on one "
+        "axis. A kernel (F, c, w) gives (words, F, C − w + 1), and (words, F) after the maximum over positions.",
+        "look up every letter; put all words of the batch on one axis; move the channels before the positions\nfor each kernel: "
+        "convolve, then take the maximum over positions\nconcatenate the features, apply relu, call onward\nrestore the two axes "
+        "of the words",
+        "A near miss: `conv1d(table[chars][0], …)` without moving an axis treats positions as channels. It raises an error "
+        "unless C happens to equal c; then it is silently wrong.",
     ),
 )
 
@@ -259,7 +264,7 @@ def char_cnn(chars, table, filters, onward):
 
 
 def ragged(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """Lengths of rows: one full, one of a single token, the others between."""
+    """Lengths of rows: one full row, one with a single token, the others in between."""
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[-1] = tokens, 1
     return draw.rng.permutation(lengths)
@@ -282,36 +287,37 @@ ORDER = "torch.where(places < last, last - 1 - places, places)"
 
 reverse_padded = Exercise(
     cases=reverse_cases,
-    rule=Rule("close", 1e-5),  # no axes: they are named from the back, and the answers have two or three
+    rule=Rule("close", 1e-5),  # no axes: the answers have two or three
     mistakes=(
         Mistake(
-            "padding turned round with the words",
-            "Full rows are right. In shorter ones the padding stands in front now, and the words begin somewhere in the middle.",
+            "padding reversed with the words",
+            "Full rows are correct. In shorter rows the padding now comes first and the words are no longer at the start.",
             ORDER, "(x.shape[1] - 1 - places).expand(len(x), -1)",
         ),
         Mistake(
-            "one place too far",
-            "Everything is moved by one place: your first entry is the one behind the last word.",
+            "shifted by one position",
+            "All entries are shifted by one position: your first entry is the one after the last word.",
             "last - 1 - places", "(last - places).clamp(max=x.shape[1] - 1)",
         ),
         Mistake(
             "nothing reversed",
-            "Your rows are what came in.",
+            "You return the rows as they came in.",
             ORDER, "places.expand(len(x), -1)",
         ),
         Mistake(
-            "the first token kept in front",
-            "Your rows still begin with the same token. A reader from the right begins with the last one, whatever the first one is.",
+            "first token not moved",
+            "Your rows still begin with the same token. A backward model begins with the last token, whatever the first one "
+            "is.",
             ORDER, "torch.where((places > 0) & (places < last), last - places, places)",
         ),
         Mistake(
-            "the last token kept at the end",
-            "The last token of each row stays where it is in yours. It is the first that a reader from the right meets.",
+            "last token not moved",
+            "The last token of each row stays where it was. A backward model reads it first.",
             ORDER, "torch.where(places < last - 1, last - 2 - places, places)",
         ),
         Mistake(
             "padding overwritten with 0",
-            "The words are right. What stands behind them should be left as it was, and it was not 0.",
+            "The words are correct. The entries after them should stay as they were, and they were not 0.",
             code="""
 def reverse_padded(x, lengths):
     places = torch.arange(x.shape[1])
@@ -322,23 +328,24 @@ def reverse_padded(x, lengths):
 """,
         ),
         Mistake(
-            "padding turned round as well",
-            "The words are right. What stands behind them should be left as it was; in yours it is reversed.",
+            "padding reversed as well",
+            "The words are correct. The entries after them should stay as they were, but you reverse them.",
             code=ROW_BY_ROW.format("row[:n].flip(0), row[n:].flip(0)"),
         ),
         Mistake(
             "padding in front",
-            "Your words are in the right order, behind the padding. A row still begins with its words.",
+            "Your words are in the right order, but the padding precedes them. Each row should still begin with its words.",
             code=ROW_BY_ROW.format("row[n:], row[:n].flip(0)"),
         ),
         Mistake(
             "one length for all rows",
-            "You have reversed as many entries in each row as in the first. Each row has a length of its own.",
+            "You reverse as many entries in every row as in the first. Each row has its own length.",
             "last = lengths[:, None]", "last = lengths[:1, None]",
         ),
         Mistake(
             "lengths counted from the entries",
-            "Rows of ids are right. Where an entry is a vector, counting what is not 0 counts coordinates: take the lengths that are given.",
+            "Rows of ids are correct. If the entries are vectors, counting nonzero numbers counts coordinates: use the given "
+            "lengths.",
             code="""
 def reverse_padded(x, lengths):
     out = x.clone()
@@ -349,13 +356,13 @@ def reverse_padded(x, lengths):
 """,
         ),
         Mistake(
-            "the sentences reversed",
-            "Your batch is in reverse order. It is the words within each row that change places.",
+            "sentences reversed",
+            "You reverse the order of the sentences in the batch. Reverse the words within each row.",
             "x[torch.arange(len(x))[:, None], order]", "x.flip(0)",
         ),
         Mistake(
-            "the vectors' coordinates reversed",
-            "Rows of ids are right. Where an entry is a vector, you have reversed its coordinates: it is whole entries that change places.",
+            "coordinates reversed",
+            "Rows of ids are correct. If the entries are vectors, you reverse their coordinates: move whole vectors instead.",
             "return x[torch.arange(len(x))[:, None], order]",
             "turned = x[torch.arange(len(x))[:, None], order]\n"
             "    return turned.flip(-1) if x.ndim > 2 else turned",
@@ -399,12 +406,12 @@ def reverse_padded(x, lengths):
 """,
     },
     hints=(
-        "Which word does the backward reader meet first, in a row of 5 tokens of which 3 are words? And which entries must not move at all?",
-        "In: x (B, T) or (B, T, D), lengths (B). Out: like x. Each row has its own length.",
-        "for each row: the first `length` entries from the last to the first, then the rest as it is\n"
-        "Without a loop: for each place, the number of the place from which its entry is taken.",
-        "Near miss: `x.flip(1)` is right where nothing is padded. With padding, the backward reader would read padding first and "
-        "carry it in its state through the whole sentence.",
+        "In a row of 5 tokens, 3 of them words, which word does the backward model read first? Which entries must not move?",
+        "Input: x (B, T) or (B, T, D), lengths (B). Output: the shape of x. Each row has its own length.",
+        "for each row: its first `length` entries in reverse order, then the rest unchanged\nwithout a loop: compute for each "
+        "position the position from which its entry is taken",
+        "A near miss: `x.flip(1)` is correct without padding. With padding, the backward model would read the padding first "
+        "and carry it in its state through the whole sentence.",
     ),
 )
 
@@ -412,7 +419,7 @@ def reverse_padded(x, lengths):
 
 
 def bilm_cases(draw: Draw) -> Iterator[Case]:
-    """In the first, both models are sure of a wrong token: what is added to its probability shows in the logarithm."""
+    """In the first case, both models are confident of a wrong token: a constant added to the probability changes the loss."""
     for batch, tokens, vocabulary in ((2, 6, 9), (4, 5, 7), (3, 8, 11)):
         lengths = draw.integers(3, tokens, batch)
         lengths[0], lengths[1] = tokens, tokens - 2
@@ -444,7 +451,8 @@ bilm_loss = Exercise(
     mistakes=(
         Mistake(
             "each token predicts itself",
-            "Your logits at t are compared with the token at t. A language model that has read the token knows it; it has to say another one.",
+            "You compare the logits at t with the token at t. The model has already read this token and should predict its "
+            "neighbour.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, 1:][real], ids[:, 1:][real])",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, 1:][real])",
@@ -458,31 +466,33 @@ def bilm_loss(forward, backward, ids):
             ),
         ),
         Mistake(
-            "backward predicts the next token too",
-            "Your first number is right. The backward logits at t come from t and what follows: which neighbour is left to say?",
+            "backward model predicts the next token",
+            "Your first number is correct. The backward logits at t come from a model that has read token t and all tokens "
+            "after it. Which neighbour is left to predict?",
             PRECEDING, "cross_entropy(backward[:, :-1][real], ids[:, 1:][real])",
         ),
         Mistake(
-            "the directions have changed places",
-            "Your forward logits predict the token before, your backward logits the token after.",
+            "directions swapped",
+            "You use the forward logits to predict the preceding token and the backward logits to predict the following one.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, 1:][real], ids[:, :-1][real])",
                 PRECEDING: "cross_entropy(backward[:, :-1][real], ids[:, 1:][real])",
             },
         ),
         Mistake(
-            "padding in the loss",
-            "Batches without padding would be right. In yours some of what is predicted, or predicts, is padding.",
+            "padding counted in the loss",
+            "You would be right for batches without padding. Here some of the tokens that you predict, or predict from, are "
+            "padding.",
             "ids[:, 1:] != 0", "torch.ones_like(ids[:, 1:], dtype=torch.bool)",
         ),
         Mistake(
-            "the backward direction starts from padding",
-            "Your first number is right. In the second, padding behind the last token predicts that token.",
+            "backward prediction from padding",
+            "Your first number is correct. In the second, padding after the last token predicts that token.",
             PRECEDING, "cross_entropy(backward[:, 1:][ids[:, :-1] != 0], ids[:, :-1][ids[:, :-1] != 0])",
         ),
         Mistake(
             "sums instead of means",
-            "Your numbers grow with the batch. Asked are nats for one predicted token.",
+            "Your numbers grow with the batch. Return nats per predicted token.",
             edits={
                 FOLLOWING: 'cross_entropy(forward[:, :-1][real], ids[:, 1:][real], reduction="sum")',
                 PRECEDING: 'cross_entropy(backward[:, 1:][real], ids[:, :-1][real], reduction="sum")',
@@ -490,15 +500,15 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "padding in the denominator",
-            "Your sums are right and you divide them by too much: by the padding as well.",
+            "Your sums are correct, but you also count the padding when you divide.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) * real.float().mean()",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) * real.float().mean()",
             },
         ),
         Mistake(
-            "a mean of the sentences' means",
-            "A short sentence counts as much as a long one in yours. Every predicted token counts the same.",
+            "mean of sentence means",
+            "You give a short sentence the same weight as a long one. Every predicted token should have the same weight.",
             code="""
 def bilm_loss(forward, backward, ids):
     def one(logits, targets, real):
@@ -509,21 +519,22 @@ def bilm_loss(forward, backward, ids):
 """,
         ),
         Mistake(
-            "in bits",
-            "Your numbers are right up to a factor of 1.44: the logarithm is natural here.",
+            "bits instead of nats",
+            "Your numbers are too large by the factor 1.44: use the natural logarithm.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) / 0.6931472",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) / 0.6931472",
             },
         ),
         Mistake(
-            "the last token never predicted",
-            "The end of each sentence is a token like any other: your forward direction never has to say it.",
+            "last token not predicted",
+            "Your forward direction never predicts the last token of a sentence, which is a token like any other.",
             "real = ids[:, 1:] != 0", "real = torch.nn.functional.pad(ids[:, 2:] != 0, (0, 1))",
         ),
         Mistake(
             "[BOS] and [EOS] left out",
-            "Your means are over the words alone. [BOS] and [EOS] are tokens like others: forward has to say [EOS], backward [BOS].",
+            "You average over the words only. [BOS] and [EOS] are tokens like others: the forward model predicts [EOS], the "
+            "backward model [BOS].",
             code="""
 def bilm_loss(forward, backward, ids):
     following, preceding, count = 0, 0, 0
@@ -537,13 +548,13 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "one pair too many in short rows",
-            "You ask where the *earlier* of two tokens is real. Behind the last token of a short row that lets padding be predicted, "
-            "and predict.",
+            "You check that the *earlier* token of a pair is real. After the last token of a short row, padding is then "
+            "predicted and used for prediction: check the later token.",
             "real = ids[:, 1:] != 0", "real = ids[:, :-1] != 0",
         ),
         Mistake(
             "divided by all tokens",
-            "Your sums are right and you divide them by too much: a row of n tokens has n − 1 that are predicted in each direction.",
+            "Your sums are correct, but the divisor is too large: of n tokens in a row, n − 1 are predicted in each direction.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) * real.sum() / (ids != 0).sum()",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) * real.sum() / (ids != 0).sum()",
@@ -551,7 +562,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "softmax before cross_entropy",
-            "Your numbers are all close to log V: cross_entropy takes logits and does the softmax itself.",
+            "All your numbers are close to log V: cross_entropy expects logits and applies the softmax itself.",
             edits={
                 FOLLOWING: "cross_entropy(forward.softmax(-1)[:, :-1][real], ids[:, 1:][real])",
                 PRECEDING: "cross_entropy(backward.softmax(-1)[:, 1:][real], ids[:, :-1][real])",
@@ -559,24 +570,24 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "probabilities kept away from 0",
-            "Where a model is sure of a wrong token, your loss is too small: the right one's probability is nearly 0, and you take the "
-            "logarithm of a larger number.",
+            "Your loss is too small where a model is confident of a wrong token. The probability of the correct token is then "
+            "almost 0, and you add something to it before you take the logarithm.",
             code=KEPT_AWAY.format(1e-5),
             also=tuple(KEPT_AWAY.format(least) for least in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
         ),
         Mistake(
-            "perplexities",
-            "You return the exponentials. The losses themselves are in nats.",
+            "perplexities instead of losses",
+            "You return the exponentials of the losses. Return the losses themselves, in nats.",
             "return following, preceding", "return following.exp(), preceding.exp()",
         ),
         Mistake(
-            "both in one number",
-            "You have added the two up. Training does that later; here we want to see both.",
+            "sum of both losses",
+            "You add the two losses. Training does so later; here, return both.",
             "return following, preceding", "return following + preceding",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two numbers have changed places: forward comes first.",
+            "results in the wrong order",
+            "Your two numbers are swapped: return the forward loss first.",
             "return following, preceding", "return preceding, following",
         ),
     ),
@@ -608,12 +619,14 @@ def bilm_loss(forward, backward, ids):
 """,
     },
     hints=(
-        "Take the row [BOS] the cell [EOS] [PAD]. Which pairs (from where, which token) does the forward direction have? And the backward one?",
-        "forward and backward: (B, T, V). T − 1 pairs a row in each direction at most, fewer with padding; both have equally many. Out: two numbers.",
-        "real pairs: those in which the later token is no padding\nforward: logits at the earlier place, token at the later one\n"
-        "backward: logits at the later place, token at the earlier one\neach: mean of −log p over the real pairs",
-        "Near miss: `cross_entropy(…, ignore_index=0)` takes care of padding that *is predicted*. In the backward direction padding "
-        "would still *predict*: the last token of a short row has no right neighbour.",
+        "Take the row [BOS] the cell [EOS] [PAD]. List the pairs (position that predicts, token that is predicted) of the "
+        "forward direction. What are those of the backward direction?",
+        "forward and backward: (B, T, V). Each direction has at most T − 1 pairs in a row, and fewer with padding; both have "
+        "the same number. Output: two numbers.",
+        "real pairs: those whose later token is not padding\nforward: logits at the earlier position, token at the later "
+        "one\nbackward: logits at the later position, token at the earlier one\neach: mean of −log p over the real pairs",
+        "A near miss: `cross_entropy(…, ignore_index=0)` excludes padding that is *predicted*. In the backward direction, "
+        "padding would still be used to *predict* the last token of a short row.",
     ),
 )
 
@@ -640,23 +653,23 @@ influence = Exercise(
     rule=Rule("close", 5e-4, axes={"": "output input"}),
     mistakes=(
         Mistake(
-            "inputs in the rows",
-            "Your matrix is turned: row i should say on what *output* i depends.",
+            "matrix transposed",
+            "Your matrix is transposed: row i should show on which inputs *output* i depends.",
             SIZE, SIZE + ".T",
         ),
         Mistake(
-            "squared",
-            "You have the sums of squares. The size of a derivative is their root.",
+            "square root missing",
+            "You return the sums of squares. Take their square root.",
             SIZE, "jacobian.square().sum(dim=(1, 3))",
         ),
         Mistake(
-            "absolute values added up",
-            "You have added up absolute values, which is another size than the one asked for.",
+            "sum of absolute values",
+            "You add the absolute values of the derivatives. Take the square root of the sum of their squares.",
             SIZE, "jacobian.abs().sum(dim=(1, 3))",
         ),
         Mistake(
-            "derivatives added up with their signs",
-            "Some of your numbers are negative, or too small: positive and negative derivatives cancelled.",
+            "signed derivatives added",
+            "Some of your numbers are negative or too small, because positive and negative derivatives cancel.",
             SIZE, "jacobian.sum(dim=(1, 3))",
             also=(
                 """
@@ -666,38 +679,41 @@ def influence(model, x):
             ),
         ),
         Mistake(
-            "the gradient of the sum of an output's coordinates",
-            "Your numbers are somewhat off: the coordinates of an output were added up *before* the derivative was taken, and partly cancel.",
+            "gradient of the sum of an output's coordinates",
+            "Your numbers are slightly off: you add the coordinates of an output *before* you differentiate, so that their "
+            "derivatives partly cancel.",
             SIZE, "jacobian.sum(dim=1).square().sum(dim=-1).sqrt()",
         ),
         Mistake(
-            "the mean square instead of the sum",
-            "Your numbers are right up to one factor for each case: nothing is divided here.",
+            "mean square instead of sum of squares",
+            "Your numbers are off by one factor in each case. Add the squares without dividing by their number.",
             "sum(dim=(1, 3))", "mean(dim=(1, 3))",
         ),
         Mistake(
             "only the first coordinate of each output",
-            "Your numbers are too small: an output has K coordinates and you have looked at one.",
+            "Your numbers are too small: an output has K coordinates, and you use only one of them.",
             SIZE, "jacobian[:, 0].square().sum(dim=-1).sqrt()",
         ),
         Mistake(
-            "the largest derivative",
-            "You report the largest of all partial derivatives; all of them count.",
+            "largest derivative",
+            "You return the largest partial derivative. All of them count.",
             SIZE, "jacobian.abs().amax(dim=(1, 3))",
         ),
         Mistake(
             "gradient times input",
-            "You have multiplied the derivatives by the input. That measures something else: a word with a small vector would have little influence.",
+            "You multiply the derivatives by the input. This is a different measure, in which a word with a short vector has "
+            "little influence.",
             SIZE, "(jacobian * x).square().sum(dim=(1, 3)).sqrt()",
         ),
         Mistake(
-            "rows that add up to 1",
-            "You have divided each row by its sum. Influence has a scale of its own; leave it.",
+            "rows normalised to 1",
+            "You divide each row by its sum. Leave the influence on its own scale.",
             "return " + SIZE, "sizes = " + SIZE + "\n    return sizes / sizes.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
             "one gradient for all outputs",
-            "You have one number for each input word: all outputs were added up before the derivative was taken. Of which output does it speak?",
+            "You have a single number for each input word, because you add all outputs before you differentiate. Keep the "
+            "outputs apart.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -714,8 +730,9 @@ def influence(model, x):
             ),
         ),
         Mistake(
-            "gradients that pile up",
-            "`backward` adds to x.grad: your later rows still hold what earlier outputs left there, because it was never removed.",
+            "gradients accumulated",
+            "`backward` adds to x.grad, and you never reset it: your later rows still contain the gradients of earlier "
+            "outputs.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -729,9 +746,9 @@ def influence(model, x):
 """,
         ),
         Mistake(
-            "the gradient of an output's length",
-            "You have differentiated one number, the length of an output. Where an output turns without getting longer, that "
-            "derivative is 0.",
+            "gradient of an output's length",
+            "You differentiate a single number, the length of an output. If an output rotates without changing its length, "
+            "this derivative is 0.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -740,13 +757,15 @@ def influence(model, x):
 """,
         ),
         Mistake(
-            "the largest singular value",
-            "You have the largest factor by which a change can grow (the spectral norm). Asked is the root of the sum of all squares.",
+            "largest singular value",
+            "You return the largest factor by which a change can grow (the spectral norm). Take the square root of the sum of "
+            "all squares (the Frobenius norm).",
             SIZE, "torch.linalg.matrix_norm(jacobian.transpose(1, 2), ord=2)",
         ),
         Mistake(
-            "one direction only",
-            "You have moved all coordinates of an input together. Each coordinate has derivatives of its own, which may cancel in the sum.",
+            "all input coordinates moved together",
+            "You move all coordinates of an input together. Each coordinate has its own derivatives, which may cancel in the "
+            "sum.",
             SIZE, "jacobian.sum(dim=3).square().sum(dim=1).sqrt()",
             also=(
                 """
@@ -761,8 +780,9 @@ def influence(model, x):
             ),
         ),
         Mistake(
-            "the gradient of the squared output",
-            "You have differentiated the squared length of an output. Where an output is near 0, so is that derivative, whatever the input does.",
+            "gradient of an output's squared length",
+            "You differentiate the squared length of an output. If an output is close to 0, so is this derivative, whatever "
+            "the input does.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -803,11 +823,13 @@ def influence(model, x):
 """,
     },
     hints=(
-        "One output vector has K coordinates, one input vector has D. How many partial derivatives connect output i with input j?",
-        "x: (T, D). model(x): (T, K). All derivatives together: (T, K, T, D). Out: (T, T).",
-        "all partial derivatives of all outputs for all inputs (04 had a function for that in `torch.autograd.functional`)\n"
-        "for each pair i, j: square them, add them up, take the root",
-        "Near miss: `model(x).sum().backward()` gives one gradient for each input; of which output it speaks is lost.",
+        "One output vector has K coordinates, one input vector has D. How many partial derivatives connect output i with input "
+        "j?",
+        "x: (T, D). model(x): (T, K). All derivatives together: (T, K, T, D). Output: (T, T).",
+        "compute all partial derivatives of all outputs with respect to all inputs (04 used a function from "
+        "`torch.autograd.functional` for this)\nfor each pair i, j: square them, add them, take the square root",
+        "A near miss: `model(x).sum().backward()` gives one gradient for each input and no longer shows which output depends "
+        "on it.",
     ),
 )
 
@@ -860,8 +882,9 @@ two_stacks = Exercise(
     mends=True,
     mistakes=(
         Mistake(
-            "the directions still meet",
-            "Your first layer is right. In the second, each direction has read what the other one wrote: the leak is still there.",
+            "directions still connected",
+            "Your first layer is correct. In the second layer, each direction still reads the output of the other one, so the "
+            "leak remains.",
             code="""
 def two_stacks(x, lengths, forward_layers, backward_layers):
     left = right = x
@@ -889,45 +912,48 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             ),
         ),
         Mistake(
-            "no residual",
-            "Your first layer is right. From the second on something is added to what the layer writes.",
+            "no residual connection",
+            "Your first layer is correct. From the second layer on, add the input of the layer to its output.",
             RUN, "h = layer(h)",
         ),
         Mistake(
-            "a residual around the first layer too",
-            "You have added x to what the first layer writes. The residual begins with the second layer.",
+            "residual connection around the first layer",
+            "You add x to the output of the first layer. The residual connections begin with the second layer.",
             RUN, "h = layer(h) + h",
         ),
         Mistake(
-            "the residual always from x",
-            "Your first layer is right. To every later one you have added x; a layer adds its *own* input, what the layer below it wrote.",
+            "residual connection always from x",
+            "Your first layer is correct. You add x to the output of every later layer. Add the layer's *own* input instead, "
+            "which is the state of the layer below.",
             RUN, "h = layer(h) + x if number else layer(h)",
             also=(FROM_BELOW.format("below", "x"),),
         ),
         Mistake(
-            "the residual always from the first layer",
-            "Two layers would be right. To every later one you have added the first layer's states; a layer adds its *own* input.",
+            "residual connection always from the first layer",
+            "You would be right for two layers. You add the states of the first layer to every later one. Add the layer's "
+            "*own* input instead.",
             code=FROM_BELOW.format("below", "states[0]"),
         ),
         Mistake(
-            "the states before the residual",
-            "Your first layer is right. Of the others you keep what the layer wrote; what it read has to be added to that, too.",
+            "states before the residual connection",
+            "Your first layer is correct. For the others you return the output of the LSTM before its input is added.",
             code=FROM_BELOW.format("wrote", "below"),
         ),
         Mistake(
-            "not turned back",
-            "Your forward part is right. Your backward part still stands in the order in which it was read: place 0 belongs to the last word.",
+            "backward states not reversed again",
+            "Your forward states are correct. Your backward states are still in reading order: position 0 belongs to the last "
+            "word.",
             BACK, "backward",
         ),
         Mistake(
-            "never turned round",
-            "Your backward part reads from left to right as well: at place 0 it has seen the first word alone.",
+            "backward stack not reversed",
+            "Your backward stack also reads from left to right: at position 0 it has seen only the first word.",
             edits={FLIP: "run(x, backward_layers)", BACK: "backward"},
         ),
         Mistake(
-            "turned back between the layers",
-            "The first layer is right. In your backward stack the second one reads from left to right, because the states are turned "
-            "back before it reads them.",
+            "reversed between the layers",
+            "The first layer is correct. Your second backward layer reads from left to right, because you reverse the states "
+            "before it reads them.",
             code="""
 def two_stacks(x, lengths, forward_layers, backward_layers):
     def run(h, layers, turn):
@@ -946,34 +972,36 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             ),
         ),
         Mistake(
-            "what was read added in the other order",
-            "The first layer is right. In your backward stack what a layer read is added before its words are turned back: a word "
-            "gets the sum with another word's state.",
+            "residual connection in a different order",
+            "The first layer is correct. In your backward stack you add a layer's input before you reverse the words, so a "
+            "word receives the state of another word.",
             code=BETWEEN.format(
                 "reverse_padded(backward(reverse_padded(right, lengths)) + (right if number else 0), lengths)"
             ),
         ),
         Mistake(
             "padding read first",
-            "Full rows are right. In shorter ones your backward part reads the padding before the words: the whole row was flipped.",
+            "Full rows are correct. In shorter rows your backward stack reads the padding before the words, because you flip "
+            "the whole row.",
             edits={
                 FLIP: "run(x.flip(1), backward_layers)",
                 BACK: "torch.stack([h.flip(1) for h in backward])",
             },
         ),
         Mistake(
-            "the forward layers used twice",
-            "Your backward stack has the forward stack's weights. The directions share the words' vectors and the softmax, not the LSTMs.",
+            "forward layers used twice",
+            "Your backward stack uses the weights of the forward stack. The two directions share the word vectors and the "
+            "softmax, but not the LSTMs.",
             FLIP, "run(reverse_padded(x, lengths), forward_layers)",
         ),
         Mistake(
-            "only the last layer",
-            "You return what the top layers wrote. ELMo wants all layers.",
+            "top layer only",
+            "You return only the states of the top layers. Return those of all layers.",
             edits={"return forward, ": "return forward[-1:], ", BACK: BACK + "[-1:]"},
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: forward comes first.",
+            "results in the wrong order",
+            "Your two results are swapped: return the forward states first.",
             f"return forward, {BACK}", f"return {BACK}, forward",
         ),
     ),
@@ -1002,13 +1030,15 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
 """,
     },
     hints=(
-        "In leaking_stack, what does the second forward layer read? What does one half of that already know about the words on the right?",
-        "x: (B, T, D). Every layer: (B, T, D) to (B, T, D). Out: two tensors (L, B, T, D), both in the order of the sentence.",
-        "forward: each layer reads what the forward layer below wrote; keep all states\n"
-        "backward: turn x round once, do the same with the backward layers, turn every state back\n"
-        "from the second layer on: what a layer writes, plus what it read",
-        "Near miss: turning the states back after every layer and forgetting to turn them round again lets the second backward layer read "
-        "from left to right. Either turn once at the bottom and once at the end, or at every layer both ways.",
+        "What does the second forward layer in leaking_stack read? What does one half of this input already contain about the "
+        "words on the right?",
+        "x: (B, T, D). Each layer maps (B, T, D) to (B, T, D). Output: two tensors (L, B, T, D), both in the order of the "
+        "sentence.",
+        "forward: each layer reads the states of the forward layer below; keep all states\nbackward: reverse x once, do the "
+        "same with the backward layers, then reverse the states of every layer\nfrom the second layer on: add a layer's input "
+        "to its output",
+        "A near miss: if you reverse the states after every layer but not again before the next one, the second backward layer "
+        "reads from left to right. Reverse either once at the bottom and once at the end, or twice at every layer.",
     ),
 )
 
@@ -1032,38 +1062,39 @@ representations = Exercise(
     rule=Rule("close", 1e-5, axes={"": "L+1 B T 2D"}),
     mistakes=(
         Mistake(
-            "backward first",
-            "Layer 0 is right. In the others the halves have changed places: forward comes first.",
+            "backward half first",
+            "Layer 0 is correct. In the other layers the halves are swapped: the forward half comes first.",
             BOTH, "torch.cat([backward, forward], dim=-1)",
         ),
         Mistake(
-            "the layers side by side",
-            "You have one long vector for each word. The *directions* are put side by side; the layers stay apart, so that each can get a weight of its own.",
+            "layers concatenated",
+            "You return one long vector for each word. Concatenate the *directions*, but keep the layers apart, so that each "
+            "can have its own weight.",
             "torch.cat([first[None], both])", "torch.cat([first, *both], dim=-1)",
         ),
         Mistake(
-            "layer 0 forgotten",
-            "You have L layers. What about the vector of the word alone?",
+            "layer 0 missing",
+            "You return L layers. Add the vector of the word alone as layer 0.",
             "torch.cat([first[None], both])", "both",
         ),
         Mistake(
-            "layer 0 filled up with zeros",
-            "Half of your layer 0 is empty. Both directions start from the same x.",
+            "layer 0 padded with zeros",
+            "Half of your layer 0 is zero. Both directions start from the same x, so put x into both halves.",
             FIRST, "torch.cat([x, torch.zeros_like(x)], dim=-1)",
         ),
         Mistake(
             "layer 0 at the end",
-            "Your layers are all there, but the lowest stands last.",
+            "All your layers are there, but layer 0 comes last instead of first.",
             "torch.cat([first[None], both])", "torch.cat([both, first[None]])",
         ),
         Mistake(
-            "the top layer first",
-            "Your layers stand in the reverse order.",
+            "layers in reverse order",
+            "Your layers are in reverse order: begin with layer 0.",
             "torch.cat([first[None], both])", "torch.cat([first[None], both]).flip(0)",
         ),
         Mistake(
-            "the halves shuffled together",
-            "Forward and backward coordinates take turns in yours; they should be two blocks.",
+            "halves interleaved",
+            "Your forward and backward coordinates alternate. They should form two blocks.",
             BOTH, "torch.stack([forward, backward], dim=-1).flatten(-2)",
             also=(
                 """
@@ -1074,8 +1105,8 @@ def representations(x, forward, backward):
             ),
         ),
         Mistake(
-            "the directions added",
-            "You have added forward and backward. Side by side they keep what each of them knows.",
+            "directions added",
+            "You add forward and backward states. Concatenate them, so that the information of both is kept.",
             BOTH, "torch.cat([forward + backward, forward + backward], dim=-1)",
             also=(
                 """
@@ -1085,13 +1116,14 @@ def representations(x, forward, backward):
             ),
         ),
         Mistake(
-            "the backward states turned round",
-            "Your forward halves are right. The backward states already stand in the order of the sentence; you have turned them round again.",
+            "backward states reversed",
+            "Your forward halves are correct. The backward states are already in the order of the sentence, and you reverse "
+            "them again.",
             BOTH, "torch.cat([forward, backward.flip(2)], dim=-1)",
         ),
         Mistake(
             "2L + 1 layers",
-            "You have kept the 2L + 1 vectors apart. Those of one layer belong together, as one vector of size 2D.",
+            "You keep the 2L + 1 vectors apart. Concatenate those of the same layer into one vector of size 2D.",
             edits={f"both = {BOTH}": "both = torch.cat([forward, backward])", FIRST: "x"},
         ),
     ),
@@ -1119,10 +1151,13 @@ def representations(x, forward, backward):
 """,
     },
     hints=(
-        "How many vectors does a word have by now: below, in the forward stack, in the backward stack? Which of them belong together?",
-        "x: (B, T, D). forward, backward: (L, B, T, D). Out: (L + 1, B, T, 2D).",
-        "layer 0: x twice, side by side\nlayer l: forward l and backward l, side by side\nall of them on one new first axis, from the bottom up",
-        "Near miss: `torch.cat([forward, backward])` without a dim joins along the first axis: 2L layers of half vectors.",
+        "How many vectors does a word have by now: at the bottom, in the forward stack, in the backward stack? Which of them "
+        "belong together?",
+        "x: (B, T, D). forward, backward: (L, B, T, D). Output: (L + 1, B, T, 2D).",
+        "layer 0: x concatenated with itself\nlayer l: forward layer l concatenated with backward layer l\nstack all of them on "
+        "a new first axis, from the bottom up",
+        "A near miss: `torch.cat([forward, backward])` without `dim` concatenates along the first axis and gives 2L layers of "
+        "half the size.",
     ),
 )
 
@@ -1133,7 +1168,7 @@ def mix_cases(draw: Draw) -> Iterator[Case]:
     for batch, tokens, dim, layers in ((2, 4, 6, 3), (3, 5, 8, 2), (5, 2, 7, 4)):
         R = draw.normal(layers, batch, tokens, dim) * draw.uniform(layers, 1, 1, 1, low=0.5, high=3.0)
         R += draw.normal(layers, batch, tokens, 1)
-        R[:, 0] *= np.float32(4e-3)  # a variance of the size of epsilon, in every layer
+        R[:, 0] *= np.float32(4e-3)  # a variance about as small as epsilon, in every layer
         gamma = np.round(draw.uniform(low=1.3, high=2.5), 3)
         yield {
             "R": R,
@@ -1151,54 +1186,54 @@ scalar_mix = Exercise(
     rule=Rule(axes={"": "B T E"}),
     mistakes=(
         Mistake(
-            "the raw numbers as weights",
-            "You have used s as it is: your weights may be negative and do not add up to 1.",
+            "raw numbers as weights",
+            "You use s as it is: your weights may be negative and do not sum to 1.",
             SOFT, "s",
         ),
         Mistake(
-            "the raw numbers divided by their sum",
-            "Your weights add up to 1, but they can be negative. Another function makes weights of raw numbers; 02 built it.",
+            "raw numbers divided by their sum",
+            "Your weights sum to 1 but can be negative. Use the function from 02 that turns any numbers into positive weights.",
             SOFT, "s / s.sum()",
         ),
         Mistake(
             "a sigmoid for each layer",
-            "Each of your weights lies between 0 and 1, but together they are not 1: the layers do not compete.",
+            "Each of your weights lies between 0 and 1, but they do not sum to 1: the layers do not compete.",
             SOFT, "torch.sigmoid(s)",
         ),
         Mistake(
             "layer 0 left out",
-            "Your weights are right for all layers, but the lowest never enters the sum.",
+            "Your weights are correct, but layer 0 is missing from the sum.",
             MIX, "gamma * (weights[1:, None, None, None] * normed[1:]).sum(dim=0)",
         ),
         Mistake(
             "only the LSTM layers mixed",
-            "Your answer does not change with layer 0 or with the first number of s. All L + 1 layers are mixed.",
+            "Your answer depends neither on layer 0 nor on the first entry of s. Mix all L + 1 layers.",
             edits={
                 SOFT: "torch.softmax(s[1:], dim=0)",
                 MIX: "gamma * (weights[:, None, None, None] * normed[1:]).sum(dim=0)",
             },
         ),
         Mistake(
-            "no gamma",
-            "Your numbers are right up to one factor for each case.",
+            "gamma not used",
+            "Your numbers are off by one factor in each case: multiply the sum by gamma.",
             MIX, "(weights[:, None, None, None] * normed).sum(dim=0)",
         ),
         Mistake(
             "gamma inside the softmax",
-            "Your gamma makes the weights more decided. It should scale the result.",
+            "Your gamma makes the weights more peaked. It should scale the result.",
             edits={
                 SOFT: "torch.softmax(gamma * s, dim=0)",
                 MIX: "(weights[:, None, None, None] * normed).sum(dim=0)",
             },
         ),
         Mistake(
-            "no layer norm",
-            "Layers with large numbers rule your sum, whatever their weight. Something comes before the mixing.",
+            "layers not normalised",
+            "In your sum, layers with large activations dominate whatever their weights. Normalise the vectors first.",
             NORMED, "R",
         ),
         Mistake(
-            "layer norm after mixing",
-            "Your result is normalised, the layers are not: a layer with large numbers has already ruled the sum.",
+            "normalised after mixing",
+            "You normalise the result instead of the layers, so a layer with large activations has already dominated the sum.",
             code="""
 def scalar_mix(R, s, gamma):
     mixed = (torch.softmax(s, dim=0)[:, None, None, None] * R).sum(dim=0)
@@ -1207,7 +1242,8 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "normalised over the whole layer",
-            "You have taken one mean and one variance for all words of a layer, as AllenNLP does. Here each vector has its own, as in 03.",
+            "You use one mean and one variance for all words of a layer, as AllenNLP does. Here each vector has its own, as in "
+            "03.",
             edits={
                 "R.mean(dim=-1, keepdim=True)": "R.mean(dim=(1, 2, 3), keepdim=True)",
                 "R.var(dim=-1, unbiased=False, keepdim=True)": "R.var(dim=(1, 2, 3), unbiased=False, keepdim=True)",
@@ -1215,12 +1251,13 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "variance divided by E − 1",
-            "Your numbers are a little too small. The variance of a layer norm divides by the number of coordinates.",
+            "Your numbers are slightly too small. The variance in a layer norm divides by the number of coordinates, E.",
             "unbiased=False", "unbiased=True",
         ),
         Mistake(
-            "epsilon forgotten, of another size, or outside the root",
-            "All is right but the vectors that hardly vary: there it matters how large epsilon is and where it stands.",
+            "epsilon missing, of a different size, or outside the root",
+            "You are right except for vectors that hardly vary. There the size of epsilon matters, and whether it is added "
+            "before or after the square root.",
             NORMED, "(R - mean) / variance ** 0.5",
             also=(
                 """
@@ -1239,36 +1276,37 @@ def scalar_mix(R, s, gamma):
             ),
         ),
         Mistake(
-            "normalised over all words of a sentence",
-            "You have taken one mean and one variance for the words of a sentence together. Here each vector has its own, as in 03.",
+            "normalised over the sentence",
+            "You use one mean and one variance for all words of a sentence. Here each vector has its own, as in 03.",
             edits={
                 "R.mean(dim=-1, keepdim=True)": "R.mean(dim=(-2, -1), keepdim=True)",
                 "R.var(dim=-1, unbiased=False, keepdim=True)": "R.var(dim=(-2, -1), unbiased=False, keepdim=True)",
             },
         ),
         Mistake(
-            "the mean not taken away",
-            "Your vectors have the right variance, but not the mean 0: first the mean goes.",
+            "mean not subtracted",
+            "Your vectors have the right variance, but their mean is not 0: subtract it first.",
             NORMED, "R / (variance + 1e-5) ** 0.5",
         ),
         Mistake(
-            "no root",
-            "You have divided by the variance. Layer norm divides by its root.",
+            "square root missing",
+            "You divide by the variance. Layer norm divides by its square root.",
             NORMED, "(R - mean) / (variance + 1e-5)",
         ),
         Mistake(
-            "the mean of the layers",
-            "Your numbers are too small by the number of layers. The weights add up to 1 already: it is a sum.",
+            "mean over the layers",
+            "Your numbers are too small by the number of layers. The weights already sum to 1, so add the layers without "
+            "dividing.",
             MIX, "gamma * (weights[:, None, None, None] * normed).mean(dim=0)",
         ),
         Mistake(
-            "a plain average",
-            "Your answer does not change with s: every layer counts the same.",
+            "uniform weights",
+            "Your answer does not depend on s: every layer has the same weight.",
             SOFT, "torch.full_like(s, 1 / len(s))",
         ),
         Mistake(
-            "the weights in reverse",
-            "The weight of the top layer went to the lowest.",
+            "weights in reverse order",
+            "You give the weight of the top layer to layer 0.",
             SOFT, SOFT + ".flip(0)",
         ),
     ),
@@ -1298,11 +1336,12 @@ def scalar_mix(R, s, gamma):
     },
     survivors={"torch.softmax(s, dim=-1)": "s has one axis: its first is its last"},
     hints=(
-        "Three things happen to the layers: they are brought to one scale, they are weighed, and the sum gets a size. Which parameter does which?",
-        "R: (L + 1, B, T, 2D). s: (L + 1). Mean and variance: (L + 1, B, T, 1). Out: (B, T, 2D).",
-        "each vector: minus its mean, divided by the root of (its variance plus epsilon)\nweights = softmax of s\n"
-        "sum over the layers of weight times normalised layer, times gamma",
-        "Near miss: `(weights * R)` stretches the weights along the *last* axis, over the coordinates. The layers are the first axis.",
+        "Three things happen to the layers: they are normalised, they are weighted and added, and the sum is scaled. Which "
+        "argument is responsible for which step?",
+        "R: (L + 1, B, T, 2D). s: (L + 1). Mean and variance: (L + 1, B, T, 1). Output: (B, T, 2D).",
+        "for each vector: subtract its mean, divide by the square root of (its variance plus epsilon)\nweights = softmax of "
+        "s\nsum over the layers of weight times normalised layer, times gamma",
+        "A near miss: `(weights * R)` aligns the weights with the *last* axis, the coordinates. The layers are the first axis.",
     ),
 )
 
@@ -1316,7 +1355,7 @@ def with_elmo_cases(draw: Draw) -> Iterator[Case]:
         (4, 3, 6, 4, 4, 7, 0.375),
     ):
         draws = draw.uniform(2, batch, tokens, width)
-        draws[:, 0, 0, :2] = p  # exactly at the border: kept
+        draws[:, 0, 0, :2] = p  # exactly p: kept
         draws[:, 1, 1, :2] = p
         yield {
             "x": draw.normal(batch, tokens, dim),
@@ -1347,43 +1386,46 @@ with_elmo = Exercise(
     uses=("elmo.scalar_mix",),
     mistakes=(
         Mistake(
-            "the biLM not frozen",
-            "Your output is right. But a gradient reaches R: the task would train the biLM along with itself.",
+            "biLM not frozen",
+            "Your output is correct, but a gradient reaches R: the task would train the biLM as well.",
             "R = R.detach()", "R = R * 1.0",
         ),
         Mistake(
-            "the mix frozen too",
-            "Your output is right. But no gradient reaches s: the task could never learn which layers it wants. What exactly has to be frozen?",
+            "mix frozen as well",
+            "Your output is correct, but no gradient reaches s: the task could not learn the weights of the layers. Freeze "
+            "only R.",
             DROPPED, f"({DROPPED}).detach()",
         ),
         Mistake(
-            "gamma frozen too",
-            "Your output is right. But no gradient reaches gamma, which the task has to learn as it learns s.",
+            "gamma frozen as well",
+            "Your output is correct, but no gradient reaches gamma, which the task should learn together with s.",
             "gamma[i])", "gamma[i].item())",
         ),
         Mistake(
-            "the task's own vectors frozen too",
-            "Your output is right. But no gradient reaches x: the task's own word vectors are learned, only the biLM is frozen.",
+            "the task's own vectors frozen as well",
+            "Your output is correct, but no gradient reaches x. The task's own word vectors are trained; only the biLM is "
+            "frozen.",
             "R = R.detach()", "R, x = R.detach(), x.detach()",
         ),
         Mistake(
             "the task's network without gradients",
-            "Your output is right. But no gradient passes through the network: nothing could be learned of what it reads.",
+            "Your output is correct, but no gradient passes through the network: neither the network nor its input could be "
+            "trained.",
             "h = rnn(torch.cat([x, mixed[0]], dim=-1))", "h = rnn(torch.cat([x, mixed[0]], dim=-1)).detach()",
         ),
         Mistake(
-            "nothing at the output",
-            "You have only what the network writes. ELMo comes in a second time.",
+            "no ELMo at the output",
+            "You return only the states of the network. Concatenate the second mix to them.",
             "torch.cat([h, mixed[1]], dim=-1)", "h",
         ),
         Mistake(
-            "one mix for both places",
-            "Input and output use the same weights in yours: row 1 of s is never read.",
+            "one mix for input and output",
+            "You use the same weights at the input and at the output: row 1 of s is never used.",
             "for i in range(2)]", "for i in (0, 0)]",
         ),
         Mistake(
-            "the mixes have changed places",
-            "The first row of s and gamma belongs to the input; you have used it at the output.",
+            "mixes swapped",
+            "The first row of s and gamma belongs to the input, but you use it at the output.",
             edits={
                 "torch.cat([x, mixed[0]], dim=-1)": "torch.cat([x, mixed[1]], dim=-1)",
                 "[h, mixed[1]]": "[h, mixed[0]]",
@@ -1391,7 +1433,7 @@ with_elmo = Exercise(
         ),
         Mistake(
             "ELMo first",
-            "The order is [x; ELMo] and [h; ELMo]; yours is the other way round.",
+            "The order is [x; ELMo] and [h; ELMo], but you concatenate ELMo first.",
             edits={
                 "torch.cat([x, mixed[0]], dim=-1)": "torch.cat([mixed[0], x], dim=-1)",
                 "[h, mixed[1]]": "[mixed[1], h]",
@@ -1399,42 +1441,43 @@ with_elmo = Exercise(
         ),
         Mistake(
             "no dropout",
-            "None of your ELMo numbers is 0: nothing was dropped.",
+            "None of your ELMo activations is 0: nothing is dropped.",
             DROPPED, "scalar_mix(R, s[i], gamma[i])",
         ),
         Mistake(
-            "dropped, and the rest not enlarged",
-            "What is left keeps its size in yours. Then the network gets smaller numbers in training than in use.",
+            "kept activations not scaled up",
+            "You do not scale up the activations that are kept. The network would then receive smaller values in training than "
+            "in use.",
             " / (1 - p)", "",
         ),
         Mistake(
             "divided by p",
-            "What is left is enlarged by the wrong factor: the share that *stays* is 1 − p.",
+            "You scale the kept activations by the wrong factor: the fraction that is *kept* is 1 − p.",
             "(1 - p)", "p",
         ),
         Mistake(
-            "kept and dropped confused",
-            "You drop where the draw is p or more. Below p is what has probability p.",
+            "kept and dropped swapped",
+            "You drop an activation if its draw is p or more. A draw is below p with probability p, so drop below p.",
             "draws[i] >= p", "draws[i] < p",
         ),
         Mistake(
             "a draw of exactly p dropped",
-            "Nearly all is right. Dropped is what has a draw *below* p; some draws are p itself.",
+            "Nearly everything is correct. Drop only activations whose draw is *below* p; some draws are exactly p.",
             "draws[i] >= p", "draws[i] > p",
         ),
         Mistake(
-            "not only the mixes enlarged",
-            "You have divided x and h by 1 − p, too. Only the mixes go through this dropout.",
+            "x and h scaled up as well",
+            "You divide x and h by 1 − p as well. This dropout applies only to the mixes.",
             edits={"[x, mixed[0]]": "[x / (1 - p), mixed[0]]", "[h, mixed[1]]": "[h / (1 - p), mixed[1]]"},
         ),
         Mistake(
             "dropout before the mix",
-            "You have dropped numbers of the layers, before they are normalised and added. It is the numbers of the mix that are dropped.",
+            "You apply dropout to the layers, before they are normalised and added. Apply it to the mix.",
             DROPPED, "scalar_mix(R * (draws[i] >= p) / (1 - p), s[i], gamma[i])",
         ),
         Mistake(
             "the task's own vectors at the output",
-            "At the output you have put x beside h. ELMo goes there.",
+            "At the output you concatenate x to h. Concatenate the second mix instead.",
             "[h, mixed[1]]", "[h, x]",
         ),
     ),
@@ -1457,11 +1500,11 @@ def with_elmo(x, R, s, gamma, rnn, draws, p):
 """,
     },
     hints=(
-        "Where may a gradient go: into s and gamma, into R, into both? Where does ELMo enter?",
-        "x: (B, T, D). Both mixes: (B, T, E). rnn takes (B, T, D + E) and gives (B, T, H). Out: (B, T, H + E).",
-        "cut R off from the gradient\nfor each place: mix with its own s and gamma, set to 0 where the draw is below p, enlarge the rest\n"
-        "run the network on [x; first mix]\nput the second mix beside what it writes",
-        "Near miss: `with torch.no_grad():` around the mix keeps the gradient away from R, and from s as well.",
+        "Where should gradients flow: into s and gamma, into R, into both? At which two points does ELMo enter?",
+        "x: (B, T, D). Both mixes: (B, T, E). rnn maps (B, T, D + E) to (B, T, H). Output: (B, T, H + E).",
+        "detach R\nfor input and output: mix with its own s and gamma, set to 0 where the draw is below p, divide the rest by 1 "
+        "− p\nrun the network on [x; first mix]\nconcatenate its states with the second mix",
+        "A near miss: `with torch.no_grad():` around the mix keeps gradients away from R, but also from s.",
     ),
 )
 
@@ -1474,7 +1517,7 @@ def sentence_cases(draw: Draw) -> Iterator[Case]:
         words = ["".join(draw.rng.choice(alphabet, draw.integers(2, 9))) for _ in range(tokens)]
         words[0] = words[
             0
-        ].capitalize()  # a sentence begins with a capital letter, which is a character of its own
+        ].capitalize()  # a capital letter is a different character
         yield {
             "words": words,
             "table": draw.normal(41, dim),
@@ -1494,67 +1537,70 @@ embed_sentence = Exercise(
     uses=("elmo.reverse_padded", "elmo.two_stacks", "elmo.representations"),
     mistakes=(
         Mistake(
-            "the marks left in",
-            "You have two tokens too many: [BOS] and [EOS] are read, but nobody asked for their vectors.",
+            "[BOS] and [EOS] returned",
+            "You return two tokens too many: the model reads [BOS] and [EOS], but the result should contain only the words.",
             EMBEDDED, "representations(x, forward, backward)[:, 0]",
         ),
         Mistake(
-            "no marks at all",
-            "Layer 0 is right. Higher up your vectors differ: the model was trained on sentences with [BOS] in front and [EOS] behind.",
+            "[BOS] and [EOS] not added",
+            "Layer 0 is correct. Your higher layers differ, because the model was trained on sentences between [BOS] and "
+            "[EOS].",
             edits={AROUND: "words", EMBEDDED: "representations(x, forward, backward)[:, 0]"},
         ),
         Mistake(
-            "no [EOS]",
-            "Your forward halves are right, and so is layer 0. The backward reader begins with the last word in yours: it was trained "
-            "on sentences with [EOS] behind them.",
+            "[EOS] not added",
+            "Your forward halves and layer 0 are correct. Your backward model begins with the last word, but it was trained on "
+            "sentences that end with [EOS].",
             edits={
                 AROUND: '["[BOS]", *words]',
                 EMBEDDED: "representations(x, forward, backward)[:, 0, 1:]",
             },
         ),
         Mistake(
-            "no [BOS]",
-            "Your backward halves are right, and so is layer 0. The forward reader begins with the first word in yours: it was trained "
-            "on sentences with [BOS] in front.",
+            "[BOS] not added",
+            "Your backward halves and layer 0 are correct. Your forward model begins with the first word, but it was trained "
+            "on sentences that begin with [BOS].",
             edits={
                 AROUND: '[*words, "[EOS]"]',
                 EMBEDDED: "representations(x, forward, backward)[:, 0, :-1]",
             },
         ),
         Mistake(
-            "the wrong two tokens cut off",
-            "Your vectors stand one place too far: the first of yours belongs to the second word.",
+            "wrong tokens removed",
+            "Your vectors are shifted by one position: your first vector belongs to the second word. Remove one token at each "
+            "end.",
             "1:-1", "2:",
         ),
         Mistake(
-            "[EOS] left in",
-            "You have one token too many at the end: [EOS] is read, but nobody asked for its vector.",
+            "[EOS] returned",
+            "You return one token too many at the end: the model reads [EOS], but the result should contain only the words.",
             "1:-1", "1:",
         ),
         Mistake(
-            "[EOS] in front and [BOS] behind",
-            "Layer 0 is right. Higher up your vectors differ: [BOS] begins a sentence and [EOS] ends it.",
+            "[BOS] and [EOS] swapped",
+            "Layer 0 is correct. Your higher layers differ: a sentence begins with [BOS] and ends with [EOS].",
             AROUND, '["[EOS]", *words, "[BOS]"]',
         ),
         Mistake(
-            "a length without the marks",
-            "Your forward halves are right. The backward reader was told a length that leaves [BOS] and [EOS] out, so it begins two "
-            "tokens too early.",
+            "length without [BOS] and [EOS]",
+            "Your forward halves are correct. The length that you pass does not count [BOS] and [EOS], so the backward model "
+            "begins two tokens too early.",
             "torch.tensor([x.shape[1]])", "torch.tensor([len(words)])",
         ),
         Mistake(
-            "small letters",
-            "Words without a capital letter are right at layer 0. Characters are what ELMo reads: a capital letter is another one.",
+            "words in lower case",
+            "Words without a capital letter are correct at layer 0. ELMo reads characters, and a capital letter is a different "
+            "character.",
             AROUND, '["[BOS]", *(word.lower() for word in words), "[EOS]"]',
         ),
         Mistake(
-            "one string spelt",
-            "You have far too many words: `spell` wants a list of words, and takes a string apart into its letters.",
+            "a string instead of a list",
+            "You return far too many words: `spell` expects a list of words and splits a string into its letters.",
             f"bilm.spell({AROUND})", f'bilm.spell(" ".join({AROUND}))',
         ),
         Mistake(
-            "the top layer alone",
-            "You have one layer. Asked are all of them.",
+            "top layer only",
+            "You return one layer. Return all of them.",
             EMBEDDED, "representations(x, forward, backward)[-1:, 0, 1:-1]",
             also=(
                 """
@@ -1567,28 +1613,28 @@ def embed_sentence(words, bilm):
             ),
         ),
         Mistake(
-            "the layers averaged",
-            "You have mixed the layers. Here they stay apart: a task will weigh them.",
+            "layers averaged",
+            "You mix the layers. Keep them apart here: a task will weight them.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].mean(dim=0)",
         ),
         Mistake(
-            "the batch left in",
-            "One sentence is no batch: an axis of size 1 is left over.",
+            "batch axis not removed",
+            "Your result has an extra axis of size 1, the batch. Return a single sentence.",
             EMBEDDED, "representations(x, forward, backward)[:, :, 1:-1]",
         ),
         Mistake(
             "words before layers",
-            "Your first axis is the words. Layers come first.",
+            "Your first axis is that of the words. The layers come first.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1)",
         ),
         Mistake(
-            "the layers side by side",
-            "Each word has one long vector in yours. The layers are an axis of their own.",
+            "layers concatenated",
+            "You return one long vector for each word. Keep an axis for the layers.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1).flatten(1)",
         ),
         Mistake(
             "one word at a time",
-            "Layer 0 is right, and nothing else: every word was read by itself, without its sentence.",
+            "Only layer 0 is correct: you pass each word to the model without its sentence.",
             code="""
 def embed_sentence(words, bilm):
     columns = []
@@ -1622,10 +1668,12 @@ def embed_sentence(words, bilm):
     },
     survivors={"[:, -1, 1:-1]": "a batch of one sentence: its first is its last"},
     hints=(
-        "What did the model read in training before the first word and behind the last? Does the caller want vectors for that?",
-        "chars: (1, T + 2, C). x: (1, T + 2, D). States: (L, 1, T + 2, D) each. Out: (L + 1, T, 2D).",
-        "put the marks around the words; spell; make vectors; run both stacks on a batch of one sentence; pack\n"
-        "drop the batch axis and the two marks",
-        "Near miss: without the marks everything runs and the shapes are right. The first word then starts from an empty state, which the model has never seen.",
+        "What did the model read in training before the first word and after the last one? Should the result contain vectors "
+        "for these tokens?",
+        "chars: (1, T + 2, C). x: (1, T + 2, D). States: (L, 1, T + 2, D) each. Output: (L + 1, T, 2D).",
+        "put [BOS] and [EOS] around the words; spell them; compute x; run both stacks on a batch of one sentence; call "
+        "representations\nremove the batch axis and the two extra tokens",
+        "A near miss: without [BOS] and [EOS] everything runs and the shapes are correct. But the first word then starts from "
+        "an empty state, which the model has never seen there.",
     ),
 )
