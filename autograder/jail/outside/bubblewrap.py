@@ -130,10 +130,12 @@ def command(
     mounts |= {path: ["--tmpfs", str(path)] for path in covered}
     for path in sorted(mounts, key=lambda path: len(path.parts)):  # what lies within another comes after it
         jail += mounts[path]
+    masked = _masked(view)
     for file, descriptor in masks.items():
-        if any(file.is_relative_to(mounted) for mounted in mounts):  # not a copy that is not shown
+        shown = any(file.is_relative_to(mounted) for mounted in mounts)  # another copy may not be
+        if shown and file not in masked:
             jail += ["--perms", "0444", "--ro-bind-data", str(descriptor), str(file)]
-    for file in _masked(view):
+    for file in masked:
         jail += ["--ro-bind", str(_reach(NOT_WHILE_GRADED, places)), str(file)]
     for path in covered:
         jail += ["--remount-ro", str(path)]
