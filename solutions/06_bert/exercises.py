@@ -44,12 +44,13 @@ lm_examples = Exercise(
     mistakes=(
         Mistake(
             "causal labels not shifted",
-            "In your first result every word has to say itself: it would only have to copy. Which word comes after it?",
+            "In your first result, the label of every word is the word itself: the model only has to copy. Which word comes "
+            "after it?",
             edits={FOLLOWING: "ids.clone()", CAUSAL: "following.masked_fill(following == pad, UNCHOSEN)"},
         ),
         Mistake(
-            "causal labels shifted the other way",
-            "In your first result every word has to say the one before it, which it can see.",
+            "causal labels shifted the wrong way",
+            "In your first result, the label of every word is the word before it, which the model can see.",
             FOLLOWING, "torch.cat([nothing, ids[:, :-1]], dim=1)",
             also=(
                 """
@@ -61,24 +62,24 @@ def lm_examples(ids, chosen, pad):
             ),
         ),
         Mistake(
-            "the first word as the last one's successor",
-            "Your last column holds the words of the first: behind the last place nothing follows.",
+            "first word as the successor of the last",
+            "Your last column contains the words of the first column. Nothing follows the last position.",
             FOLLOWING, "torch.roll(ids, -1, dims=1)",
         ),
         Mistake(
             "padding as a label",
-            "In your first result the last word of a short sentence has to say padding, and padding has to say padding. "
-            "That is nothing to learn from.",
+            "In your first result, padding is the label of the last word of a short sentence and of padding itself. There is "
+            "nothing to learn from that.",
             CAUSAL, "following",
         ),
         Mistake(
-            "no label where padding stands, instead of where it follows",
-            "In your first result the last word of a short sentence still has to say the padding behind it.",
+            "label missing at padding instead of before it",
+            "In your first result, the label of the last word of a short sentence is still the padding after it.",
             CAUSAL, "following.masked_fill(ids == pad, UNCHOSEN)",
         ),
         Mistake(
-            "masked labels where nothing was chosen",
-            "Your second result has labels where none was asked for, and none where a word was chosen.",
+            "masked labels inverted",
+            "Your second result has labels where no token was chosen, and none where one was.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "ids.masked_fill(chosen, UNCHOSEN)",
             also=(
                 """
@@ -89,8 +90,8 @@ def lm_examples(ids, chosen, pad):
             ),
         ),
         Mistake(
-            "masked labels shifted too",
-            "Your second result is one place off: a masked word is to be said at its own place.",
+            "masked labels shifted, too",
+            "Your second result is off by one position: a masked word is predicted at its own position.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "following.masked_fill(~chosen, UNCHOSEN)",
             also=(
                 """
@@ -103,27 +104,30 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "causal labels one column short",
-            "Your first result has no last column. A label stands at each place; where nothing follows it is −100.",
+            "Your first result lacks the last column. Every position has a label; where nothing follows, it is −100.",
             FOLLOWING, "ids[:, 1:]",
         ),
         Mistake(
-            "padding taken to be 0",
-            "Where padding is 0 you are right. Its id is given as pad, and is another one in some of the inputs.",
+            "padding assumed to be 0",
+            "You are right where the id of padding is 0. It is given as pad, and it differs in some of the inputs.",
             CAUSAL, "following.masked_fill(following == 0, UNCHOSEN)",
         ),
         Mistake(
-            "causal labels only where something was chosen",
-            "Your first result leaves places out. What was chosen matters to the masked model alone: the causal one has to say every next word.",
+            "causal labels only at chosen tokens",
+            "Your first result leaves out positions. The choice matters only to the masked model; the causal model predicts "
+            "every next word.",
             CAUSAL, "following.masked_fill((following == pad) | ~chosen, UNCHOSEN)",
         ),
         Mistake(
-            "no masked label where nothing follows",
-            "Your first result is right. In the second a chosen word at the end of its sentence has lost its label; it needs no successor.",
+            "masked label missing where nothing follows",
+            "Your first result is right. In the second, a chosen word at the end of its sentence has lost its label; it needs "
+            "no successor.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "ids.masked_fill(~chosen | (causal == UNCHOSEN), UNCHOSEN)",
         ),
         Mistake(
-            "no masked label in the last column",
-            "Your first result is right. In the second a chosen word in the last place has lost its label; it needs no successor.",
+            "masked label missing in the last column",
+            "Your first result is right. In the second, a chosen word at the last position has lost its label; it needs no "
+            "successor.",
             code="""
 def lm_examples(ids, chosen, pad):
     following = torch.nn.functional.pad(ids[:, 1:], (0, 1), value=pad)
@@ -133,27 +137,27 @@ def lm_examples(ids, chosen, pad):
 """,
         ),
         Mistake(
-            "a chosen word with the id 0 taken for none",
-            "Your first result is right. In the second a chosen word whose id is 0 has no label. Any id but pad may be a word's: "
-            "`chosen` says where something is asked.",
+            "chosen word with id 0 ignored",
+            "Your first result is right. In the second, a chosen word with the id 0 has no label. Any id but pad may be that "
+            "of a word; `chosen` says where a label is needed.",
             "masked = ids.masked_fill(~chosen, UNCHOSEN)", "masked = ids * chosen\n    masked[masked == 0] = UNCHOSEN",
         ),
         Mistake(
             "masked labels everywhere",
-            "Your second result asks for every word, also for those that can be read off the input.",
+            "Your second result has a label at every word, including those that the model can see.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "ids.masked_fill(ids == pad, UNCHOSEN)",
         ),
         Mistake(
-            "0 where there is nothing to say",
-            "Where there is nothing to say you have 0, which is the id of a token. The docstring names another number.",
+            "0 instead of −100",
+            "You write 0 where nothing is predicted, but 0 is the id of a token. The docstring names another number.",
             edits={
                 CAUSAL: "following.masked_fill((following == pad) | (following < 0), 0)",
                 "ids.masked_fill(~chosen, UNCHOSEN)": "ids.masked_fill(~chosen, 0)",
             },
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: the tuple is (causal, masked).",
+            "results in the wrong order",
+            "Your two results are swapped: return (causal, masked).",
             "return causal, masked", "return masked, causal",
         ),
     ),
@@ -187,10 +191,14 @@ def lm_examples(ids, chosen, pad):
 """,
     },
     hints=(
-        "Put a finger on a word. What does the first kind of model have to say there, and what the second? When is there nothing to say?",
-        "In: (B, T) twice. Out: two tensors (B, T). The label that belongs to column t stands in column t; column T − 1 of the first has no successor.",
-        "causal:  at t the id of t + 1; −100 in the last column and wherever that id is padding\nmasked:  at t the id of t if it was chosen, else −100",
-        "Near miss: `ids[:, 1:]` alone is one column too short, and `roll` fills the gap with the first word of the sentence.",
+        "Choose a word. What does a causal model predict at its position, and what does a masked model? Where is there nothing "
+        "to predict?",
+        "Input: ids and chosen, both (B, T). Output: two tensors (B, T). The label for column t is in column t; column T − 1 "
+        "of the first has no successor.",
+        "causal:  at t the id of t + 1; −100 in the last column and wherever that id is padding\nmasked:  at t the id of t if "
+        "it was chosen, else −100",
+        "A near miss: `ids[:, 1:]` alone is one column too short, and `roll` fills the gap with the first word of the "
+        "sentence.",
     ),
 )
 
@@ -293,13 +301,14 @@ wordpiece = Exercise(
     rule=Rule("equal", axes={"": "words pieces"}),
     mistakes=(
         Mistake(
-            "the ## forgotten",
-            "Your pieces inside a word are looked up like whole words: the id of a piece that continues a word is the one with ##.",
+            "## missing inside words",
+            "You look up subwords inside a word like whole words. A subword that continues a word has the id of the entry with "
+            "##.",
             INSIDE, "piece = word[start:end]",
         ),
         Mistake(
-            "## at the beginning too",
-            "Your words begin with pieces that continue one: the first piece of a word stands without ##.",
+            "## at the beginning of words, too",
+            "Your words begin with subwords that continue a word. The first subword of a word has no ##.",
             INSIDE, 'piece = "##" + word[start:end]',
             also=(
                 """
@@ -320,8 +329,8 @@ def wordpiece(word, vocab):
             ),
         ),
         Mistake(
-            "the beginning of a word taken inside one",
-            "Inside a word you also take pieces without ##: such a piece begins a word.",
+            "subwords without ## accepted inside words",
+            "Inside a word you also accept subwords without ##. Those can only begin a word.",
             code="""
 def wordpiece(word, vocab):
     pieces, start = [], 0
@@ -340,39 +349,41 @@ def wordpiece(word, vocab):
 """,
         ),
         Mistake(
-            "the shortest piece first",
-            "Your words fall into single letters. At each place the *longest* piece that fits is taken.",
+            "shortest match first",
+            "You take the shortest match at each position, mostly a single letter. Take the *longest*.",
             LONGEST_FIRST, "range(start + 1, len(word) + 1)",
         ),
         Mistake(
-            "the pieces found so far kept before [UNK]",
-            "Where a word cannot be finished, you keep the pieces in front of [UNK]. The whole word becomes a single [UNK].",
+            "subwords kept before [UNK]",
+            "Where the rest of a word cannot be matched, you keep the subwords before [UNK]. The whole word becomes a single "
+            "[UNK].",
             UNKNOWN, 'return pieces + [vocab["[UNK]"]]',
         ),
         Mistake(
-            "an [UNK] for each letter that does not fit",
-            "Your words have [UNK] among their pieces. A word that cannot be cut up is one [UNK] as a whole.",
+            "one [UNK] per unmatched letter",
+            "Your words contain [UNK] among their subwords. A word that cannot be tokenised becomes one [UNK].",
             UNKNOWN, 'pieces.append(vocab["[UNK]"]); start += 1; continue',
         ),
         Mistake(
-            "the rest of the word left out",
-            "Where a word cannot be finished, you return its beginning as if it were the word.",
+            "rest of the word dropped",
+            "Where the rest of a word cannot be matched, you return only its beginning.",
             UNKNOWN, "return pieces",
         ),
         Mistake(
-            "nothing in place of [UNK]",
-            "Words that can be cut up are right. For the others you return no id at all; [UNK] has one.",
+            "nothing returned instead of [UNK]",
+            "Words that can be tokenised are right. For the others you return no id at all; return that of [UNK].",
             UNKNOWN, "return []",
         ),
         Mistake(
-            "letters that do not fit left out",
-            "Where no piece fits you go on with the next letter, and the word comes out without that letter. The whole word becomes a "
-            "single [UNK].",
+            "unmatched letters skipped",
+            "Where no subword matches, you continue with the next letter, so that letter is missing from the result. The whole "
+            "word becomes a single [UNK].",
             edits={UNKNOWN: "start += 1; continue", "return pieces": 'return pieces or [vocab["[UNK]"]]'},
         ),
         Mistake(
-            "an id of [UNK] of your own",
-            "Words that can be cut up are right. The others get a number that is not the id of [UNK] in this vocabulary: look it up.",
+            "fixed id for [UNK]",
+            "Words that can be tokenised are right. The others get a number that is not the id of [UNK] in this vocabulary: "
+            "look it up.",
             UNKNOWN, "return [0]",
             also=(
                 GREEDY.format(test=FITS, found=KEPT, none="return [100]"),
@@ -381,12 +392,13 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "single letters never tried",
-            "A piece may be a single letter. Words that need one come out as [UNK] in yours.",
+            "A subword may be a single letter. Words that need one become [UNK] in your result.",
             LONGEST_FIRST, "range(len(word), start + 1, -1)",
         ),
         Mistake(
-            "long pieces never tried",
-            "Nearly all is right. You try pieces up to some length only: a vocabulary may hold longer ones.",
+            "long subwords never tried",
+            "Nearly all words are right. But you try subwords only up to some length, and a vocabulary may contain longer "
+            "ones.",
             LONGEST_FIRST, "range(min(len(word), start + 8), start, -1)",
             also=tuple(
                 GREEDY.format(test=FITS, found=KEPT, none=UNKNOWN).replace(
@@ -396,35 +408,36 @@ def wordpiece(word, vocab):
             ),
         ),
         Mistake(
-            "small letters first",
-            "Words with a capital letter are cut up as if it were a small one. The pieces are looked up as the word is written; a "
-            "tokenizer that wants small letters makes them before.",
+            "words converted to lower case",
+            "You tokenise a word with a capital letter as if it were in lower case. Look up subwords as the word is written; a "
+            "tokenizer for lower case converts the text beforehand.",
             "pieces, start = [], 0", "word, pieces, start = word.lower(), [], 0",
         ),
         Mistake(
-            "one letter skipped after each piece",
-            "Your second pieces begin one letter too late: the next piece begins where this one ended.",
+            "one letter skipped after each subword",
+            "Your second subwords begin one letter too late. The next one begins where the previous one ended.",
             "start = end", "start = end + 1",
         ),
         Mistake(
-            "the whole word never tried",
-            "Words that stand in the vocabulary as they are come out cut up, or as [UNK].",
+            "whole word never tried",
+            "Words that are in the vocabulary are split or become [UNK]. Which substring should you try first?",
             LONGEST_FIRST, "range(max(len(word) - 1, start + 1), start, -1)",
         ),
         Mistake(
-            "every word unknown",
-            "Every word comes out as [UNK] in yours, also those that stand in the vocabulary as they are. Does a piece of yours ever "
-            "reach the word's last letter?",
+            "every word becomes [UNK]",
+            "Every word becomes [UNK], even if it is in the vocabulary as it is. Does any of your subwords ever reach the last "
+            "letter of the word?",
             LONGEST_FIRST, "range(len(word) - 1, start, -1)",
         ),
         Mistake(
-            "the id 0 taken for none",
-            "A piece whose id is 0 is passed over in yours. Whether a piece stands in the vocabulary does not depend on its id.",
+            "subword with id 0 ignored",
+            "You ignore a subword whose id is 0. Whether a subword is in the vocabulary does not depend on its id.",
             "if piece in vocab:", "if vocab.get(piece):",
         ),
         Mistake(
-            "matched from the end of the word",
-            "You take the longest *ending* first. WordPiece reads from the left: the longest beginning, then the longest beginning of the rest.",
+            "matching from the end of the word",
+            "You take the longest *ending* first. WordPiece works from left to right: the longest beginning, then the longest "
+            "beginning of the rest.",
             code="""
 def wordpiece(word, vocab):
     pieces, end = [], len(word)
@@ -441,9 +454,9 @@ def wordpiece(word, vocab):
 """,
         ),
         Mistake(
-            "the longest piece anywhere in the word first",
-            "You take the longest piece wherever it stands. WordPiece reads from the left: the longest beginning, then the longest "
-            "beginning of the rest.",
+            "longest match anywhere first",
+            "You take the longest match anywhere in the word. WordPiece works from left to right: the longest beginning, then "
+            "the longest beginning of the rest.",
             code="""
 def wordpiece(word, vocab):
     def cut(start, end):
@@ -459,9 +472,9 @@ def wordpiece(word, vocab):
 """,
         ),
         Mistake(
-            "the fewest pieces",
-            "You cut words into as few pieces as possible. Greedy matching takes the longest piece at each place, even if more "
-            "pieces follow.",
+            "fewest subwords instead of greedy matching",
+            "You split words into as few subwords as possible. Greedy matching takes the longest at each position, even if "
+            "more subwords follow.",
             code="""
 def wordpiece(word, vocab):
     best = {0: []}
@@ -476,8 +489,8 @@ def wordpiece(word, vocab):
 """,
         ),
         Mistake(
-            "another way tried where the longest piece leads nowhere",
-            "You find pieces for words that should be [UNK]: greedy matching never takes a piece back.",
+            "backtracking",
+            "You find subwords for words that should become [UNK]. Greedy matching never backtracks.",
             code="""
 def wordpiece(word, vocab):
     def rest(start):
@@ -533,12 +546,15 @@ def wordpiece(word, vocab):
         "→ `piece = word[:end] if start == 0": "there start is 0",
     },
     hints=(
-        "Cover the word with your hand and show less and less of it, from the right, until you read a piece that is in the vocabulary. "
-        "What do you do with the letters still covered, and what if nothing is left to show?",
-        "In: a string and a dictionary from pieces to ids. Out: a list of ids, one for each piece, in order; or a list with the one id of [UNK].",
-        "start at the first letter\nwhile letters are left:\n    the longest text from start that is in the vocabulary (with ## in front unless it begins the word)\n"
-        "    none? the whole word is [UNK]\n    keep its id; go on where it ended",
-        "Near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` finds a piece too, but that one begins a word.",
+        "Cover more and more of the word with your hand, from the right, until what you see is in the vocabulary. What do you "
+        "do with the covered letters, and what if no letter is left uncovered?",
+        "Input: a string and a dictionary from subwords to ids. Output: a list of ids, one per subword, in order; or a list "
+        "with the single id of [UNK].",
+        "start at the first letter\nwhile letters are left:\n    find the longest text from start that is in the vocabulary "
+        "(with ## in front unless it begins the word)\n    none? the whole word is [UNK]\n    keep its id; continue where it "
+        "ended",
+        "A near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` also finds a subword, but one "
+        "that begins a word.",
     ),
 )
 
@@ -615,8 +631,8 @@ learn_pieces = Exercise(
     rule=Rule("equal", axes={"": "pieces letters"}),
     mistakes=(
         Mistake(
-            "each word counted once",
-            "Your merges do not change with the counts: a word that stands in the text forty times counts forty times.",
+            "word counts ignored",
+            "Your merges do not depend on the counts. A word that occurs forty times in the text counts forty times.",
             edits={ALONE: "alone[piece] += 1", PAIRED: "pairs[pair] += 1"},
             also=(
                 """
@@ -641,13 +657,15 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "single pieces counted once in each word",
-            "By count you are right. For the likelihood the counts of the two pieces are of the whole text, as that of the pair is.",
+            "counts of parts not weighted by word counts",
+            "You are right with by_count. For the likelihood, the counts of the two parts refer to the whole text, as that of "
+            "the pair does.",
             ALONE, "alone[piece] += 1",
         ),
         Mistake(
-            "pieces counted in pairs only",
-            "By count you are right. For the likelihood a piece counts wherever it stands, also at the other side of a pair and alone.",
+            "parts counted on one side of a pair only",
+            "You are right with by_count. For the likelihood, a part counts wherever it occurs, on either side of a pair or "
+            "alone.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -675,18 +693,19 @@ def learn_pieces(counts, size, score):
 """,
         ),
         Mistake(
-            "the ## forgotten",
-            "None of your pieces has ## in front: a letter inside a word is another piece than the same letter at its beginning.",
+            "## missing",
+            "None of your subwords begins with ##. A letter inside a word is a different subword from the same letter at its "
+            "beginning.",
             edits={'["##" + letter for letter in word[1:]]': "list(word[1:])", JOINED: "best[0] + best[1]"},
         ),
         Mistake(
-            "## kept inside a piece",
-            "Your longer pieces have ## in the middle: it stands once, in front of a piece that continues a word.",
+            "## inside a subword",
+            "Your longer subwords contain ## in the middle. It belongs only at the front of a subword that continues a word.",
             JOINED, "best[0] + best[1]",
         ),
         Mistake(
             "## lost in merging",
-            "Your longer pieces never have ##: one that continues a word keeps it.",
+            "Your longer subwords never begin with ##. One that continues a word keeps it.",
             JOINED, 'best[0].removeprefix("##") + best[1][2:]',
             also=(
                 """
@@ -716,8 +735,9 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "pairs not counted again",
-            "Your first merge is right. Each merge changes how the text is cut, and so the counts: yours are those of the single letters throughout.",
+            "counts not updated after a merge",
+            "Your first merge is right. But each merge changes the segmentation and thus the counts, and yours remain those of "
+            "the single letters.",
             code=COUNTED_ONCE.format(
                 """ranked = sorted(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
     for left, right in ranked[: max(0, size - len(vocabulary))]:
@@ -726,8 +746,8 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "single pieces not counted again",
-            "By count you are right. A merge also takes away from the counts of the two pieces it joins.",
+            "counts of merged parts not reduced",
+            "You are right with by_count. But a merge also reduces the counts of the two parts it joins.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -758,8 +778,9 @@ def learn_pieces(counts, size, score):
 """,
         ),
         Mistake(
-            "the letters left out",
-            "Your list begins with the first merge: the single letters, with and without ##, are pieces, too, and stand before it.",
+            "letters missing from the list",
+            "Your list begins with the first merge. Single letters, with and without ##, are subwords, too, and come before "
+            "it.",
             edits={ENOUGH: "letters = len(vocabulary)\n    " + ENOUGH, "return vocabulary": "return vocabulary[letters:]"},
             also=(
                 """
@@ -790,29 +811,31 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "every letter in both forms",
-            "You have letters that never stand where their piece says: a letter that begins no word has no piece without ##, and one that "
-            "stands inside none has none with it.",
+            "every letter with and without ##",
+            "Your list contains forms that do not occur. A letter that begins no word has no form without ##, and one that "
+            "never occurs inside a word has none with ##.",
             FIRST_PIECES, 'sorted({form for word in counts for letter in word for form in (letter, "##" + letter)})',
         ),
         Mistake(
-            "the first pieces in the order of the words",
-            "Your pieces are right, in another order: the letters stand in alphabetical order, as `sorted` gives it (## comes before a).",
+            "letters in the order of the words",
+            "Your subwords are right but in another order: the letters come first in alphabetical order, as `sorted` returns "
+            "them (## precedes a).",
             FIRST_PIECES, "list(dict.fromkeys(piece for pieces in cut.values() for piece in pieces))",
         ),
         Mistake(
-            "the first pieces without ## before those with it",
-            "Your pieces are right, in another order: `sorted` puts the letters with ## before those without.",
+            "letters without ## before those with ##",
+            "Your subwords are right but in another order: `sorted` puts the letters with ## before those without.",
             FIRST_PIECES, 'sorted({piece for pieces in cut.values() for piece in pieces}, key=lambda piece: (len(piece), piece))',
         ),
         Mistake(
-            "all pieces in alphabetical order",
-            "Your pieces are right, in another order: only the letters are sorted, what is learned follows in the order of the merges.",
+            "all subwords in alphabetical order",
+            "Your subwords are right but in another order: only the letters are sorted. The learned subwords follow in the "
+            "order of the merges.",
             "return vocabulary", "return sorted(vocabulary)",
         ),
         Mistake(
-            "what is merged dropped",
-            "Pieces are missing: what goes into a longer piece stays in the vocabulary, since other words still need it.",
+            "merged parts removed",
+            "Your list lacks subwords. Merged parts stay in the vocabulary, since other words still need them.",
             "return vocabulary", "return [piece for piece in vocabulary if any(piece in pieces for pieces in cut.values())]",
             also=(
                 """
@@ -841,39 +864,41 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "of equal scores, the last in alphabetical order",
-            "Right as long as one pair is ahead. Of equal scores you take the last pair in alphabetical order, the docstring says the first.",
+            "ties broken by the last pair in alphabetical order",
+            "Only ties are wrong: you take the last pair in alphabetical order, but the docstring asks for the first.",
             CHOOSE, "max(pairs, key=lambda pair: (score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))",
         ),
         Mistake(
-            "of equal scores, the one seen first",
-            "Right as long as one pair is ahead. Of equal scores you take the pair that comes first in the text; the docstring has another rule.",
+            "ties broken by the order in the text",
+            "Only ties are wrong: you take the pair that comes first in the text, but the docstring states another rule.",
             CHOOSE, "max(pairs, key=lambda pair: score(pairs[pair], alone[pair[0]], alone[pair[1]]))",
         ),
         Mistake(
-            "of equal scores, by the joined text",
-            "Right as long as one pair is ahead. Of equal scores you compare the joined texts: what is compared are the pairs, left piece first.",
+            "ties broken by the joined text",
+            "Only ties are wrong: you compare the joined texts. Compare the pairs, left part first.",
             CHOOSE,
             "min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair[0] + pair[1][2:]))",
         ),
         Mistake(
             "always by count",
-            "By count you are right. In the other inputs `score` says otherwise: it is given, and it decides.",
+            "You are right with by_count. In the other inputs, `score` is another function. Use it to choose the pair.",
             CHOOSE, "min(pairs, key=lambda pair: (-pairs[pair], pair))",
         ),
         Mistake(
-            "left and right piece changed places",
-            "Where both pieces count the same you are right. `score` is asked for the pair, its left piece and its right one, in this order.",
+            "left and right part swapped",
+            "You are right where the score treats both parts alike. `score` expects the counts of the pair, its left part and "
+            "its right part, in this order.",
             "score(pairs[pair], alone[pair[0]], alone[pair[1]])", "score(pairs[pair], alone[pair[1]], alone[pair[0]])",
         ),
         Mistake(
-            "the lowest score",
-            "You merge the pair with the lowest score; the highest is the best.",
+            "lowest score",
+            "You merge the pair with the lowest score. The best pair has the highest.",
             "(-score(", "(score(",
         ),
         Mistake(
-            "runs merged from the right",
-            "Right but for letters that repeat: of three equal ones in a row you merge the last two. A word is merged from the left.",
+            "repeated letters merged from the right",
+            "Only repeated letters are wrong: of three equal ones in a row, you merge the last two. Merge each word from left "
+            "to right.",
             IN_WORD, """
             merged = []
             for piece in reversed(pieces):
@@ -885,7 +910,8 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "Right but for letters that repeat: ##a ##a ##a holds the pair (##a, ##a) twice, once from each of the first two.",
+            "Only repeated letters are wrong: ##a ##a ##a contains the pair (##a, ##a) twice, starting at each of the first "
+            "two.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -918,8 +944,9 @@ def learn_pieces(counts, size, score):
 """,
         ),
         Mistake(
-            "a piece merged with both its neighbours",
-            "Right but for letters that repeat: of three equal ones the middle one goes into your new piece twice. What is merged is used up.",
+            "a part merged with both neighbours",
+            "Only repeated letters are wrong: of three equal ones, the middle one enters your new subword twice. A merged part "
+            "is used up.",
             IN_WORD, """
             merged, i = [], 0
             while i < len(pieces):
@@ -932,8 +959,8 @@ def learn_pieces(counts, size, score):
             cut[word] = merged""",
         ),
         Mistake(
-            "one merge in a word",
-            "Where a word holds the pair twice, you merge it once. It is merged wherever it stands.",
+            "only one merge per word",
+            "Where a word contains the pair twice, you merge it only once. Merge it wherever it occurs.",
             "if merged and (merged[-1], piece) == best:", "if merged and (merged[-1], piece) == best and vocabulary[-1] not in merged:",
             also=(
                 """
@@ -983,19 +1010,19 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "a pair counted once in each word",
-            "Where a word holds the pair twice, you count it once. It counts at each place where it stands.",
+            "pair counted once per word",
+            "Where a word contains the pair twice, you count it once. Count it at each position where it occurs.",
             "in pairwise(pieces):", "in set(pairwise(pieces)):",
         ),
         Mistake(
-            "merged in the middle of longer pieces",
-            "You merge text, not pieces: in \"ca ##b\" stands \"a ##b\", and yet neither of its pieces is a.",
+            "merged inside longer subwords",
+            "You merge text, not subwords: \"ca ##b\" contains \"a ##b\", although neither of its subwords is a.",
             IN_WORD, """
             cut[word] = " ".join(pieces).replace(" ".join(best), vocabulary[-1]).split()""",
         ),
         Mistake(
-            "so many merges, not pieces",
-            "Your list is too long: `size` is the number of all pieces, the letters among them.",
+            "more than `size` subwords",
+            "Your list is too long: `size` is the number of all subwords, including the letters.",
             edits={ENOUGH: "letters = len(vocabulary)\n    while len(vocabulary) < size + letters:"},
             also=(
                 """
@@ -1026,8 +1053,9 @@ def learn_pieces(counts, size, score):
             ),
         ),
         Mistake(
-            "letters cut off",
-            "Right where `size` is larger than the number of letters. Where it is not, all letters stay: without them words could not be written.",
+            "letters truncated",
+            "Your list is right if `size` is larger than the number of letters. If it is not, all letters stay: without them, "
+            "words could not be written.",
             "return vocabulary", "return vocabulary[:size]",
         ),
     ),
@@ -1118,13 +1146,15 @@ def learn_pieces(counts, size, score):
 """,
     },
     hints=(
-        "Cut three words by hand: *hug* ten times, *pug* five times, *hugs* twice. Which pair stands in the text most often? Write the words again with it merged. "
-        "Which is next?",
-        "A list of pieces for each word, a count for each pair of neighbours and one for each piece. Out: a list of strings, letters first.",
-        "cut each word into letters; the vocabulary = the sorted set of these\nwhile it is too small:\n    count pieces and pairs, each word as often as it occurs\n"
-        "    no pairs? done\n    best = highest score, then first in alphabetical order\n    append the joined text; merge it in every word, from the left",
-        "Near miss: `max(pairs, key=…)` finds the highest score, and of equal ones the one that was entered first. `min` with a tuple of −score and the pair "
-        "settles both.",
+        "Segment three words by hand: *hug* ten times, *pug* five times, *hugs* twice. Which pair occurs most often in the "
+        "text? Merge it in all three words. Which pair is next?",
+        "Keep a list of parts for each word, a count for each pair of neighbours and a count for each part. Output: a list of "
+        "strings, letters first.",
+        "split each word into letters; the vocabulary = the sorted set of these\nwhile it is too small:\n    count parts and "
+        "pairs, with the counts of the words\n    no pairs? stop\n    best = highest score, then first in alphabetical order\n    "
+        "append the joined text; merge in every word, from the left",
+        "A near miss: `max(pairs, key=…)` finds the highest score, but in a tie it returns the pair inserted first. `min` with "
+        "a tuple of −score and the pair gets both right.",
     ),
 )
 
@@ -1158,23 +1188,24 @@ encode_pair = Exercise(
     rule=Rule("equal", axes={"0": "T", "1": "T", "2": "T"}),
     mistakes=(
         Mistake(
-            "the first [SEP] counted to the second sentence",
-            "Your ids are right. The segment changes one token too early: the [SEP] that ends the first sentence belongs to it.",
+            "first [SEP] in segment 1",
+            "Your ids are right. But the segment changes one token too early: the first [SEP] belongs to the first sentence.",
             SEGMENTS, "torch.tensor([0] * (len(first) - 1) + [1] * (len(second) + 1) + [0] * rest)",
         ),
         Mistake(
-            "a [CLS] before each sentence",
-            "There are two [CLS] in your ids: one stands at the very beginning, for both sentences.",
+            "[CLS] before each sentence",
+            "Your ids contain two [CLS]. There is only one, at the very beginning, for both sentences.",
             edits={SECOND: "second = [cls, *b, sep]", "len(a) + len(b) + 3 > T": "len(a) + len(b) + 4 > T"},
         ),
         Mistake(
-            "no [SEP] at the end",
-            "Your second sentence is not closed by a [SEP].",
+            "[SEP] missing at the end",
+            "Your second sentence does not end with a [SEP].",
             edits={SECOND: "second = [*b]", "len(a) + len(b) + 3 > T": "len(a) + len(b) + 2 > T"},
         ),
         Mistake(
-            "the last [SEP] cut off",
-            "Where the pair is too long, you cut the finished row: the [SEP] at the end is lost, and only the second sentence gets shorter.",
+            "last [SEP] truncated",
+            "Where the pair is too long, you truncate the finished sequence. The last [SEP] is lost, and only the second "
+            "sentence becomes shorter.",
             code="""
 def encode_pair(a, b, T, cls, sep, pad):
     first, second = [cls, *a.tolist(), sep], [*b.tolist(), sep]
@@ -1185,58 +1216,62 @@ def encode_pair(a, b, T, cls, sep, pad):
 """,
         ),
         Mistake(
-            "only the second sentence shortened",
-            "Pairs that fit are right. In the others you always take from the second sentence, also where the first is the longer one.",
+            "only the second sentence truncated",
+            "Pairs that fit are right. In the others you always remove tokens from the second sentence, even if the first is "
+            "longer.",
             SHORTEN, "longer = b",
         ),
         Mistake(
-            "of two equally long, the first shortened",
-            "Pairs that fit are right. Where both sentences have the same number of tokens, you take from the first; the docstring settles that.",
+            "first sentence truncated in a tie",
+            "Pairs that fit are right. If both sentences are equally long, you remove a token from the first; the docstring "
+            "states which one to shorten.",
             SHORTEN, "longer = a if len(a) >= len(b) else b",
         ),
         Mistake(
-            "the beginning of the longer one cut off",
-            "Pairs that fit are right. In the others words are missing at the beginning of a sentence; the last ones go.",
+            "truncated at the beginning",
+            "Pairs that fit are right. In the others, words are missing at the beginning of a sentence. Remove the last ones.",
             "longer.pop()", "longer.pop(0)",
         ),
         Mistake(
-            "padding as part of the second sentence",
-            "Your ids are right. Your segments are 1 at the padding too.",
+            "padding in segment 1",
+            "Your ids are right. But your segments are 1 at padding, too.",
             SEGMENTS, "torch.tensor([0] * len(first) + [1] * (len(second) + rest))",
         ),
         Mistake(
             "keep inverted",
-            "Your keep is True at the padding. In this course True means: may be looked at.",
+            "Your keep is True at padding. In this course, True means that a token may be attended to.",
             "torch.arange(T) < T - rest", "torch.arange(T) >= T - rest",
         ),
         Mistake(
             "segments 1 and 2",
-            "Your segments count from 1; the table has rows 0 and 1.",
+            "Your segments are counted from 1; the table has rows 0 and 1.",
             SEGMENTS, "torch.tensor([1] * len(first) + [2] * len(second) + [0] * rest)",
         ),
         Mistake(
-            "keep read off the ids",
-            "Your ids are right. Your keep is False at a word whose id happens to be that of padding. What is padding you know from the "
-            "lengths.",
+            "keep derived from the ids",
+            "Your ids are right. But your keep is False at a word whose id happens to be that of padding. Use the lengths to "
+            "find the padding.",
             "torch.arange(T) < T - rest", "ids != pad",
         ),
         Mistake(
-            "segments read off the ids",
-            "Your ids are right. Your segments change at the first token that has the id of [SEP], and that is a word in one of the inputs. "
-            "Where the first sentence ends you know from its length.",
+            "segments derived from the ids",
+            "Your ids are right. But your segments change at the first token with the id of [SEP], which is a word in one of "
+            "the inputs. Use the length of the first sentence to find its end.",
             edits={
                 SEGMENTS: "torch.tensor([int(row.index(sep) < t < T - rest) for t in range(T)])",
                 SECOND: f"{SECOND}; row = first + second",
             },
         ),
         Mistake(
-            "the last [SEP] in segment 0",
-            "Your ids are right. The segment changes back one token too early: the [SEP] that ends the second sentence belongs to it.",
+            "last [SEP] in segment 0",
+            "Your ids are right. But the segment changes back one token too early: the last [SEP] belongs to the second "
+            "sentence.",
             SEGMENTS, "torch.tensor([0] * len(first) + [1] * (len(second) - 1) + [0] * (rest + 1))",
         ),
         Mistake(
-            "cut to half of the places",
-            "Pairs that fit are right. You cut the second sentence to half of the places, also where the first leaves room.",
+            "truncated to half of the positions",
+            "Pairs that fit are right. You truncate the second sentence to half of the positions, even if the first leaves "
+            "room.",
             code="""
 def encode_pair(a, b, T, cls, sep, pad):
     a, b = a.tolist(), b.tolist()
@@ -1262,8 +1297,8 @@ def encode_pair(a, b, T, cls, sep, pad):
             ),
         ),
         Mistake(
-            "not padded",
-            "Rows that are full are right. The others are too short: padding fills them up to T.",
+            "padding missing",
+            "Sequences of full length are right. The others are too short: pad them to length T.",
             edits={
                 "[pad] * rest)": "[])",
                 SEGMENTS: "torch.tensor([0] * len(first) + [1] * len(second))",
@@ -1271,8 +1306,8 @@ def encode_pair(a, b, T, cls, sep, pad):
             },
         ),
         Mistake(
-            "padding in front",
-            "Rows that are full are right. In the others padding stands in front; it comes at the end.",
+            "padding at the start",
+            "Sequences of full length are right. In the others, padding comes first; put it at the end.",
             edits={
                 "torch.tensor(first + second + [pad] * rest)": "torch.tensor([pad] * rest + first + second)",
                 SEGMENTS: "torch.tensor([0] * rest + [0] * len(first) + [1] * len(second))",
@@ -1280,26 +1315,26 @@ def encode_pair(a, b, T, cls, sep, pad):
             },
         ),
         Mistake(
-            "the special tokens not counted",
-            "Pairs that fit are right. The others come out too long: [CLS] and the two [SEP] take three of the T places.",
+            "special tokens not counted",
+            "Pairs that fit are right. The others are too long: [CLS] and the two [SEP] occupy three of the T positions.",
             edits={
                 "len(a) + len(b) + 3 > T": "len(a) + len(b) > T",
                 "torch.arange(T) < T - rest": "torch.arange(max(T, T - rest)) < T - rest",
             },
         ),
         Mistake(
-            "one token more than needed dropped",
-            "A pair that fits exactly loses a token in yours, and so does every longer one.",
+            "one token too many removed",
+            "You remove a token from a pair that fits exactly, and one too many from every longer pair.",
             "len(a) + len(b) + 3 > T", "len(a) + len(b) + 3 >= T",
         ),
         Mistake(
-            "padding written as 0",
-            "Your rows end in 0. The id of padding is given: pad.",
+            "padded with 0",
+            "You pad with 0. The id of padding is given as pad.",
             "[pad] * rest)", "[0] * rest)",
         ),
         Mistake(
-            "the special tokens not kept",
-            "Your keep is False at [CLS] and [SEP]. They are tokens like all others: only padding is not to be looked at.",
+            "keep False at special tokens",
+            "Your keep is False at [CLS] and [SEP]. They are tokens like all others; only padding must not be attended to.",
             "torch.arange(T) < T - rest", "(ids != cls) & (ids != sep) & (ids != pad)",
         ),
     ),
@@ -1338,11 +1373,12 @@ def encode_pair(a, b, T, cls, sep, pad):
 """,
     },
     hints=(
-        "Write the row for the sentences (7, 8) and (9) with T = 10 on paper: ids, segments, keep. How many places are taken by special tokens?",
-        "Out: three tensors of T each. Of the T places 3 are [CLS] and two [SEP], so at most T − 3 words fit.",
-        "while the words do not fit: drop the last one of the longer sentence (equally long: of b)\n"
-        "first part = [CLS], a, [SEP];  second part = b, [SEP];  then padding up to T\nsegments: 0 for the first part, 1 for the second, 0 for padding",
-        "Near miss: `row[:T]` also makes T tokens, but it cuts off the [SEP] that closes the pair.",
+        "Write down the result for the sentences (7, 8) and (9) with T = 10: ids, segments, keep. How many positions do "
+        "special tokens occupy?",
+        "Output: three tensors of length T. Three of the T positions are [CLS] and two [SEP], so at most T − 3 words fit.",
+        "while the words do not fit: remove the last one of the longer sentence (equally long: of b)\nfirst part = [CLS], a, "
+        "[SEP];  second part = b, [SEP];  then padding up to T\nsegments: 0 for the first part, 1 for the second, 0 for padding",
+        "A near miss: `row[:T]` also has T tokens, but it cuts off the [SEP] that ends the pair.",
     ),
 )
 
@@ -1409,50 +1445,54 @@ Bert = Exercise(
     ),  # fmt: skip
     mistakes=(
         Mistake(
-            "no segments",
-            "The first states do not change with the segments: the sum has three terms.",
+            "segment embeddings missing",
+            "Your first hidden states do not depend on the segments. The sum has three terms.",
             SUMMED, "self.token(ids) + self.position.weight[: ids.shape[1]]",
         ),
         Mistake(
-            "no positions",
-            "The same token has the same first state wherever it stands: the sum has three terms.",
+            "position embeddings missing",
+            "The same token has the same first state at every position. The sum has three terms.",
             SUMMED, "self.token(ids) + self.segment(segments)",
         ),
         Mistake(
-            "a table under another name",
-            "One of your tables is called something else, so that its weights found no place: the three are `token`, `segment` and `position`.",
+            "embedding table under another name",
+            "One of your tables has another name, so its weights cannot be loaded. The three are called `token`, `segment` and "
+            "`position`.",
             edits={"self.token = nn": "self.word_embeddings = nn", "self.token(ids)": "self.word_embeddings(ids)"},
         ),
         Mistake(
             "positions counted from 1",
-            "The first token of a row has position 0.",
+            "You count positions from 1. The first token has position 0.",
             "self.position.weight[: ids.shape[1]]",
             "self.position((torch.arange(ids.shape[1]) + 1).clamp(max=self.position.num_embeddings - 1))",
         ),
         Mistake(
-            "positions looked up by the ids",
-            "The same token has the same first state wherever it stands: a position is where a token stands, not which it is.",
+            "positions looked up by token id",
+            "The same token has the same first state wherever it occurs. A position is a token's index in the sequence, not "
+            "its id.",
             "self.position.weight[: ids.shape[1]]", "self.position(ids % self.position.num_embeddings)",
         ),
         Mistake(
-            "positions that start again in the second sentence",
-            "The first states are right in the first sentence. In the second your positions start again from 0; in BERT they run on.",
+            "positions restarted in the second sentence",
+            "Your first states are right in the first sentence. In the second, your positions start again from 0; in BERT they "
+            "continue.",
             "self.position.weight[: ids.shape[1]]",
             "self.position(torch.arange(ids.shape[1]) - torch.where(segments == 1, (segments == 0).sum(1, keepdim=True), 0))",
         ),
         Mistake(
-            "the last positions of the table",
-            "Where a row is as long as the table of positions you are right. In the others you take the table's last rows: the first token has position 0.",
+            "last rows of the position table",
+            "You are right where a sequence is as long as the position table. In the others you use the last rows of the "
+            "table, but the first token has position 0.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight[-ids.shape[1] :]",
         ),
         Mistake(
             "segments inverted",
-            "Your first sentence has the vector of the second and the other way round.",
+            "Your two segments are swapped: each sentence receives the vector of the other.",
             "self.segment(segments)", "self.segment(1 - segments)",
         ),
         Mistake(
-            "the sum not normalised",
-            "The first states are the bare sum of the tables. BERT has a norm behind it, before the first layer.",
+            "sum of embeddings not normalised",
+            "Your first states are the plain sum of the embeddings. BERT normalises it before the first layer.",
             "states = [self.norm(summed)]", "states = [summed]",
             also=(
                 """
@@ -1492,8 +1532,8 @@ class Bert(nn.Module):
             ),
         ),
         Mistake(
-            "the unnormed sum among the states",
-            "Only the first of your states is wrong: it is the sum before its norm, and your layers read it after.",
+            "unnormalised sum among the states",
+            "Only your first state is wrong: it is the sum before the norm, whereas your layers read the sum after it.",
             code="""
 class Bert(nn.Module):
     def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
@@ -1514,28 +1554,31 @@ class Bert(nn.Module):
 """,
         ),
         Mistake(
-            "PyTorch's ε",
-            "Where the vectors are long your numbers are right, where they are short they are too small: nn.LayerNorm takes 1e-5 for ε unless it is told.",
+            "default ε in all norms",
+            "Your numbers are right for long vectors and too small for short ones: by default, nn.LayerNorm uses an ε of 1e-5.",
             edits={"self.norm = nn.LayerNorm(dim, eps=1e-12)": "self.norm = nn.LayerNorm(dim)", BLOCKS: "Block(dim, heads, inner)"},
         ),
         Mistake(
-            "PyTorch's ε in the norm of the sum",
-            "The norms of your layers have the ε of BERT. The one behind the three tables has PyTorch's own, 1e-5.",
+            "default ε in the norm of the embeddings",
+            "The norms in your layers use BERT's ε. The norm after the three tables uses PyTorch's default, 1e-5.",
             "self.norm = nn.LayerNorm(dim, eps=1e-12)", "self.norm = nn.LayerNorm(dim)",
         ),
         Mistake(
-            "PyTorch's ε in the layers",
-            "The norm behind your tables has the ε of BERT. Those in your layers have PyTorch's own, 1e-5: a Block takes its ε as `eps`.",
+            "default ε in the layers",
+            "The norm after your tables uses BERT's ε. The norms in your layers use PyTorch's default, 1e-5: a Block accepts "
+            "its ε as `eps`.",
             BLOCKS, "Block(dim, heads, inner)",
         ),
         Mistake(
             "dropout in the blocks",
-            "Your numbers are right while the model is used. In training your blocks drop some: the docstring asks for no dropout.",
+            "Your numbers are right in evaluation mode. In training mode your blocks apply dropout; the docstring asks for "
+            "none.",
             BLOCKS, "Block(dim, heads, inner, eps=1e-12, dropout=0.1)",
         ),
         Mistake(
-            "the states cut off from training",
-            "Your numbers are right. But whoever trains on your hidden states trains nothing: detach, .data or no_grad cuts them off from the weights.",
+            "hidden states detached",
+            "Your numbers are right. But training on your hidden states would change nothing: detach, .data or no_grad "
+            "separates them from the weights.",
             "return torch.stack(states),", "return torch.stack(states).detach(),",
             also=("""
 class Bert(nn.Module):
@@ -1556,58 +1599,64 @@ class Bert(nn.Module):
 """,),
         ),
         Mistake(
-            "each layer cut off from the one below",
-            "Your numbers are right. But each of your layers reads a copy that is cut off (detach or .data): what is above trains nothing below.",
+            "each layer detached from the one below",
+            "Your numbers are right. But each of your layers reads a detached copy (detach or .data), so no gradient flows to "
+            "the layers below.",
             "layer(states[-1], real[:, None])", "layer(states[-1].detach(), real[:, None])",
         ),
         Mistake(
-            "the pooler cut off",
-            "Your numbers are right. But your pooler reads a copy that is cut off (detach or .data): what is trained on the pooled vectors trains the pooler alone.",
+            "pooler detached",
+            "Your numbers are right. But your pooler reads a detached copy (detach or .data), so training on the pooled "
+            "vectors would change only the pooler.",
             POOLED, "torch.tanh(self.pooler(states[-1][:, 0].detach()))",
         ),
         Mistake(
-            "all cut off from training",
-            "Your numbers are right. But no step of training could change your weights: no_grad cuts what you return off from them (4 in `registered`).",
+            "all outputs detached",
+            "Your numbers are right. But training could not change your weights: no_grad separates your output from them (4 in "
+            "`registered`).",
             "    def forward(self, ids, segments, real):", "    @torch.no_grad()\n    def forward(self, ids, segments, real):",
         ),
         Mistake(
-            "a table cut off from training",
-            "Your numbers are right. But no step of training could change your table of positions: .data or detach cuts it off (4 in `registered`).",
+            "position table detached",
+            "Your numbers are right. But training could not change your position table: .data or detach separates it from the "
+            "output (4 in `registered`).",
             "self.position.weight[: ids.shape[1]]", "self.position.weight.data[: ids.shape[1]]",
         ),
         Mistake(
             "pre-norm",
-            "Your layers normalise first. BERT is of 2018 and normalises the sums.",
+            "Your layers normalise their inputs. BERT, from 2018, normalises the sums.",
             BLOCKS, "Block(dim, heads, inner, norm_first=True, eps=1e-12)",
         ),
         Mistake(
-            "GELU by its formula with tanh",
-            "Your numbers are off by a thousandth or less: that is the GELU of GPT-2. BERT has the exact one.",
+            "tanh approximation of GELU",
+            "Your numbers are off by a thousandth or less: you use GPT-2's approximation of GELU. BERT uses the exact "
+            "function.",
             BLOCKS, 'Block(dim, heads, inner, activation="gelu_tanh", eps=1e-12)',
         ),
         Mistake(
-            "ReLU",
-            "Your layers have the ReLU of 2017. BERT has GELU.",
+            "ReLU instead of GELU",
+            "Your layers use ReLU, as in 2017. BERT uses GELU.",
             BLOCKS, 'Block(dim, heads, inner, activation="relu", eps=1e-12)',
         ),
         Mistake(
-            "padding is seen",
-            "Rows without padding are right. In the others the tokens look at the padding, too.",
+            "padding not masked",
+            "Sequences without padding are right. In the others, your tokens attend to padding, too.",
             "real[:, None]", "torch.ones_like(real)[:, None]",
         ),
         Mistake(
-            "tokens and padding changed places",
-            "Your tokens see padding and nothing else: `real` is True at tokens, as `keep` is for those who may be seen.",
+            "padding mask inverted",
+            "In padded sequences, your tokens attend only to padding. `real` is True at tokens, as `keep` is at those that may "
+            "be attended to.",
             "real[:, None]", "(~real | real.all(1, keepdim=True))[:, None]",
         ),
         Mistake(
-            "no tanh in the pooler",
-            "The states are right. The pooled vectors have numbers above 1: tanh is missing.",
+            "tanh missing in the pooler",
+            "Your states are right. But your pooled vectors contain numbers above 1: tanh is missing.",
             POOLED, "self.pooler(states[-1][:, 0])",
         ),
         Mistake(
-            "the mean is pooled",
-            "The states are right. BERT pools the vector of [CLS], the first of the row, and not the mean of all.",
+            "mean pooled instead of [CLS]",
+            "Your states are right. But BERT pools the vector of [CLS], the first of the sequence, not the mean of all.",
             POOLED, "torch.tanh(self.pooler(states[-1].mean(1)))",
             also=(
                 """
@@ -1629,34 +1678,35 @@ class Bert(nn.Module):
             ),
         ),
         Mistake(
-            "[CLS] pooled from the embeddings",
-            "The states are right. The pooler reads the last of them, yours reads the first.",
+            "[CLS] pooled from the first state",
+            "Your states are right. But your pooler reads the first instead of the last.",
             POOLED, "torch.tanh(self.pooler(states[0][:, 0]))",
         ),
         Mistake(
-            "a plain list of layers",
-            "The weights of your layers are not registered: a plain list hides its modules from PyTorch. No optimiser would train them, and no file would hold them.",
+            "layers in a plain list",
+            "The weights of your layers are not registered: PyTorch does not look into a plain list. No optimiser would train "
+            "these weights, and no file would contain them.",
             "nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))", "[Block(dim, heads, inner, eps=1e-12) for _ in range(layers)]",
         ),
         Mistake(
-            "one layer for all",
-            "All your layers are one and the same module, with one set of weights. (ALBERT of 2019 does that; BERT does not.)",
+            "one layer repeated",
+            "All your layers are the same module with a single set of weights. (ALBERT, from 2019, does this; BERT does not.)",
             "nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))", "nn.ModuleList([Block(dim, heads, inner, eps=1e-12)] * layers)",
         ),
         Mistake(
-            "the embeddings missing from the states",
-            "There is a state too few: the first ones are the normed sum, what layer 1 reads.",
+            "embeddings missing from the states",
+            "You return one state too few. The first is the normalised sum, which layer 1 reads.",
             "return torch.stack(states)", "return torch.stack(states[1:])",
         ),
         Mistake(
-            "a buffer that is saved",
-            "Your numbers are right. But what you register as a buffer (the numbers 0 to 511?) is saved with the model, and then asked for when weights are loaded: "
-            "a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "buffer saved with the model",
+            "Your numbers are right. But your buffer (the numbers 0 to 511?) is saved with the model and expected when weights "
+            "are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
             "self.pooler = ", 'self.register_buffer("position_ids", torch.arange(tokens))\n        self.pooler = ',
         ),
         Mistake(
-            "the tokens scaled by √D",
-            "The original transformer multiplied its token vectors by √D. BERT does not.",
+            "token embeddings scaled by √D",
+            "You multiply the token embeddings by √D, as the original transformer did. BERT does not.",
             "self.token(ids) +", "self.token(ids) * self.token.embedding_dim**0.5 +",
         ),
     ),
@@ -1710,11 +1760,15 @@ class Bert(nn.Module):
         "eps=-1e-12": "the same",
     },
     hints=(
-        "Which three things does BERT know of a token before any layer has read it? And which part of 03 comes right behind their sum?",
-        "ids, segments, real: (B, T). Each state: (B, T, dim), layers + 1 of them. `real[:, None]`: (B, 1, T), which Block takes for keep. Pooled: (B, dim).",
-        "init: three tables, the norm, a ModuleList of Blocks with eps=1e-12, the pooler\nforward: the normed sum of the tables is the first state\n"
-        "    each layer reads the last state and gives the next\n    the states, stacked; tanh of the pooler on the last state's first token",
-        "Near miss: `[Block(…) for _ in range(layers)]` computes the right thing with weights that nobody finds. nn.ModuleList registers them.",
+        "Which three things does BERT know about a token before the first layer? Which component of 03 is applied to their "
+        "sum?",
+        "ids, segments, real: (B, T). Each of the layers + 1 states: (B, T, dim). `real[:, None]`: (B, 1, T), which Block "
+        "accepts as keep. Pooled: (B, dim).",
+        "init: three tables, the norm, a ModuleList of Blocks with eps=1e-12, the pooler\nforward: the normalised sum of the "
+        "embeddings is the first state\n    each layer maps the last state to the next\n    stack the states; tanh of the pooler "
+        "on the last state's first token",
+        "A near miss: `[Block(…) for _ in range(layers)]` computes the right numbers, but PyTorch does not find its weights. "
+        "nn.ModuleList registers them.",
     ),
 )
 
@@ -1759,7 +1813,8 @@ bert_names = Exercise(
     mistakes=(
         Mistake(
             "rounded to half precision",
-            "Your names are right. The numbers do not stay as they are: in half precision (float16, bfloat16) three digits or fewer are left of seven.",
+            "Your names are right. But your values have changed: half precision (float16, bfloat16) keeps at most three of "
+            "seven digits.",
             PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.half()',
             also=("""
 def bert_names(theirs):
@@ -1777,18 +1832,18 @@ def bert_names(theirs):
 """,),
         ),
         Mistake(
-            "gamma and beta kept",
-            "The norms of files of 2018 have names that your modules do not know: gamma is the weight, beta the bias.",
+            "gamma and beta not renamed",
+            "In files from 2018, the norms have names that your modules do not know: gamma is the weight, beta the bias.",
             OLD_NAMES, "pass",
         ),
         Mistake(
-            "gamma and beta changed places",
-            "The norms of files of 2018 have weight and bias in each other's place: gamma multiplies, beta is added.",
+            "gamma and beta swapped",
+            "In files from 2018, you swap the weight and the bias of each norm: gamma multiplies, beta is added.",
             '{"gamma": "weight", "beta": "bias"}', '{"gamma": "bias", "beta": "weight"}',
         ),
         Mistake(
             "matrices transposed",
-            "Your matrices are turned round. Both programs have nn.Linear, (out, in): nothing is to be transposed here.",
+            "You transpose matrices. Both implementations use nn.Linear, (out, in), so nothing needs to be transposed.",
             PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.T if value.ndim == 2 and layer else value',
             also=(
                 """
@@ -1809,35 +1864,37 @@ def bert_names(theirs):
             ),
         ),
         Mistake(
-            "models with heads not taken",
-            "A BertModel alone is right. Of a model with heads, whose names begin with bert., you return nothing.",
+            "models with heads not accepted",
+            "A BertModel without heads is right. For a model with heads, whose names begin with bert., you return nothing.",
             'name.removeprefix("bert.")', "name",
         ),
         Mistake(
-            "models without heads not taken",
-            "With the prefix bert. you are right. A BertModel alone has no prefix: of it you return nothing.",
+            "models without heads not accepted",
+            "You are right where the names begin with bert. But for a BertModel without heads, which has no prefix, you return "
+            "nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("bert.")}\n',
         ),
         Mistake(
-            "the buffer taken for a parameter",
-            "There is a name too many: position_ids holds the numbers 0, 1, 2, … and nothing that is learned.",
+            "buffer treated as a parameter",
+            "Your result has one name too many: position_ids contains the numbers 0, 1, 2, …, which are not learned.",
             "    return ours",
             '    for name, value in theirs.items():\n        if name.endswith("position_ids"):\n            ours["position_ids"] = value\n    return ours',
         ),
         Mistake(
-            "the heads taken along",
-            "There are names too many: what begins with cls. belongs to BERT's two objectives, for which your encoder has no parameters.",
+            "heads included",
+            "You return too many names: those beginning with cls. belong to BERT's two objectives, for which your encoder has "
+            "no parameters.",
             "        if place in PLACES:",
             '        if place.startswith("cls"):\n            ours[name] = value\n        if place in PLACES:',
         ),
         Mistake(
             "layers counted from 1",
-            "Your layers have the numbers from 1 on. Both programs count from 0.",
+            "You count the layers from 1. Both implementations count from 0.",
             'layer = f"layers.{number}."', 'layer = f"layers.{int(number) + 1}."',
         ),
         Mistake(
-            "their names kept",
-            "These are still the names of Hugging Face's modules: PLACES says how yours are called.",
+            "names not translated",
+            "You still use the names of Hugging Face's modules. PLACES lists the names of yours.",
             code="""
 def bert_names(theirs):
     return {name.removeprefix("bert."): value for name, value in theirs.items()}
@@ -1850,18 +1907,18 @@ def bert_names(theirs):
             ),
         ),
         Mistake(
-            "the layers alone",
-            "The tables, their norm and the pooler are missing: they stand outside the layers.",
+            "only the layers translated",
+            "The tables, their norm and the pooler are missing, because they are outside the layers.",
             "        if place in PLACES:", "        if place in PLACES and layer:",
         ),
         Mistake(
-            "the pooler forgotten",
-            "pooler.weight and pooler.bias are missing.",
+            "pooler missing",
+            "Your result lacks pooler.weight and pooler.bias.",
             "        if place in PLACES:", '        if place in PLACES and not place.startswith("pooler"):',
         ),
         Mistake(
-            "the biases forgotten",
-            "The biases are missing: each map and each norm has one.",
+            "biases missing",
+            "Your result lacks the biases of the linear maps and norms.",
             "            ours[f", '            if part == "bias":\n                continue\n            ours[f',
         ),
     ),
@@ -1896,11 +1953,13 @@ def bert_names(theirs):
 """,
     },
     hints=(
-        "Take bert.encoder.layer.3.attention.output.LayerNorm.gamma and say of each piece what becomes of it.",
-        "In and out: a dictionary from names to tensors. A name is a place and, behind its last dot, weight or bias. Of four kinds of names nothing comes out.",
-        "for each name and value:\n    without the prefix; place and part, at the last dot\n    inside a layer: its number, and the place behind it\n"
-        "    if PLACES has the place: the new name, with gamma and beta renamed",
-        'Near miss: `name.replace("output.dense", "feed_forward.narrow")` also changes attention.output.dense, which ends in the same words.',
+        "Take bert.encoder.layer.3.attention.output.LayerNorm.gamma. What does each of its components become?",
+        "Input and output: a dictionary from names to tensors. A name consists of a place and, after its last dot, weight or "
+        "bias. Four kinds of names are left out.",
+        "for each name and value:\n    remove the prefix; split at the last dot into place and part\n    inside a layer: its "
+        "number, and the rest of the place\n    if PLACES contains the place: the new name, with gamma and beta renamed",
+        "A near miss: `name.replace(\"output.dense\", \"feed_forward.narrow\")` also changes attention.output.dense, which ends in "
+        "the same words.",
     ),
 )
 
@@ -1964,35 +2023,38 @@ mlm_corrupt = Exercise(
     mistakes=(
         Mistake(
             "special tokens chosen",
-            "Some of your [CLS], [SEP] or [PAD] are chosen like words. There is nothing to learn from guessing them, and the model needs them.",
+            "You choose some [CLS], [SEP] or [PAD] as if they were words. Predicting them teaches the model nothing, and it "
+            "needs them in its input.",
             CHOSEN, "choice < 0.15",
         ),
         Mistake(
-            "80/10/10 of all tokens",
-            "Far too many of your tokens are changed: the second draw decides only what happens to a word that was *chosen*.",
+            "80/10/10 applied to all tokens",
+            "You change far too many tokens. The second draw only decides what happens to a word that has been *chosen*.",
             edits={
                 TO_MASK: "torch.where((change < 0.8) & ~torch.isin(ids, special), mask, ids)",
                 TO_RANDOM: "torch.where((change >= 0.8) & (change < 0.9) & ~torch.isin(ids, special), random_words, corrupted)",
             },
         ),
         Mistake(
-            "labels only where the input was changed",
-            "Your corrupted ids are right. Words that were chosen and stay as they are have lost their label: then the model is never asked about a word that it sees.",
+            "unchanged chosen words without a label",
+            "Your corrupted ids are right. But chosen words that stay unchanged have lost their label, so the model never has "
+            "to predict a word that it sees.",
             LABELS, "labels = ids.masked_fill(~(chosen & (change < 0.9)), UNCHOSEN)",
         ),
         Mistake(
             "labels only at [MASK]",
-            "Your corrupted ids are right. Only the words that became [MASK] have a label; the other chosen ones are to be said, too.",
+            "Your corrupted ids are right. But only words that became [MASK] have a label. The other chosen words are "
+            "predicted, too.",
             LABELS, "labels = ids.masked_fill(~(chosen & (change < 0.8)), UNCHOSEN)",
         ),
         Mistake(
-            "every chosen word as [MASK]",
-            "All your chosen words become [MASK]. One in ten becomes a random word, and one in ten stays.",
+            "every chosen word replaced by [MASK]",
+            "All your chosen words become [MASK]. One in ten becomes a random word, one in ten stays unchanged.",
             edits={TO_RANDOM: "corrupted", TO_MASK: "torch.where(chosen, mask, ids)"},
         ),
         Mistake(
-            "the label is the corrupted word",
-            "Your labels are what now stands there. The model is to say what stood there *before*.",
+            "corrupted word as the label",
+            "Your labels are the corrupted words. The model has to predict the words from *before*.",
             edits={
                 f"    {LABELS}\n": "",
                 "return corrupted, labels": "return corrupted, corrupted.masked_fill(~chosen, UNCHOSEN)",
@@ -2000,13 +2062,13 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "labels at every word",
-            "Your labels ask for every token. Where nothing was chosen the label is −100.",
+            "You have a label at every word, chosen or not. Where nothing was chosen, the label is −100.",
             LABELS, "labels = ids.masked_fill(torch.isin(ids, special), UNCHOSEN)",
             also=(CORRUPTED.format(CHOSEN, "change", "ids"),),
         ),
         Mistake(
-            "one special token spared",
-            "Some of your special tokens are chosen like words: you look for one of the special ids only.",
+            "only one special token excluded",
+            "You choose some special tokens as if they were words: you exclude only one of the special ids.",
             code=CORRUPTED.format("(choice < 0.15) & (ids != special[0])", "change", LABELLED),
             also=tuple(
                 CORRUPTED.format(f"(choice < 0.15) & (ids != special[{one}])", "change", LABELLED)
@@ -2014,69 +2076,72 @@ mlm_corrupt = Exercise(
             ),
         ),
         Mistake(
-            "special ids taken for the smallest",
-            "You compare ids by size. Special are the ids that stand in `special`; elsewhere in the vocabulary they have other numbers.",
+            "special ids recognised by size",
+            "You compare ids by size. Special tokens are those listed in `special`; in another vocabulary they have other ids.",
             code=CORRUPTED.format("(choice < 0.15) & (ids >= len(special))", "change", LABELLED),
             also=(CORRUPTED.format("(choice < 0.15) & (ids > special.max())", "change", LABELLED),),
         ),
         Mistake(
             "85 % chosen",
-            "Most of your words are chosen. A word is chosen where its first draw is *below* 0.15.",
+            "You choose most of the words. A word is chosen if its first draw is *below* 0.15.",
             CHOSEN, "(choice > 0.15) & ~torch.isin(ids, special)",
             also=(CORRUPTED.format("(choice >= 0.15) & ~torch.isin(ids, special)", "change", LABELLED),),
         ),
         Mistake(
-            "a draw of exactly 0.15 chosen",
-            "Nearly all is right. A word is chosen where its draw is *below* 0.15; some draws are 0.15 itself.",
+            "draws equal to 0.15 chosen",
+            "Nearly all tokens are right. A word is chosen if its draw is *below* 0.15, and some draws are exactly 0.15.",
             CHOSEN, "(choice <= 0.15) & ~torch.isin(ids, special)",
         ),
         Mistake(
-            "a draw of exactly 0.8 for [MASK]",
-            "Nearly all is right. A chosen word becomes [MASK] where its draw is *below* 0.8; some draws are 0.8 itself, and theirs "
-            "become random words.",
+            "draws equal to 0.8 replaced by [MASK]",
+            "Nearly all tokens are right. A chosen word becomes [MASK] where its draw is *below* 0.8; some draws are exactly "
+            "0.8, which gives a random word.",
             edits={
                 TO_MASK: "torch.where(chosen & (change <= 0.8), mask, ids)",
                 "(change >= 0.8)": "(change > 0.8)",
             },
         ),
         Mistake(
-            "a draw of exactly 0.9 for a random word",
-            "Nearly all is right. A random word stands where the draw is *below* 0.9; some draws are 0.9 itself, and theirs stay.",
+            "draws equal to 0.9 replaced by random words",
+            "Nearly all tokens are right. A random word is used where the draw is *below* 0.9; some draws are exactly 0.9, and "
+            "those words stay.",
             "(change < 0.9)", "(change <= 0.9)",
         ),
         Mistake(
-            "draws of exactly 0.15, 0.8 and 0.9 counted as below",
-            "Nearly all is right. All three limits count as below in yours, and some draws are exactly one of them: chosen is below 0.15, "
-            "[MASK] below 0.8, a random word below 0.9.",
+            "draws equal to a threshold counted as below it",
+            "Nearly all tokens are right. But you treat draws that equal a threshold as if they were below it. A word is "
+            "chosen below 0.15, becomes [MASK] below 0.8 and a random word below 0.9.",
             code=CORRUPTED.format("(choice <= 0.15) & ~torch.isin(ids, special)", "change", LABELLED)
             .replace("< 0.8", "<= 0.8")
             .replace(">= 0.8", "> 0.8")
             .replace("< 0.9", "<= 0.9"),
         ),
         Mistake(
-            "a special token refused as a random word",
-            "Your labels are right. Where the random word happens to be a special token, you do not take it. `special` says which tokens "
-            "are never chosen, not what may stand in the place of one that was.",
+            "special tokens rejected as random words",
+            "Your labels are right. But you reject a random word that happens to be a special token. `special` lists the "
+            "tokens that are never chosen, not those that must not replace a chosen one.",
             "(change < 0.9), random_words", "(change < 0.9) & ~torch.isin(random_words, special), random_words",
         ),
         Mistake(
-            "no [MASK] left",
-            "Your random words took the place of [MASK]: they begin where the draw is 0.8.",
+            "[MASK] overwritten by random words",
+            "Your random words have replaced every [MASK]: they begin at a draw of 0.8.",
             "(change >= 0.8) & ", "",
         ),
         Mistake(
-            "the draws mixed up",
-            "You have taken one draw for the other: choice says whether a word is chosen, change what becomes of it.",
+            "the two draws swapped",
+            "You have swapped the two draws: choice decides whether a word is chosen, change decides what it becomes.",
             code=CORRUPTED.format("(change < 0.15) & ~torch.isin(ids, special)", "choice", LABELLED),
         ),
         Mistake(
-            "random words also where nothing was chosen",
-            "Your labels are right. Words that were not chosen became random ones: the second draw counts only where a word was chosen.",
+            "random words where nothing was chosen",
+            "Your labels are right. But words that were not chosen became random words: the second draw counts only where a "
+            "word was chosen.",
             "torch.where(chosen & (change >= 0.8)", "torch.where((change >= 0.8)",
         ),
         Mistake(
-            "labels only where the text differs",
-            "Your corrupted ids are right. You look for chosen words by comparing the texts, but some chosen words are the same in both.",
+            "labels only where the ids differ",
+            "Your corrupted ids are right. But you find chosen words by comparing the ids, and some chosen words are the same "
+            "in both.",
             edits={
                 LABELS + "\n": "\n",
                 "return corrupted, labels": "return corrupted, ids.masked_fill(corrupted == ids, UNCHOSEN)",
@@ -2084,7 +2149,8 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "one draw for both decisions",
-            "You decide what happens to a chosen word with the draw that chose it. Two decisions, two draws: the second one says what becomes of the word.",
+            "You decide what happens to a chosen word with the same draw that chose it. There are two decisions and two draws: "
+            "the second decides what the word becomes.",
             edits={
                 TO_MASK: "torch.where(chosen & (choice < 0.8 * 0.15), mask, ids)",
                 TO_RANDOM: "torch.where(chosen & (choice >= 0.8 * 0.15) & (choice < 0.9 * 0.15), random_words, corrupted)",
@@ -2099,18 +2165,18 @@ mlm_corrupt = Exercise(
             },
         ),
         Mistake(
-            "no word left as it is",
-            "Of your chosen words none stays: the upper tenth of the draws belongs to those that do.",
+            "no chosen word left unchanged",
+            "None of your chosen words stays unchanged. Those in the upper tenth of the draws should.",
             TO_RANDOM, "torch.where(chosen & (change >= 0.8), random_words, corrupted)",
         ),
         Mistake(
-            "0 where nothing was chosen",
-            "Your labels are 0 where nothing was chosen; 0 is the id of a token. The docstring names another number.",
+            "0 instead of −100",
+            "Your labels are 0 where nothing was chosen, but 0 is the id of a token. The docstring names another number.",
             LABELS, "labels = ids.masked_fill(~chosen, 0)",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: the tuple is (corrupted, labels).",
+            "results in the wrong order",
+            "Your two results are swapped: return (corrupted, labels).",
             "return corrupted, labels", "return labels, corrupted",
         ),
     ),
@@ -2144,12 +2210,14 @@ def mlm_corrupt(ids, special, mask, choice, change, random_words):
         "change <= 0.8": "a draw of exactly 0.8 is set to the random word by the next line",
     },
     hints=(
-        "Two questions, two draws: is this word chosen at all? And if it is, what happens to it? Which tokens must never be chosen?",
-        "All tensors are (B, T), special is (S). Out: two tensors (B, T): what the model reads, and what it has to say.",
-        "chosen = first draw below 0.15, and not a special token\nlabels = the true id where chosen, −100 elsewhere\n"
-        "corrupted = where chosen: [MASK] below 0.8, the random word from there to below 0.9, otherwise as it was",
-        "Near miss: comparing ids after the first replacement. A word that has become [MASK] no longer tells whether it was special or what it was: "
-        "take labels and `chosen` from the ids as they came.",
+        "Two questions, two draws: is this word chosen at all, and if so, what happens to it? Which tokens must never be "
+        "chosen?",
+        "All tensors are (B, T); special is (S). Output: two tensors (B, T), the input of the model and what it has to "
+        "predict.",
+        "chosen = first draw below 0.15, and not a special token\nlabels = the original id where chosen, −100 "
+        "elsewhere\ncorrupted = where chosen: [MASK] below 0.8, the random word from there to below 0.9, otherwise unchanged",
+        "A near miss: comparing ids after the first replacement. Once a word has become [MASK], you cannot tell whether it was "
+        "special or which word it was. Compute labels and `chosen` from the original ids.",
     ),
 )
 
@@ -2183,19 +2251,19 @@ mlm_loss = Exercise(
     cases=mlm_loss_cases,
     mistakes=(
         Mistake(
-            "every token in the mean",
-            "Your number is too small, and the more so the fewer words were chosen: you divide by all tokens.",
+            "divided by all tokens",
+            "Your loss is too small, the more so the fewer words were chosen: you divide by the number of all tokens.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum() / labels.numel()",
         ),
         Mistake(
-            "the sum instead of the mean",
-            "Your number grows with the number of chosen words. A loss in nats *a word* is a mean.",
+            "sum instead of mean",
+            "Your loss grows with the number of chosen words. A loss in nats *per word* is a mean.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum()",
         ),
         Mistake(
-            "a mean for each sentence first",
-            "You average within each sentence first: then a word counts more in a sentence where few were chosen; and where none was, "
-            "there is nothing to average.",
+            "mean of the sentences' means",
+            "You average within each sentence first, so a word counts more in a sentence with few chosen words. A sentence "
+            "without chosen words has nothing to average.",
             code="""
 def mlm_loss(logits, labels):
     log_p = logits.log_softmax(dim=-1)
@@ -2220,9 +2288,9 @@ def mlm_loss(logits, labels):
             ),
         ),
         Mistake(
-            "numbers that run over or become 0",
-            "Right for moderate logits. Where the model is sure, exp runs over or a probability is rounded to 0, and its logarithm is lost: "
-            "take the logarithm of the softmax in one step, as log_softmax does.",
+            "overflow or underflow",
+            "Your loss is right for moderate logits. Where the model is confident, exp overflows or a probability is rounded "
+            "to 0, and its logarithm is lost. Take the logarithm of the softmax in one step, as log_softmax does.",
             LOG_P, "logits[chosen].softmax(dim=-1).log()",
             also=tuple(
                 f"""
@@ -2242,8 +2310,8 @@ def mlm_loss(logits, labels):
             ),
         ),
         Mistake(
-            "the word with id 0 ignored",
-            "A chosen word whose id is 0 costs nothing in yours. Not chosen is −100; 0 is a word like any other.",
+            "word with id 0 ignored",
+            "You ignore chosen words with the id 0. Only −100 means not chosen; 0 is a word like any other.",
             code="""
 def mlm_loss(logits, labels):
     chosen = labels > 0
@@ -2251,51 +2319,52 @@ def mlm_loss(logits, labels):
 """,
         ),
         Mistake(
-            "the logarithm of the mean probability",
-            "You average probabilities and take the logarithm at the end. Each chosen word has its own −log p; the mean is over those.",
+            "logarithm of the mean probability",
+            "You average the probabilities and take the logarithm at the end. Each chosen word has its own −log p; take the "
+            "mean of those.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).exp().mean().log()",
         ),
         Mistake(
-            "softmax over the places of a row",
-            "Your probabilities add up to 1 over the places of a sentence, where they should over the vocabulary.",
+            "softmax over the positions",
+            "Your probabilities sum to 1 over the positions of a sentence. They should sum to 1 over the vocabulary.",
             LOG_P, "logits.log_softmax(dim=1)[chosen]",
         ),
         Mistake(
             "divided by the number of sentences",
-            "Your number grows with the length of the sentences: you divide by their number, not by that of the chosen words.",
+            "Your loss grows with the length of the sentences: you divide by their number instead of that of the chosen words.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum() / len(logits)",
         ),
         Mistake(
-            "the loss on every token",
-            "You ask for a word also where none was chosen: −100 is taken for the word 0.",
+            "loss at every token",
+            "You include words that were not chosen: you treat the label −100 as word 0.",
             edits={
                 LOG_P: "logits.flatten(0, 1).log_softmax(dim=-1)",
                 SAID: "-log_p.gather(1, labels.clamp(min=0).flatten()[:, None]).mean()",
             },
         ),
         Mistake(
-            "no softmax",
-            "Your numbers are means of logits; they can be negative. First the logits have to become log-probabilities.",
+            "softmax missing",
+            "You return a mean of logits, which can be negative. Convert the logits to log-probabilities first.",
             LOG_P, "logits[chosen]",
         ),
         Mistake(
             "softmax over the chosen words",
-            "Your probabilities add up to 1 over the chosen places, where they should over the vocabulary.",
+            "Your probabilities sum to 1 over the chosen positions. They should sum to 1 over the vocabulary.",
             LOG_P, "logits[chosen].log_softmax(dim=0)",
         ),
         Mistake(
-            "probabilities instead of their logarithms",
-            "Your numbers lie between −1 and 0: the logarithm is missing.",
+            "logarithm missing",
+            "Your loss lies between −1 and 0: the logarithm is missing.",
             LOG_P, "logits[chosen].softmax(dim=-1)",
         ),
         Mistake(
-            "the sign",
-            "Your loss is negative: the better the model, the more it would grow.",
+            "sign missing",
+            "Your loss is negative and would increase as the model improves.",
             SAID, SAID[1:],
         ),
         Mistake(
             "bits instead of nats",
-            "Your numbers are too large by the factor 1.44 (where they are not infinite): this course takes the natural logarithm.",
+            "Your loss is too large by a factor of 1.44 (where it is not infinite). Use the natural logarithm.",
             SAID, f"{SAID} / torch.log(torch.tensor(2.0))",
             also=(
                 """
@@ -2308,20 +2377,21 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "perplexity",
-            "You return the exponential of the loss. The loss itself is in nats.",
+            "You return the exponential of the loss. Return the loss itself, in nats.",
             SAID, f"({SAID}).exp()",
         ),
         Mistake(
             "softmax before cross_entropy",
-            "Your numbers are all close to log V: cross_entropy takes logits and does the softmax itself.",
+            "All your losses are close to log V: cross_entropy expects logits and applies the softmax itself.",
             code="""
 def mlm_loss(logits, labels):
     return torch.nn.functional.cross_entropy(logits.softmax(-1).transpose(1, 2), labels)
 """,
         ),
         Mistake(
-            "the axes reshaped instead of swapped",
-            "The numbers of several places are mixed: cross_entropy wants the vocabulary as its second axis, and reshaping does not move axes.",
+            "axes reshaped instead of swapped",
+            "You mix the numbers of different positions: cross_entropy expects the vocabulary as its second axis, and "
+            "reshaping does not move an axis.",
             code="""
 def mlm_loss(logits, labels):
     B, T, V = logits.shape
@@ -2353,10 +2423,13 @@ def mlm_loss(logits, labels):
 """,
     },
     hints=(
-        "What does the model pay for one chosen word? And for a word that was not chosen?",
-        "logits[chosen] is (N, V) with N chosen places in the whole batch. One log-probability each: (N). Out: one number.",
-        "chosen = label is not −100\nlog-probabilities over the vocabulary, at the chosen places\ntake that of the right word, change the sign, mean over all N",
-        "Near miss: multiplying the losses of all tokens by the mask and then calling `.mean()` divides by the tokens that do not count, too.",
+        "What does one chosen word contribute to the loss? What does a word that was not chosen contribute?",
+        "logits[chosen] has shape (N, V) for N chosen positions in the whole batch. One log-probability each: (N). Output: one "
+        "number.",
+        "chosen = label is not −100\nlog-probabilities over the vocabulary at the chosen positions\ntake that of the correct "
+        "word, change the sign, mean over all N",
+        "A near miss: multiplying the losses of all tokens by the mask and then calling `.mean()` also divides by the tokens "
+        "that do not count.",
     ),
 )
 
@@ -2383,86 +2456,87 @@ pretraining_loss = Exercise(
     mends=True,
     mistakes=(
         Mistake(
-            "as in 2018",
-            "That is the sum as it was: pairs with the label 0 cost nothing, whatever the model says.",
+            "bug of 2018 unchanged",
+            "This is still the original loss: pairs with label 0 contribute nothing, whatever the model predicts.",
             TOTAL,
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)"
             " + torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=0)",
         ),
         Mistake(
-            "pairs with the label 0 ignored",
-            "Your masked words are right. Pairs with the label 0 still cost nothing.",
+            "pairs with label 0 ignored",
+            "Your masked-word part is right. But pairs with label 0 still contribute nothing.",
             NEXT, "torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=0)",
         ),
         Mistake(
-            "words that were not chosen count",
-            "Your pairs are right. With nothing ignored, every word that was not chosen has to be 0.",
+            "unchosen words counted",
+            "Your pairs are right. But with no label ignored, every word that was not chosen has to be predicted as 0.",
             "mlm_loss(logits, labels)",
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels))",
         ),
         Mistake(
-            "the word with id 0 ignored",
-            "Your pairs are right. A chosen word whose id is 0 costs nothing: 0 still means two things.",
+            "word with id 0 ignored",
+            "Your pairs are right. But a chosen word with the id 0 contributes nothing: 0 still means two things.",
             "mlm_loss(logits, labels)",
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)",
         ),
         Mistake(
             "masked words only",
-            "Your loss does not change when the next-sentence logits do.",
+            "Your loss does not depend on the next-sentence logits.",
             TOTAL, "mlm_loss(logits, labels)",
         ),
         Mistake(
             "next sentence only",
-            "Your loss does not change when the masked-word logits do.",
+            "Your loss does not depend on the masked-word logits.",
             TOTAL, NEXT,
         ),
         Mistake(
-            "the mean of the two",
-            "You have half of what is asked: the two losses are added.",
+            "mean of the two losses",
+            "Your loss is half of what it should be: add the two losses.",
             TOTAL, f"({TOTAL}) / 2",
         ),
         Mistake(
-            "the labels of the pairs inverted",
-            "You take 1 for 'b continues a'. Here, as in Hugging Face's library, that is 0.",
+            "pair labels inverted",
+            "You take 1 to mean 'b continues a'. Here, as in Hugging Face's library, that is 0.",
             "next_logits, next_labels", "next_logits, 1 - next_labels",
         ),
         Mistake(
-            "the pairs summed",
-            "The part of the next sentence grows with the size of the batch: it is a mean over pairs.",
+            "pairs summed",
+            "Your next-sentence part grows with the size of the batch. It should be a mean over pairs.",
             "next_logits, next_labels", 'next_logits, next_labels, reduction="sum"',
         ),
         Mistake(
-            "a softmax too many",
-            "The part of the next sentence is always near log 2: cross_entropy takes logits, not probabilities.",
+            "softmax applied twice",
+            "Your next-sentence part is always close to log 2: cross_entropy expects logits, not probabilities.",
             "next_logits, next_labels", "next_logits.softmax(-1), next_labels",
         ),
         Mistake(
-            "sums of both",
-            "Your number grows with the batch. Both parts are means: over the chosen words, and over the pairs.",
+            "both losses summed",
+            "Your loss grows with the batch. Both parts are means: over the chosen words, and over the pairs.",
             TOTAL,
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), labels, reduction='sum')"
             " + torch.nn.functional.cross_entropy(next_logits, next_labels, reduction='sum')",
         ),
         Mistake(
             "one mean over words and pairs",
-            "You have put the losses of words and pairs into one mean: then a pair counts like a word. There are two means, added.",
+            "You average over words and pairs together, so a pair has the same weight as a word. Add two separate means.",
             TOTAL,
             "torch.cat([torch.nn.functional.cross_entropy(logits[labels != -100], labels[labels != -100], reduction='none'),"
             " torch.nn.functional.cross_entropy(next_logits, next_labels, reduction='none')]).mean()",
         ),
         Mistake(
-            "a sigmoid of one logit",
-            "Your answer does not change with the first of the two next-sentence logits: a softmax over both is asked.",
+            "sigmoid of one logit",
+            "Your answer does not depend on the first of the two next-sentence logits. Use a softmax over both.",
             NEXT, "torch.nn.functional.binary_cross_entropy_with_logits(next_logits[:, 1], next_labels.float())",
         ),
         Mistake(
-            "pairs with the label 1 ignored",
-            "Your masked words are right. Now pairs with the label 1 cost nothing, whatever the model says.",
+            "pairs with label 1 ignored",
+            "Your masked-word part is right. But now pairs with label 1 contribute nothing, whatever the model predicts.",
             NEXT, "torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=1)",
         ),
         Mistake(
-            "the words of continuing pairs only",
-            "Your pairs are right. Hidden words count in every row, whether its second sentence continues the first or not.",
+            "words of continuing pairs only",
+            "Your pairs are right. But chosen words count in every sequence, whether or not its second sentence continues the "
+            "first.",
             "mlm_loss(logits, labels)", "mlm_loss(logits[next_labels == 0], labels[next_labels == 0])",
         ),
     ),
@@ -2487,10 +2561,13 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
 """,
     },
     hints=(
-        "Which labels does each of the two lines get? What does the number 0 mean among the labels of the words, and what among those of the pairs?",
-        "logits (B, T, V) with labels (B, T); next_logits (B, 2) with next_labels (B). Two numbers, added.",
-        "masked-word part: mean over the chosen words (you have a function for it)\nnext-sentence part: mean over *all* pairs, both labels\nsum",
-        "Near miss: taking ignore_index away from both mends the pairs, and makes every word that was not chosen count as the word 0.",
+        "Which labels does each of the two criterion calls receive? What does 0 mean among the labels of the words, and what "
+        "among those of the pairs?",
+        "logits (B, T, V) with labels (B, T); next_logits (B, 2) with next_labels (B). Output: the sum of two numbers.",
+        "masked-word part: mean over the chosen words (you have a function for it)\nnext-sentence part: mean over *all* pairs, "
+        "both labels\nsum",
+        "A near miss: removing ignore_index from both calls fixes the pairs, but then every word that was not chosen counts as "
+        "word 0.",
     ),
 )
 
@@ -2527,38 +2604,40 @@ nsp_pairs = Exercise(
     rule=Rule("equal", axes={"0": "pairs", "1": "pairs", "2": "pairs"}),
     mistakes=(
         Mistake(
-            "1 for the sentence that follows",
-            "Your labels are the other way round: here, as in Hugging Face's library, 0 says that b continues a.",
+            "labels inverted",
+            "Your labels are inverted: here, as in Hugging Face's library, 0 means that b continues a.",
             "labels.append(0 if continues else 1)", "labels.append(1 if continues else 0)",
         ),
         Mistake(
-            "pairs across the end of a document",
-            "You have more pairs than there are: the last sentence of a document has no successor in it.",
+            "pairs across document boundaries",
+            "You return too many pairs: the last sentence of a document has no successor in it.",
             "torch.nonzero(document[:-1] == document[1:])[:, 0]", "torch.arange(len(document) - 1)",
         ),
         Mistake(
-            "a random sentence of any document",
-            "Some of your random sentences come from the document itself: the model would be told that its own text does not belong to it.",
+            "random sentences from any document",
+            "Some of your random sentences come from the same document, so the model would learn that a text does not continue "
+            "itself.",
             OTHERS, "others = torch.arange(len(document))",
         ),
         Mistake(
-            "a random sentence of the same document",
-            "All your random sentences come from the same document. They are to come from the others.",
+            "random sentences from the same document",
+            "All your random sentences come from the same document. They should come from other documents.",
             OTHERS, "others = torch.nonzero(document == document[s])[:, 0]",
         ),
         Mistake(
-            "the coin the other way round",
-            "Where the coin is below one half the true successor is taken; you take the random one there.",
+            "coin inverted",
+            "Where the coin is below 0.5, you take the random sentence. Take the true successor there.",
             "coin[s] < 0.5", "coin[s] >= 0.5",
         ),
         Mistake(
-            "the number among the others taken for a sentence",
-            "Your random sentences are numbers *among the others*, not the sentences that these numbers stand for.",
+            "index among the others used as the sentence",
+            "Your random sentences are indices *among the others*. Return the sentences at these indices.",
             DRAWN, "int(other[s] * len(others))",
         ),
         Mistake(
-            "the draws taken in turn",
-            "You take the draws in turn, pair by pair. Each sentence has its own: coin[s] and other[s] belong to the pair that begins with s.",
+            "draws indexed by pair",
+            "You use the draws in the order of the pairs. Each sentence has its own: coin[s] and other[s] belong to the pair "
+            "that begins with s.",
             code="""
 def nsp_pairs(document, coin, other):
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -2572,24 +2651,25 @@ def nsp_pairs(document, coin, other):
 """,
         ),
         Mistake(
-            "a coin of exactly 0.5 continues",
-            "Nearly all is right. The second is s + 1 where the coin is *below* 0.5; some coins are 0.5 itself.",
+            "coins equal to 0.5 continue",
+            "Nearly all pairs are right. The second sentence is s + 1 if the coin is *below* 0.5; some coins are exactly 0.5.",
             "coin[s] < 0.5", "coin[s] <= 0.5",
         ),
         Mistake(
-            "rounded instead of cut off",
-            "Your random sentences are sometimes one too far: ⌊ ⌋ cuts off what stands behind the point, and never rounds up.",
+            "rounded instead of floored",
+            "Your random sentences are sometimes one too far: ⌊ ⌋ discards the fraction and never rounds up.",
             DRAWN, "int(others[min(round(float(other[s]) * len(others)), len(others) - 1)])",
         ),
         Mistake(
-            "never the last of the others",
-            "Your random sentences are sometimes one too early: you multiply by one less than how many there are. ⌊ ⌋ takes care of the end.",
+            "last of the other sentences never drawn",
+            "Your random sentences are sometimes one too early: you multiply by their number minus 1. ⌊ ⌋ already keeps the "
+            "index in range.",
             DRAWN, "int(others[int(other[s] * (len(others) - 1))])",
         ),
         Mistake(
-            "a share of all sentences",
-            "You multiply other[s] by the number of *all* sentences, and go on from there if that one belongs to the same document. "
-            "The number counts among the sentences of the other documents alone.",
+            "drawn from all sentences",
+            "You multiply other[s] by the number of *all* sentences and move on if the result belongs to the same document. "
+            "Number only the sentences of other documents.",
             code="""
 def nsp_pairs(document, coin, other):
     S = len(document)
@@ -2606,23 +2686,24 @@ def nsp_pairs(document, coin, other):
 """,
         ),
         Mistake(
-            "only what comes later in the text",
-            "Your random sentences all come from behind s. All other documents count, also those in front.",
+            "only later sentences drawn",
+            "All your random sentences come after s. Those of all other documents count, including the ones before s.",
             code=FROM_AFAR.format("[i for i in range(s + 1, len(document)) if document[i] != document[s]]"),
         ),
         Mistake(
-            "all sentences but the two",
-            "You leave out s and s + 1 only. The rest of the same document would still be told not to belong to it.",
+            "only s and s + 1 excluded",
+            "You exclude only s and s + 1. Other sentences of the same document could still be labelled as not belonging to "
+            "it.",
             OTHERS, "others = torch.tensor([i for i in range(len(document)) if i not in (s, s + 1)])",
         ),
         Mistake(
-            "the document instead of the sentence",
-            "Your random ones are numbers of documents. Asked are numbers of sentences.",
+            "document instead of sentence returned",
+            "Your random entries are the numbers of documents. Return the numbers of sentences.",
             DRAWN, "int(document[others[int(other[s] * len(others))]])",
         ),
         Mistake(
-            "every sentence in one pair only",
-            "You have fewer pairs than there are: the second sentence of a pair begins a pair of its own, if it has a successor.",
+            "each sentence used in one pair only",
+            "You return too few pairs: the second sentence of a pair begins a pair of its own if it has a successor.",
             code="""
 def nsp_pairs(document, coin, other):
     rows, s = [], 0
@@ -2639,14 +2720,14 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "continuing pairs first",
-            "You have the right pairs in another order. They stand in the order of the sentences that begin them.",
+            "Your pairs are right but in another order. Sort them by the sentence that begins each pair.",
             "return first, torch.tensor(second), torch.tensor(labels)",
             "order = torch.tensor(labels).argsort(stable=True)\n"
             "    return first[order], torch.tensor(second)[order], torch.tensor(labels)[order]",
         ),
         Mistake(
             "always the true successor",
-            "All your pairs continue: the model would learn to say yes.",
+            "All your pairs continue: the model would learn always to say yes.",
             "coin[s] < 0.5", "coin[s] < 2",
         ),
     ),
@@ -2680,11 +2761,13 @@ def nsp_pairs(document, coin, other):
         "[:, -1]": "nonzero of a vector has a single column",
     },
     hints=(
-        "Which sentences can begin a pair? And which sentences can a random second one be?",
-        "In: (S) three times. Out: three tensors of the same length, one entry for each pair; the first holds the numbers of the sentences that begin one.",
-        "for each s whose successor is in the same document:\n    coin below one half: (s, s + 1, 0)\n"
-        "    otherwise: the sentences of other documents, in order; other[s] picks one of them: (s, it, 1)",
-        "Near miss: picking from all sentences is what most quick scripts do; with few documents a share of the 'random' ones is then from the same text.",
+        "Which sentences can begin a pair? Which sentences can be a random second sentence?",
+        "Input: three tensors (S). Output: three tensors of equal length, one entry per pair; the first contains the numbers "
+        "of the sentences that begin a pair.",
+        "for each s whose successor is in the same document:\n    coin below 0.5: (s, s + 1, 0)\n    otherwise: list the "
+        "sentences of other documents, in order; other[s] picks one of them: (s, that sentence, 1)",
+        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, a fraction of the 'random' "
+        "ones is then from the same text.",
     ),
 )
 
@@ -2712,34 +2795,34 @@ nsp_loss = Exercise(
     cases=nsp_loss_cases,
     mistakes=(
         Mistake(
-            "the last token instead of [CLS]",
-            "Your answer depends on the last token: the one that speaks for the pair is the first.",
+            "last token instead of [CLS]",
+            "Your answer depends on the last token. The pair is represented by the first.",
             "hidden[:, 0]", "hidden[:, -1]",
         ),
         Mistake(
-            "the mean of all tokens",
-            "Your answer depends on every token of the last layer: only the first one is read.",
+            "mean of all tokens",
+            "Your answer depends on every token of the last layer. BERT's head uses only the first.",
             "hidden[:, 0]", "hidden.mean(dim=1)",
         ),
         Mistake(
-            "no tanh",
-            "The pooler ends with a tanh; yours is linear.",
+            "tanh missing",
+            "Your pooler is linear. BERT's pooler ends with a tanh.",
             POOLED, "(hidden[:, 0] @ W_pool + b_pool)",
         ),
-        Mistake("no pooler", "W_pool is never used.", POOLED, "hidden[:, 0]"),
+        Mistake("pooler missing", "You never use W_pool.", POOLED, "hidden[:, 0]"),
         Mistake(
             "W_pool transposed",
-            "W_pool is the other way round: its rows stand for the inputs.",
+            "You use the transpose of W_pool. Its rows correspond to inputs.",
             "@ W_pool", "@ W_pool.T",
         ),
         Mistake(
-            "the labels inverted",
-            "You take 1 for 'b continues a'. Here, as in Hugging Face's library, that is 0.",
+            "labels inverted",
+            "You take 1 to mean 'b continues a'. Here, as in Hugging Face's library, that is 0.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, 1 - labels)",
         ),
         Mistake(
-            "another function for the tanh",
-            "The pooler ends with a tanh; yours has another function there.",
+            "other function instead of tanh",
+            "Your pooler uses another function where BERT's has a tanh.",
             "torch.tanh", "torch.relu",
             also=tuple(
                 POOLED_LOSS.format(f"torch.{other}({INSIDE_POOLER})")
@@ -2747,43 +2830,43 @@ nsp_loss = Exercise(
             ),
         ),
         Mistake(
-            "tanh before the map",
-            "You squash the vector of [CLS] first and map it then. The tanh comes behind W_pool and b_pool.",
+            "tanh before the linear map",
+            "You apply tanh to the vector of [CLS] before the linear map. Apply it after W_pool and b_pool.",
             POOLED, "(torch.tanh(hidden[:, 0]) @ W_pool + b_pool)",
         ),
         Mistake(
-            "tanh on the logits as well",
-            "Your logits lie between −1 and 1: the tanh belongs to the pooler, not to what comes behind it.",
+            "tanh applied to the logits, too",
+            "Your logits lie between −1 and 1. The tanh belongs to the pooler only.",
             "cross_entropy(logits, labels)", "cross_entropy(torch.tanh(logits), labels)",
         ),
         Mistake(
             "softmax before cross_entropy",
-            "Your numbers are all near log 2: cross_entropy takes logits and does the softmax itself.",
+            "All your losses are close to log 2: cross_entropy expects logits and applies the softmax itself.",
             "cross_entropy(logits, labels)", "cross_entropy(logits.softmax(-1), labels)",
         ),
         Mistake(
-            "pairs with the label 0 ignored",
-            "Pairs with the label 0 cost nothing in yours, as in the loss of 2018.",
+            "pairs with label 0 ignored",
+            "Pairs with label 0 contribute nothing to your loss, as in the loss of 2018.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, labels, ignore_index=0)",
         ),
         Mistake(
             "bits instead of nats",
-            "Your numbers are too large by the factor 1.44: this course takes the natural logarithm.",
+            "Your loss is too large by a factor of 1.44. Use the natural logarithm.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, labels) / torch.log(torch.tensor(2.0))",
         ),
         Mistake(
-            "no bias of the pooler",
-            "Your answer does not change when b_pool does.",
+            "bias b_pool missing",
+            "Your answer does not depend on b_pool.",
             " + b_pool", "",
         ),
         Mistake(
-            "no bias of the logits",
-            "Your answer does not change when b_next does.",
+            "bias b_next missing",
+            "Your answer does not depend on b_next.",
             " + b_next", "",
         ),
         Mistake(
-            "the sum instead of the mean",
-            "Your number grows with the number of pairs.",
+            "sum instead of mean",
+            "Your loss grows with the number of pairs.",
             "cross_entropy(logits, labels)", 'cross_entropy(logits, labels, reduction="sum")',
         ),
     ),
@@ -2802,10 +2885,11 @@ def nsp_loss(hidden, W_pool, b_pool, W_next, b_next, labels):
 """,
     },
     hints=(
-        "Which token's vector speaks for the whole pair? What happens to it before there are two numbers?",
-        "hidden[:, 0]: (B, D). After the pooler: (B, D). Logits: (B, 2). Out: one number.",
-        "vector of [CLS] of each pair\nthrough W_pool and tanh\nthrough W_next: two logits\ncross-entropy with the labels, mean over pairs",
-        "Near miss: averaging all tokens gives a good sentence vector too (notebook 11), but it is not BERT's pooler.",
+        "Which token's vector represents the whole pair? What happens to it before there are two logits?",
+        "hidden[:, 0]: (B, D). After the pooler: (B, D). Logits: (B, 2). Output: one number.",
+        "vector of [CLS] of each pair\napply W_pool, b_pool and tanh\napply W_next and b_next: two logits\ncross-entropy with the "
+        "labels, mean over pairs",
+        "A near miss: the mean of all tokens is a good sentence vector, too (notebook 11), but it is not BERT's pooler.",
     ),
 )
 
@@ -2828,33 +2912,33 @@ pool_pieces = Exercise(
     rule=Rule(axes={"": "words D"}),
     mistakes=(
         Mistake(
-            "a vector for the special tokens too",
-            "You have one row more than there are words: −1 marks tokens that belong to no word.",
+            "vector for the special tokens, too",
+            "You return one row more than there are words: −1 marks tokens that belong to no word.",
             "range(int(word_ids.max()) + 1)", "range(-1, int(word_ids.max()) + 1)",
         ),
         Mistake(
             "always the mean",
-            'With "first" your vectors are not those of the first pieces.',
+            "With \"first\", your vectors are not those of the first subwords.",
             POOL, "pieces.mean(dim=0)",
         ),
         Mistake(
             "always the first",
-            'With "mean" your vectors are those of the first pieces.',
+            "With \"mean\", your vectors are those of the first subwords.",
             POOL, "pieces[0]",
         ),
         Mistake(
-            "the last piece",
-            'With "first" your vectors are those of the *last* pieces.',
+            "last subword instead of the first",
+            "With \"first\", your vectors are those of the *last* subwords.",
             "pieces[0]", "pieces[-1]",
         ),
         Mistake(
-            "the sum instead of the mean",
-            'With "mean" your vectors are longer, the more pieces a word has.',
+            "sum instead of mean",
+            "With \"mean\", your vectors become longer the more subwords a word has.",
             "pieces.mean(dim=0)", "pieces.sum(dim=0)",
         ),
         Mistake(
-            "a row for each piece",
-            "You have a row for each piece of a word; one for each word is asked.",
+            "one row per subword",
+            "You return one row for each subword of a word. Return one row for each word.",
             code="""
 def pool_pieces(hidden, word_ids, how):
     return hidden[word_ids >= 0]
@@ -2871,8 +2955,8 @@ def pool_pieces(hidden, word_ids, how):
             ),
         ),
         Mistake(
-            "the rows numbered by the words",
-            "You take the rows that have the numbers of the words. Asked are the rows of the pieces that *belong* to a word.",
+            "word indices used as row indices",
+            "You use the indices of words as those of rows. Use the rows of the subwords that *belong* to a word.",
             "hidden[word_ids == word]", "hidden[word : word + 1]",
             also=(
                 BY_WORD.format('hidden[word_ids == word].mean(dim=0) if how == "mean" else hidden[word]'),
@@ -2884,18 +2968,19 @@ def pool_pieces(hidden, word_ids, how):
             ),
         ),
         Mistake(
-            "divided by all pieces",
-            'With "mean" your vectors are too short: a word\'s sum is divided by the number of all tokens, not of its own pieces.',
+            "divided by the number of all tokens",
+            "With \"mean\", your vectors are too short: you divide a word's sum by the number of all tokens, not of its own "
+            "subwords.",
             "pieces.mean(dim=0)", "pieces.sum(dim=0) / len(hidden)",
         ),
         Mistake(
-            "the mean of the first and the last piece",
-            "Words of one or two pieces are right. In a longer word all pieces count.",
+            "mean of the first and last subword",
+            "Words of one or two subwords are right. In a longer word, all subwords count.",
             "pieces.mean(dim=0)", "(pieces[0] + pieces[-1]) / 2",
         ),
         Mistake(
-            "special tokens added to the last word",
-            "All words but the last are right: −1 as an index means the last one.",
+            "special tokens assigned to the last word",
+            "All words but the last are right. As an index, −1 means the last word.",
             "hidden[word_ids == word]", "hidden[word_ids % (int(word_ids.max()) + 1) == word]",
             also=(
                 """
@@ -2911,9 +2996,9 @@ def pool_pieces(hidden, word_ids, how):
             ),
         ),
         Mistake(
-            "special tokens only at both ends",
-            "You have cut off the first and the last token. Special tokens also stand between words, and at the end there may be several: "
-            "they are those with −1.",
+            "special tokens removed only at the ends",
+            "You remove the first and the last token. Special tokens also occur between words, and there may be several at the "
+            "end: they are the tokens with −1.",
             code="""
 def pool_pieces(hidden, word_ids, how):
     hidden, word_ids = hidden[1:-1], word_ids[1:-1]
@@ -2922,13 +3007,13 @@ def pool_pieces(hidden, word_ids, how):
 """,
         ),
         Mistake(
-            "the largest of each coordinate",
-            'With "mean" you take the largest value of each coordinate.',
+            "maximum instead of mean",
+            "With \"mean\", you take the maximum of each coordinate.",
             "pieces.mean(dim=0)", "pieces.amax(dim=0)",
         ),
         Mistake(
-            "the last word forgotten",
-            "You have one row less than there are words: the last one is missing.",
+            "last word missing",
+            "You return one row fewer than there are words: the last word is missing.",
             "range(int(word_ids.max()) + 1)", "range(int(word_ids.max()))",
         ),
     ),
@@ -2950,10 +3035,11 @@ def pool_pieces(hidden, word_ids, how):
 """,
     },
     hints=(
-        "Which rows of hidden belong to word 2? How do you get one row from them, in each of the two ways?",
-        "hidden (T, D), word_ids (T). Out: (words, D), word 0 first. Tokens with −1 go nowhere.",
+        "Which rows of hidden belong to word 2? How do you compute one vector from them, in each of the two ways?",
+        "hidden (T, D), word_ids (T). Output: (words, D), word 0 first. Tokens with −1 are not used.",
         "for each word w, in order:\n    its rows = those where word_ids is w\n    their mean, or the first of them",
-        "Near miss: `hidden[word_ids]` takes the rows *numbered* by the words, not the rows that belong to them.",
+        "A near miss: `hidden[word_ids]` selects the rows whose *index* is that of a word, not the rows that belong to the "
+        "word.",
     ),
 )
 
@@ -2979,22 +3065,23 @@ count_parameters = Exercise(
     mistakes=(
         Mistake(
             "2D too few in the embeddings",
-            "Your first number is too small by 2D. Two things have just that size: the segments' table, and the layer norm behind the sum.",
+            "Your first number is too small by 2D. Two things have exactly this size: the segment table and the layer norm "
+            "after the sum.",
             EMBEDDINGS, "(V + P + 2) * D",
         ),
         Mistake(
-            "no biases in the layers",
-            "Your second number is a little too small: every linear map has a bias.",
+            "biases missing in the layers",
+            "Your second number is slightly too small: every linear map has a bias.",
             ONE_LAYER, "4 * D * D + 2 * D * F + 2 * 2 * D",
         ),
         Mistake(
-            "no biases in the attention",
-            "Your second number is too small by 4D in each layer: queries, keys, values and output have a bias each.",
+            "biases missing in attention",
+            "Your second number is too small by 4D per layer: queries, keys, values and output each have a bias.",
             ONE_LAYER, "4 * D * D + (D * F + F) + (F * D + D) + 2 * 2 * D",
         ),
         Mistake(
-            "no biases anywhere",
-            "Your last three numbers are a little too small: every linear map has a bias, also pooler and heads.",
+            "biases missing everywhere",
+            "Your last three numbers are slightly too small: every linear map has a bias, also in the pooler and the heads.",
             edits={
                 ONE_LAYER: "4 * D * D + 2 * D * F + 2 * 2 * D",
                 "D * D + D, heads": "D * D, heads",
@@ -3003,14 +3090,14 @@ count_parameters = Exercise(
             also=(COUNTED.format("4 * D * D + 2 * D * F + 4 * D", "D * D", "D * D + 2 * D + V + 2 * D"),),
         ),
         Mistake(
-            "one bias of the feed-forward maps of the wrong size",
-            "Your second number is off by F − D in each layer: the bias of a map has the size of what comes out.",
+            "feed-forward bias of the wrong size",
+            "Your second number is off by F − D per layer: the bias of a linear map has the size of its output.",
             ONE_LAYER, "4 * (D * D + D) + 2 * (D * F + D) + 2 * 2 * D",
             also=(COUNTED.format("4 * (D * D + D) + 2 * (D * F + F) + 4 * D", "D * D + D", HEADS),),
         ),
         Mistake(
-            "a feed-forward width of 4D",
-            "Your second number does not change with F. It is 4D in BERT-Base; here it is given.",
+            "feed-forward width of 4D assumed",
+            "Your second number does not depend on F. In BERT-Base F is 4D; here it is given.",
             ONE_LAYER, "4 * (D * D + D) + (D * 4 * D + 4 * D) + (4 * D * D + D) + 2 * 2 * D",
             also=(COUNTED.format("12 * D * D", "D * D + D", HEADS),),
         ),
@@ -3024,48 +3111,51 @@ count_parameters = Exercise(
             },
         ),
         Mistake(
-            "the pooler counted twice",
-            "Your last number is too large by D² + D: the next-sentence head stands behind the pooler, which has a number of its own.",
+            "pooler counted twice",
+            "Your last number is too large by D² + D: the next-sentence head follows the pooler, which has a number of its "
+            "own.",
             HEADS, "(D * D + D) + 2 * D + V + (D * D + D) + (2 * D + 2)",
         ),
         Mistake(
-            "one logit for the next sentence",
+            "one next-sentence logit",
             "Your last number is too small by D + 1: the next-sentence head has two logits.",
             HEADS, "(D * D + D) + 2 * D + V + (D + 1)",
         ),
         Mistake(
-            "no output projection",
-            "Your second number is too small by a matrix in each layer: queries, keys and values are three; what comes after the heads?",
+            "output projection missing",
+            "Your second number lacks one linear map per layer. Queries, keys and values are three; which map comes after the "
+            "heads?",
             ONE_LAYER, "3 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * 2 * D",
         ),
         Mistake(
-            "one layer norm in a layer",
-            "Your second number is too small by 2D in each layer: attention and feed-forward each have a layer norm.",
+            "one layer norm per layer",
+            "Your second number is too small by 2D per layer: attention and feed-forward network each have a layer norm.",
             ONE_LAYER, "4 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * D",
         ),
         Mistake(
-            "one layer only",
-            "Your second number does not grow with L.",
+            "only one layer counted",
+            "Your second number does not depend on L.",
             "layers = L * (", "layers = 1 * (",
         ),
         Mistake(
-            "the token table counted again",
-            "Your last number is too large by V · D: the masked-word head reuses the token table.",
+            "token embeddings counted twice",
+            "Your last number is too large by V · D: the masked-word head reuses the token embeddings.",
             HEADS, "(D * D + D) + 2 * D + V * D + V + (2 * D + 2)",
         ),
         Mistake(
-            "no transform before the masked words",
-            "Your last number misses a linear map and a layer norm: the masked-word head does not begin with the table.",
+            "transform missing in the masked-word head",
+            "Your last number lacks a linear map and a layer norm: the masked-word head does not begin with the token "
+            "embeddings.",
             HEADS, "V + (2 * D + 2)",
         ),
         Mistake(
-            "no bias for each word",
+            "word biases missing",
             "Your last number is too small by V: each word of the vocabulary has a bias.",
             HEADS, "(D * D + D) + 2 * D + (2 * D + 2)",
         ),
         Mistake(
-            "the next-sentence head forgotten",
-            "Your last number misses the map to two logits.",
+            "next-sentence head missing",
+            "Your last number lacks the linear map to two logits.",
             HEADS, "(D * D + D) + 2 * D + V",
         ),
     ),
@@ -3087,10 +3177,11 @@ def count_parameters(V, P, D, L, F):
 """,
     },
     hints=(
-        "Walk through the model from the ids to the logits and stop at each thing that was learned. Which shapes have its matrix and its bias?",
-        "Linear map from n to m: n · m + m. Layer norm: 2D. Embedding table of n rows: n · D. Out: four whole numbers.",
-        "embeddings: three tables, one layer norm\neach layer: four D × D maps, two maps between D and F, two layer norms\npooler: one D × D map\n"
-        "heads: a D × D map, a layer norm, a bias for each word; a map from D to 2",
-        "Near miss: a formula with 12D² for each layer is right only where F = 4D, and it forgets the biases.",
+        "Follow the model from the ids to the logits and stop at everything that is learned. Which shapes do its matrix and "
+        "its bias have?",
+        "Linear map from n to m: n · m + m. Layer norm: 2D. Embedding table of n rows: n · D. Output: four integers.",
+        "embeddings: three tables, one layer norm\neach layer: four D × D maps, two maps between D and F, two layer "
+        "norms\npooler: one D × D map\nheads: a D × D map, a layer norm, a bias for each word; a map from D to 2",
+        "A near miss: 12D² per layer is correct only for F = 4D, and it omits the biases.",
     ),
 )

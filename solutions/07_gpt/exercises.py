@@ -29,54 +29,56 @@ causal_mask = Exercise(
     rule=Rule("close", 1e-5, axes={"": "T T"}),
     mistakes=(
         Mistake(
-            "the diagonal masked too",
-            "Your first row is NaN: its word may see nothing at all, not even itself, and a softmax over nothing is 0/0.",
+            "diagonal masked too",
+            "Your first row is NaN: its word may attend to nothing, not even itself, and a softmax over nothing is 0/0.",
             ".triu(1)", ".triu(0)",
         ),
         Mistake(
-            "transposed",
-            "Your first row sees everything and your last row one word: rows are the words that look.",
+            "mask transposed",
+            "Your first row sees all words and your last row only one: rows belong to the queries.",
             ".triu(1)", ".triu(1).T",
         ),
         Mistake(
-            "nothing hidden",
-            "Your weights are those without a mask: what you add to the later scores is (nearly) what you add to the others.",
+            "nothing masked",
+            "Your weights are those without a mask: you add (nearly) the same to the scores of later words as to the others.",
             MASK, "torch.zeros(T, T)",
         ),
         Mistake(
-            "the next word may be seen",
-            "Each of your words sees one word too many: exactly the one it has to predict.",
+            "next word visible",
+            "Each of your words also attends to the next one, exactly the word it has to predict.",
             ".triu(1)", ".triu(2)",
         ),
         Mistake(
             "plus infinity",
-            "Your weights are NaN wherever something should be hidden. Which number has the exponential 0?",
+            "Your weights are NaN in every row with masked entries. Which number has the exponential 0?",
             "-torch.inf", "torch.inf",
         ),
         Mistake(
-            "a difference of 1",
-            "In your mask what may be seen and what may not differ by 1 alone (True and False count as 1 and 0). It is going to be added to scores: "
-            "that is no wall.",
+            "difference of only 1",
+            "In your mask, visible and masked entries differ by only 1 (True and False count as 1 and 0). The mask is added to "
+            "scores, so a difference of 1 hides nothing.",
             MASK, "torch.ones(T, T, dtype=torch.bool).tril()",
         ),
         Mistake(
-            "1 for what is hidden",
+            "1 for masked entries",
             "Your mask adds 1 to the scores of the *later* words, which makes them more probable (True counts as 1).",
             MASK, "torch.ones(T, T, dtype=torch.bool).triu(1)",
         ),
         Mistake(
             "zero times infinity",
-            "All your weights are NaN: a triangle of zeros and ones was multiplied by ∞, and 0 · ∞ is not 0. Fill with −∞ and put zeros where the past is.",
+            "All your weights are NaN: you multiply a triangle of zeros and ones by −∞, and 0 · ∞ is not 0. Fill with −∞ "
+            "first, then set the visible entries to 0.",
             MASK, "torch.ones(T, T).triu(1) * -torch.inf",
         ),
         Mistake(
-            "ones and minus infinity off the diagonal only",
-            "Each of your words sees itself alone.",
+            "all but the diagonal masked",
+            "Each of your words attends only to itself.",
             MASK, "torch.full((T, T), -torch.inf).fill_diagonal_(0)",
         ),
         Mistake(
-            "a small negative number instead of minus infinity",
-            "What should be hidden keeps some weight with you, or all of it where its score is high: your number is not low enough for every score.",
+            "finite number instead of minus infinity",
+            "Masked words keep some weight, or all of it where their scores are high: your number is not low enough for every "
+            "score.",
             "-torch.inf", "-10.0",
             also=(
                 """
@@ -111,10 +113,11 @@ def causal_mask(T):
 """,
     },
     hints=(
-        "What has to be added to a score so that its weight after the softmax is exactly 0? And so that nothing changes?",
-        "In: a number. Out: (T, T) of 0 and −∞. Row i belongs to the word that looks, column j to the word that is looked at.",
-        "for each i, for each j:\n    0 where j is not later than i\n    minus infinity where it is",
-        "Near miss: a triangle of ones times −∞ has NaN in its other half: 0 · ∞ is not 0. Fill with −∞ first, then put zeros where the past is.",
+        "What must be added to a score so that its weight is exactly 0 after the softmax? And so that nothing changes?",
+        "Input: an integer. Output: (T, T), consisting of 0 and −∞. Row i belongs to the query, column j to the key.",
+        "for each i, for each j:\n    0 if j is not later than i\n    minus infinity if it is",
+        "A near miss: a triangle of ones times −∞ has NaN in its other half, since 0 · ∞ is not 0. Fill with −∞ first, then "
+        "set the visible entries to 0.",
     ),
 )
 
@@ -173,29 +176,32 @@ attention = Exercise(
     uses=("gpt.causal_mask",),
     mistakes=(
         Mistake(
-            "no mask",
-            "Read at once, your last token is right and the earlier ones are not: they have seen what comes after them.",
+            "mask missing",
+            "Read at once, your last token is right but the earlier ones are not: they attend to tokens that come after them.",
             f" + {MASKED}", "",
         ),
         Mistake(
-            "the mask shifted by one",
-            "Each of your tokens sees one token too many, the very one that is to be predicted: row i of the mask belongs to token i.",
+            "mask shifted by one",
+            "Each of your tokens also sees the next one, exactly the token to be predicted. Row i of the mask belongs to token "
+            "i.",
             MASKED, "causal_mask(k.shape[2] + 1)[-x.shape[1] :, :-1]",
         ),
         Mistake(
             "the first rows of the mask",
-            "At once you are right. In pieces, your new tokens get the rows of the first tokens and see no more than they did: "
-            "with t tokens in the cache, the first new one is row t.",
+            "You are right when the text is read at once. In pieces, your new tokens use the first tokens' rows of the mask "
+            "and see no more than those: with t tokens in the cache, the first new one is row t.",
             "[-x.shape[1] :]", "[: x.shape[1]]",
         ),
         Mistake(
-            "the mask left out where there is a cache",
-            "One token at a time you are right. Several new tokens at once see each other to the right: among themselves they need the mask, too.",
+            "mask missing with a cache",
+            "You are right when tokens are read one at a time. Several new tokens in one call attend to tokens on their right: "
+            "they need the mask, too.",
             f"scores + {MASKED}", f"scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else {MASKED})",
         ),
         Mistake(
-            "the cache is not reset",
-            "After a second reset(cached=True) your tokens still see keys and values of the first text. A new text begins with nothing.",
+            "cache not reset",
+            "After a second reset(cached=True) your tokens still attend to keys and values of the first text. A new text "
+            "starts with an empty cache.",
             "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
             also=(
                 """
@@ -224,58 +230,62 @@ class CausalAttention(torch.nn.Module):
             ),
         ),
         Mistake(
-            "nothing is remembered",
-            "In pieces, each of your calls sees its own tokens alone: no key and no value of an earlier call is there.",
+            "nothing cached",
+            "In pieces, each of your calls sees only its own tokens: the keys and values of earlier calls are missing.",
             "if self.cached:", "if False:",
         ),
         Mistake(
-            "remembered without being asked",
-            "Your second call sees the tokens of the first, though nobody asked for a cache. Without reset(cached=True) nothing is to stay.",
+            "cached without being asked",
+            "Your second call sees the tokens of the first, although no cache was requested. Without reset(cached=True) "
+            "nothing should be stored.",
             "if self.cached:", "if True:",
         ),
         Mistake(
-            "only the last call is remembered",
-            "In pieces, your third call has forgotten the first: you keep the new keys and values alone, and not all that came since the reset.",
+            "only the last call cached",
+            "In pieces, your third call no longer sees the first: you store only the newest keys and values instead of all "
+            "since the reset.",
             edits={
                 "        if self.past is not None:": "        new = k, v\n        if self.past is not None:",
                 "            self.past = k, v": "            self.past = new",
             },
         ),
         Mistake(
-            "new tokens in front",
-            "In pieces, your new keys and values stand *in front of* the old ones, where the mask takes them for the first tokens. They came last.",
+            "new tokens before the cached ones",
+            "In pieces, you put the new keys and values *before* the cached ones, so the mask treats them as the first tokens. "
+            "They are the last.",
             JOINED, "k, v = torch.cat([k, self.past[0]], dim=2), torch.cat([v, self.past[1]], dim=2)",
         ),
         Mistake(
-            "no scaling", "Your weights are more decided than they should be: the scores are to be divided by √d.",
+            "scores not scaled", "Your attention weights are too peaked: the scores must be divided by √d.",
             " / q.shape[-1] ** 0.5", "",
         ),
         Mistake(
-            "divided by d instead of √d",
-            "Your weights are too even: the scores were divided by too much.",
+            "scores divided by d instead of √d",
+            "Your weights are too uniform: you divide the scores by too much.",
             "q.shape[-1] ** 0.5", "q.shape[-1]",
         ),
         Mistake(
-            "divided by √D instead of √d",
-            "With several heads your weights are too even: a score is a sum over the d numbers of one head, not over all D.",
+            "scores divided by √D instead of √d",
+            "With several heads your weights are too uniform: a score is a sum over the d numbers of one head, not over all D.",
             "q.shape[-1] ** 0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "Your columns add up to 1, where the rows should: for each token that looks, those it looks at share a weight of 1.",
+            "Your columns sum to 1, but the rows should: for each query, the weights of all keys sum to 1.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
-            "hidden after the softmax",
-            "The weights that remain add up to less than 1: the future had taken its share before it was removed.",
+            "mask applied after the softmax",
+            "Your remaining weights sum to less than 1: later tokens got their share before you removed them.",
             edits={
                 f"scores + {MASKED}": "scores",
                 "(weights @ v)": f"((weights * ({MASKED} == 0)) @ v)",
             },
         ),
         Mistake(
-            "heads taken from the wrong numbers",
-            "With several heads your heads are mixed with the tokens. First split the last axis, D, into heads and d; then let the axes change places.",
+            "heads split across tokens",
+            "With several heads, each of your heads mixes several tokens. First split the last axis, D, into heads and d; then "
+            "transpose.",
             HEADS, "layer(x).reshape(x.shape[0], self.heads, x.shape[1], -1)",
             also=(
                 """
@@ -303,25 +313,26 @@ class CausalAttention(torch.nn.Module):
             ),
         ),
         Mistake(
-            "heads put together in the wrong order",
-            "With several heads your result mixes tokens: the heads' axis has to stand beside d again before the two become D.",
+            "heads joined across tokens",
+            "With several heads your result mixes tokens: the axes of heads and d must be adjacent again before they become D.",
             "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
         ),
         Mistake(
-            "the output layer forgotten",
-            "You return the heads side by side. The fourth layer, `output`, has not been asked.",
+            "output layer not applied",
+            "You return the concatenated heads. The fourth layer, `output`, is not used.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "(weights @ v).transpose(1, 2).flatten(2)",
         ),
         Mistake(
-            "a buffer that is saved",
-            "Your numbers are right. But a buffer of yours (a mask, or what is remembered) is saved with the model and then asked for when weights are loaded: "
-            "a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "buffer saved with the model",
+            "Your numbers are right, but a buffer of yours (a mask, or the cache) is saved with the model and expected when "
+            "weights are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` excludes it.",
             "self.cached, self.past = cached, None",
             'self.cached, self.past = cached, None\n        self.register_buffer("mask", torch.ones(99, 99).tril())',
         ),
         Mistake(
-            "cut off from training",
-            "Your numbers are right. But no step of training could change your weights: no_grad, detach or .data cuts what you return off from them (4 in `registered`).",
+            "output detached from the weights",
+            "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
+            "output from them (4 in `registered`).",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "self.output((weights @ v).transpose(1, 2).flatten(2)).detach()",
         ),
     ),
@@ -400,12 +411,15 @@ class CausalAttention(torch.nn.Module):
 """,
     },
     hints=(
-        "With t tokens in the cache and T new ones: how many queries are there, how many keys? Which rows of the mask belong to the new tokens?",
-        "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T rows, t + T columns.",
-        "queries, keys, values of the new tokens, split into heads\nif something is remembered: put old keys and values in front of the new ones\n"
-        "if a cache is wanted: remember all keys and values\nscores = queries with all keys, scaled, plus the last T rows of the mask\n"
-        "weighted sums of the values, heads side by side, through `output`",
-        "Near miss: `causal_mask(T)` has T columns, and the scores have t + T. Take the mask of all t + T tokens, and of it the last T rows.",
+        "With t tokens in the cache and T new ones, how many queries are there, and how many keys? Which rows of the mask "
+        "belong to the new tokens?",
+        "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T "
+        "rows, t + T columns.",
+        "queries, keys, values of the new tokens, split into heads\nif the cache contains anything: put its keys and values "
+        "before the new ones\nif a cache is wanted: store all keys and values\nscores = queries times all keys, scaled, plus the "
+        "last T rows of the mask\nweighted sums of the values, heads concatenated, through `output`",
+        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T. Use the last T rows of the mask for all t + T "
+        "tokens.",
     ),
 )
 
@@ -465,127 +479,141 @@ gpt = Exercise(
     uses=("gpt.causal_mask", "gpt.attention"),
     mistakes=(
         Mistake(
-            "positions restart at 0 with the cache",
-            "At once you are right. In pieces, each of your calls begins at position 0 again, as if its first token were the first of the text.",
+            "positions restarted with the cache",
+            "You are right when the text is read at once. In pieces, each of your calls starts at position 0 again, as if its "
+            "first token were the first of the text.",
             POSITIONS, "torch.arange(ids.shape[1])",
         ),
         Mistake(
             "calls counted instead of tokens",
-            "One token at a time you are right. After a call with several tokens your positions have gone on by one: they count tokens.",
+            "You are right when tokens are read one at a time. A call with several tokens increases your position by only one: "
+            "count tokens.",
             "self.read += ids.shape[1]", "self.read += 1",
         ),
         Mistake(
-            "positions go on after a reset",
-            "Your second text does not begin at position 0: reset has to forget how many tokens were read.",
+            "positions not reset",
+            "Your second text does not start at position 0: reset must also set the number of processed tokens to 0.",
             "self.cached, self.read = cached, 0", 'self.cached, self.read = cached, getattr(self, "read", 0)',
         ),
         Mistake(
-            "positions counted without the cache",
-            "Your second call goes on where the first ended, though there is no cache: each call is a text of its own then, from position 0 on.",
+            "positions counted without a cache",
+            "Your second call continues the positions of the first. Without a cache, each call is a separate text that starts "
+            "at position 0.",
             COUNTED, "self.read += ids.shape[1]",
         ),
         Mistake(
-            "the layers' caches are not reset",
-            "After a second reset(cached=True) your layers still hold the first text: their attentions have to be reset as well.",
+            "caches of the layers not reset",
+            "After a second reset(cached=True) your layers still store the first text: their attentions must be reset as well.",
             TOLD, "layer.attention.cached = cached",
         ),
         Mistake(
-            "two models share what they have read",
-            "One model alone is right. Where a second one of your class reads between its calls, its positions are another's: what was read belongs to `self`, not to the class.",
+            "state shared between models",
+            "One model alone is right. A second model of your class, called in between, changes its positions: the number of "
+            "processed tokens belongs to `self`, not to the class.",
             edits={
                 "self.cached, self.read = cached, 0": "GPT.cached, GPT.read = cached, 0",
                 "self.read += ids.shape[1]": "GPT.read += ids.shape[1]",
             },
         ),
         Mistake(
-            "the layers are not told",
-            "In pieces, your positions go on, but no layer remembers anything: each CausalAttention has a reset of its own. (Block's own attention has none: has yours taken its place?)",
+            "reset not passed on to the layers",
+            "In pieces, your positions continue, but no layer stores anything: each CausalAttention has its own reset. "
+            "(Block's original attention has none: did you replace it with yours?)",
             TOLD, "pass",
         ),
         Mistake(
-            "the final norm forgotten",
-            "Your logits are made of the last layer's sum as it is. In a pre-norm stack nothing has normalised it: `norm` comes after the last layer.",
+            "final norm missing",
+            "You compute the logits directly from the last layer. In a pre-norm model its output is not normalised: apply "
+            "`norm` after the last layer.",
             LOGITS, "x @ self.token.weight.T",
         ),
         Mistake(
-            "the norm in front of the layers",
-            "Your norm comes before the first layer. It belongs behind the last: there nothing has normalised the sum.",
+            "norm before the layers",
+            "You apply the norm before the first layer. It belongs after the last one, whose output has not been normalised.",
             edits={
                 "            x = layer(x, None)": "            x = layer(self.norm(x) if layer is self.layers[0] else x, None)",
                 LOGITS: "x @ self.token.weight.T",
             },
         ),
         Mistake(
-            "not tied",
-            "There are numbers that the docstring does not name (see the last entry of `registered`), a second table for the logits. The rows of `token` serve at both ends.",
+            "embeddings not tied",
+            "You have parameters that the docstring does not name (see the last entry of `registered`): a second matrix for "
+            "the logits. Use the rows of `token` for both purposes.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
                 LOGITS: "self.head(self.norm(x))",
             },
         ),
         Mistake(
-            "the table saved twice",
-            "Your numbers are right, but the table is saved under two names (see the last entry of `registered`). A file of weights has it once, and "
-            "load_state_dict asks for both. Make the logits with the table itself: `x @ self.token.weight.T`.",
+            "tied matrix saved twice",
+            "Your numbers are right, but the matrix is saved under two names (see the last entry of `registered`). A file of "
+            "weights contains it once, and load_state_dict expects both. Compute the logits with the matrix itself: `x @ "
+            "self.token.weight.T`.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
                 LOGITS: "self.lm_head(self.norm(x))",
             },
         ),
         Mistake(
-            "the cache stays on",
-            "After reset() your first call is right and the second one is not: it still sees the tokens of the first. reset() hands False on to the layers.",
+            "cache not switched off",
+            "After reset() your first call is right but the second is not: it still attends to the tokens of the first. "
+            "reset() must pass False on to the layers.",
             edits={"self.cached, self.read = cached, 0": "self.cached, self.read = True, 0", TOLD: "layer.attention.reset(True)"},
         ),
         Mistake(
-            "tied without its gradient",
-            "Your logits are right, and the gradient of the table is not: its use at the end was cut off from training (detach, .data or no_grad).",
+            "output matrix detached",
+            "Your logits are right, but the gradient of the embedding matrix is not: you detached its use in the logits "
+            "(detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
         ),
         Mistake(
             "post-norm blocks",
-            "Your blocks normalise after the sum, as in 2017. GPT-2 normalises in front of each part: Block has an argument for it.",
+            "Your blocks normalise after the sum, as in 2017. GPT-2 normalises before each component: Block has an argument "
+            "for this.",
             "norm_first=True, ", "",
         ),
         Mistake(
-            "the activation is not handed on",
-            "Your numbers are a little off: your blocks have their own default activation. GPT has one of its own, gelu_tanh, and hands it on.",
+            "activation not passed on",
+            "Your numbers are slightly off: your blocks use Block's default activation. GPT has a default of its own, "
+            "gelu_tanh, and passes it on.",
             ", activation=activation", "",
         ),
         Mistake(
             "BERT's ε in the blocks",
-            "You are right where vectors are long. Where they are short your blocks' norms show another ε: 1e-12 is BERT's, and Block's default stays here.",
+            "You are right where vectors are long. Where they are short, the norms of your blocks show a different ε: 1e-12 is "
+            "BERT's. Keep Block's default here.",
             LAYERS, LAYERS.replace("activation=activation)", "activation=activation, eps=1e-12)"),
         ),
         Mistake(
             "BERT's ε in the last norm",
-            "You are right where vectors are long. Where they are short the norm behind the last layer shows another ε than PyTorch's.",
+            "You are right where vectors are long. Where they are short, your last norm shows an ε other than PyTorch's.",
             "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
         ),
         Mistake(
-            "the layers in a plain list",
-            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list is no part of a module, an nn.ModuleList is.",
+            "layers in a plain list",
+            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list registers nothing, an "
+            "nn.ModuleList does.",
             LAYERS, "[Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)]",
         ),
         Mistake(
-            "no positions",
-            "Your first layer reads the tokens without their places.",
+            "positions missing",
+            "Your first layer receives tokens without positions.",
             " + self.position(positions)", "",
         ),
         Mistake(
-            "vectors times √D",
-            "You multiply the token's vector by √D. That is the transformer of 2017; GPT adds token and position as they are.",
+            "token vectors multiplied by √D",
+            "You multiply the token vectors by √D, as in the transformer of 2017. GPT adds token and position unchanged.",
             "self.token(ids) + self.position", "self.token(ids) * self.token.embedding_dim**0.5 + self.position",
         ),
         Mistake(
             "probabilities returned",
-            "Your rows add up to 1: a softmax has been taken. Logits are asked for.",
+            "Your rows sum to 1 because you applied a softmax. Return logits.",
             LOGITS, f"({LOGITS}).softmax(dim=-1)",
         ),
         Mistake(
-            "a buffer that is saved",
-            "Your numbers are right. But a buffer of yours (a counter, or a mask) is saved with the model and then asked for when weights are loaded: "
-            "a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "buffer saved with the model",
+            "Your numbers are right, but a buffer of yours (a counter, or a mask) is saved with the model and expected when "
+            "weights are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` excludes it.",
             "self.reset()", 'self.register_buffer("places", torch.arange(tokens))\n        self.reset()',
         ),
     ),
@@ -651,11 +679,13 @@ class GPT(torch.nn.Module):
 """,
     },
     hints=(
-        "A text of 5 tokens, read in calls of 2, 2 and 1: which positions does each call have, and who has to know it?",
-        "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a table of (vocabulary, dim).",
-        "init: the tables, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: nothing read so far; reset each layer's attention\n"
-        "forward: token vectors + vectors of the positions from `read` on\n    with a cache, `read` grows by the number of tokens\n    through the layers, the norm, and the table turned round",
-        "Near miss: a Linear of its own for the logits gives numbers that nobody asked for. `x @ table.T` needs no new parameter.",
+        "A text of 5 tokens is processed in calls of 2, 2 and 1. Which positions does each call have, and where must this be "
+        "stored?",
+        "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a matrix of shape (vocabulary, dim).",
+        "init: the two embeddings, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: no tokens "
+        "read so far; reset the attention of each layer\nforward: token vectors + vectors of the positions from `read` on\n    "
+        "with a cache, `read` grows by the number of tokens\n    through the layers, the norm, and the transposed token matrix",
+        "A near miss: a separate Linear for the logits adds parameters that are not wanted. `x @ table.T` needs no new ones.",
     ),
 )
 
@@ -696,12 +726,13 @@ gpt2_names = Exercise(
     mistakes=(
         Mistake(
             "rounded to half precision",
-            "Your names are right. The numbers are not those of the file: in half precision (float16) three digits are left of seven.",
+            "Your names are right, but the numbers differ from those in the file: half precision (float16) keeps three digits "
+            "of seven.",
             "    return ours", "    return {name: value.half() for name, value in ours.items()}",
         ),
         Mistake(
             "nothing transposed",
-            "Your matrices stand as in GPT-2's file, (in, out). nn.Linear multiplies with a matrix (out, in).",
+            "Your matrices have the shape of GPT-2's file, (in, out). nn.Linear expects (out, in).",
             code="""
 def gpt2_names(theirs):
     ours = {}
@@ -722,7 +753,8 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "square matrices not transposed",
-            "All shapes fit, and the square matrices are wrong: of the three thirds and of attn.c_proj no shape tells that they have to be turned round.",
+            "All shapes fit, but your square matrices are wrong: the shapes of attn.c_proj and of the three thirds do not "
+            "reveal that they must be transposed.",
             edits={
                 TURNED: 'value.T if value.ndim == 2 and len(set(value.shape)) == 2 and place != "attn.c_attn" else value',
                 "value.chunk(3)": "value.chunk(3, dim=-1)",
@@ -730,20 +762,21 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "attn.c_proj not transposed",
-            "The matrix of each attention.output stands as in the file. It is square, so no shape gives it away; it is a Conv1D's all the same.",
+            "The matrix of each attention.output is as in the file. It is square, so its shape reveals nothing, but it belongs "
+            "to a Conv1D, too.",
             TURNED, 'value.T if value.ndim == 2 and place != "attn.c_proj" else value',
         ),
         Mistake(
-            "the thirds not transposed",
-            "Your query, key and value weights stand as in the file: each third has to be turned round, too.",
+            "thirds of c_attn not transposed",
+            "Your query, key and value weights are as in the file: each third must be transposed, too.",
             edits={
                 TURNED: 'value.T if value.ndim == 2 and place != "attn.c_attn" else value',
                 "value.chunk(3)": "value.chunk(3, dim=-1)",
             },
         ),
         Mistake(
-            "the thirds in another order",
-            "The three thirds of c_attn have other names with you: they stand there as query, key, value.",
+            "thirds of c_attn in the wrong order",
+            "You assign the thirds of c_attn to the wrong names: they are query, key and value, in this order.",
             '("query", "key", "value")', '("key", "query", "value")',
             also=(
                 """
@@ -767,18 +800,20 @@ def gpt2_names(theirs):
             ),
         ),
         Mistake(
-            "every third row",
-            "You deal out the rows of c_attn in turn. Its thirds are blocks: first all of the queries', then all of the keys', then the values'.",
+            "every third row of c_attn",
+            "You assign the rows of c_attn in turn. Its thirds are blocks: first all rows of the queries, then all of the "
+            "keys, then those of the values.",
             "value.chunk(3)", "(value[number::3] for number in range(3))",
         ),
         Mistake(
-            "the tables transposed",
-            "You have turned wte and wpe round, too. They are tables of vectors, an nn.Embedding in both programs: nothing to transpose.",
+            "embeddings transposed",
+            "You also transpose wte and wpe. They are tables of vectors, an nn.Embedding in both models, so nothing has to be "
+            "transposed.",
             'ours[f"{PLACES[path[0]]}.{part}"] = value', 'ours[f"{PLACES[path[0]]}.{part}"] = value.T if value.ndim == 2 else value',
         ),
         Mistake(
-            "the tied table given a second time",
-            "There is a name too many: lm_head.weight is wte.weight once more, and your GPT has no parameter for it.",
+            "tied matrix returned twice",
+            "You return one name too many: lm_head.weight is wte.weight again, and your GPT has no parameter for it.",
             "    return ours", '    if "lm_head.weight" in theirs:\n        ours["lm_head.weight"] = theirs["lm_head.weight"]\n    return ours',
             also=(
                 """
@@ -803,33 +838,36 @@ def gpt2_names(theirs):
             ),
         ),
         Mistake(
-            "masks taken for parameters",
-            "There are names too many: attn.bias and attn.masked_bias are a mask, kept as buffers. No layer has them among its weights.",
+            "masks returned as parameters",
+            "You return too many names: attn.bias and attn.masked_bias are a mask, stored as buffers. No layer has them as "
+            "weights.",
             OTHERS, OTHERS + '\n            elif place == "attn":\n                ours[f"{layer}.attention.{part}"] = value',
         ),
         Mistake(
-            "the bias of c_attn taken for a mask",
-            "The biases of query, key and value are missing. c_attn.bias is a parameter, three biases in a row; the mask is called attn.bias.",
+            "bias of c_attn taken for a mask",
+            "The biases of query, key and value are missing. c_attn.bias is a parameter, three biases in a row; the mask is "
+            "called attn.bias.",
             "        *path, part =", '        if name.endswith("attn.bias"):\n            continue\n        *path, part =',
         ),
         Mistake(
-            "the biases forgotten",
-            "Half of the names are missing: each matrix and each norm has a bias, too.",
+            "biases left out",
+            "Almost half of the names are missing: each matrix of a layer and each norm has a bias, too.",
             "        *path, part =", '        if name.endswith("bias"):\n            continue\n        *path, part =',
         ),
         Mistake(
-            "the first layer only",
-            "Only layer 0 comes back: the number behind h. says which layer it is, and there may be eleven.",
+            "first layer only",
+            "You return only layer 0. The number after h. is that of the layer, and there may be eleven layers.",
             "        else:\n            layer, place", '        elif path[1] == "0":\n            layer, place',
         ),
         Mistake(
-            "the last norm forgotten",
-            "norm.weight and norm.bias are missing: ln_f stands outside the layers.",
+            "last norm left out",
+            "norm.weight and norm.bias are missing: ln_f is outside the layers.",
             "if path[0] in PLACES:", 'if path[0] in ("wte", "wpe"):',
         ),
         Mistake(
-            "the names of a GPT2Model not taken",
-            "With the prefix transformer. you are right. A GPT2Model has no head, and its names have no prefix: of it you return nothing.",
+            "names of a GPT2Model not accepted",
+            "You are right if names have the prefix `transformer.`, but a GPT2Model has no head and its names no prefix: for "
+            "it you return nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("transformer.")}\n',
         ),
     ),
@@ -880,11 +918,13 @@ def gpt2_names(theirs):
         "PLACES[path[-1]]": "the same",
     },
     hints=(
-        "Take one name, transformer.h.1.attn.c_attn.weight, and say of each of its pieces what becomes of it. How many names come out of this one?",
-        "c_attn.weight: (D, 3D), its bias: (3D). Each of query, key and value: weight (D, D), bias (D). mlp.c_fc.weight: (D, F); widen.weight: (F, D).",
-        "for each name and value:\n    without the prefix: first piece, number of the layer, place, weight or bias\n    what has no place in the table is left out\n"
-        "    in layers: a matrix is turned round\n    c_attn: three thirds, three names\n    all else: one name",
-        "Near miss: attn.c_proj is D × D, so it loads without a transpose, and the model runs, with other numbers.",
+        "What becomes of each component of the name transformer.h.1.attn.c_attn.weight? How many new names result from it?",
+        "c_attn.weight: (D, 3D), its bias: (3D). Each of query, key and value: weight (D, D), bias (D). mlp.c_fc.weight: (D, "
+        "F); widen.weight: (F, D).",
+        "for each name and value:\n    without the prefix: first component, layer number, place, weight or bias\n    leave out "
+        "what is not in the table\n    in layers: transpose matrices\n    c_attn: three thirds, three names\n    everything else: "
+        "one name",
+        "A near miss: attn.c_proj is D × D, so it loads without a transpose, and the model runs, but with different outputs.",
     ),
 )
 
@@ -914,91 +954,98 @@ shift_loss = Exercise(
     cases=loss_cases,
     mistakes=(
         Mistake(
-            "not shifted",
-            "You score each position on the very token that stands there. It has seen that token; what it has to say is the next one.",
+            "labels not shifted",
+            "You evaluate each position on its own token, which the model has already seen. Each position should predict the "
+            "next token.",
             PREDICTED, "predicted, target = logits, ids",
         ),
         Mistake(
-            "shifted twice",
-            "You score position t on token t + 2. One shift too many; it happens easily when a data set has shifted the labels already.",
+            "labels shifted twice",
+            "You evaluate position t on token t + 2. That is one shift too many, a common error when a data set has already "
+            "shifted the labels.",
             PREDICTED, "predicted, target = logits[:, :-2], ids[:, 2:]",
         ),
         Mistake(
-            "shifted the wrong way",
-            "You score position t on token t − 1, which it has read long ago.",
+            "labels shifted the wrong way",
+            "You evaluate position t on token t − 1, which the model has already seen.",
             PREDICTED, "predicted, target = logits[:, 1:], ids[:, :-1]",
         ),
         Mistake(
-            "the first token comes round as the last target",
+            "first token as the last target",
             "Your last position has to predict the first token of its sentence. It has nothing to predict: leave it out.",
             PREDICTED, "predicted, target = logits, ids.roll(-1, dims=1)",
         ),
         Mistake(
             "padding counted",
-            "You are right for sentences without padding. In the others the model would be taught to write padding.",
+            "You are right for sentences without padding. In the others the model would learn to generate padding.",
             ", ignore_index=pad", "",
         ),
         Mistake(
-            "the sum",
-            "Your loss grows with the number of tokens: the docstring asks for the mean.",
+            "sum instead of mean",
+            "Your loss grows with the number of tokens. Return the mean, as the docstring says.",
             "ignore_index=pad", 'ignore_index=pad, reduction="sum"',
         ),
         Mistake(
-            "the mean of the sentences' means",
-            "You average within each sentence first, so that a word of a short sentence counts for more. Every predicted token counts the same.",
+            "mean of sentence means",
+            "You average within each sentence first, so words of short sentences count more. Every predicted token should have "
+            "the same weight.",
             f"return {CROSS}",
             "losses = torch.nn.functional.cross_entropy(predicted.transpose(1, 2), target, ignore_index=pad, "
             'reduction="none")\n    return (losses.sum(1) / (target != pad).sum(1)).mean()',
         ),
         Mistake(
-            "padding divides too",
-            "Padding adds nothing to your sum but is counted when you divide.",
+            "padding counted in the divisor",
+            "Padding adds nothing to your sum, but you count it when you divide.",
             f"return {CROSS}",
             "losses = torch.nn.functional.cross_entropy(predicted.flatten(0, 1), target.flatten(), ignore_index=pad, "
             'reduction="none")\n    return losses.mean()',
         ),
         Mistake(
-            "probabilities given to cross-entropy",
-            "A softmax is taken twice: cross-entropy wants logits.",
+            "softmax applied twice",
+            "You apply the softmax twice: cross-entropy expects logits.",
             "predicted.flatten(0, 1)", "predicted.flatten(0, 1).softmax(dim=-1)",
         ),
         Mistake(
-            "left out where the input is padding",
-            "You leave a position out when its *input* is padding. It is the target that counts: the last word of a sentence would have to predict a pad with you.",
+            "padding ignored by input, not by target",
+            "You leave out positions whose *input* is padding. The target is what matters: in your loss, the last word of a "
+            "sentence has to predict padding.",
             f"return {CROSS}",
             "real = ids[:, :-1] != pad\n    return torch.nn.functional.cross_entropy(predicted[real], target[real])",
         ),
         Mistake(
-            "left out where input or target is padding",
-            "You also leave out words that stand *behind* a pad. Padding may stand in front: only what is pad itself is not predicted.",
+            "padding ignored by input or target",
+            "You also leave out words *after* a pad. Padding may come first, so leave out only targets that are pad "
+            "themselves.",
             f"return {CROSS}",
             "real = (target != pad) & (ids[:, :-1] != pad)\n    return torch.nn.functional.cross_entropy(predicted[real], target[real])",
         ),
         Mistake(
-            "padding is always 0",
-            "Your loss leaves out token 0, whatever pad is. It is passed to your function: it may be any id.",
+            "pad assumed to be 0",
+            "Your loss ignores token 0, whatever pad is. pad is an argument and can be any id.",
             "ignore_index=pad", "ignore_index=0",
         ),
         Mistake(
-            "shifted over the ends of the rows",
-            "You flatten first and shift then: the last position of a sentence has to predict the first token of the next one.",
+            "labels shifted across sequences",
+            "You flatten before you shift, so the last position of a sentence has to predict the first token of the next "
+            "sentence.",
             PREDICTED, "predicted, target = logits.flatten(0, 1)[None, :-1], ids.flatten()[None, 1:]",
         ),
         Mistake(
-            "minus the logit",
-            "You take the mean of minus the logits. −log p needs the log-softmax: logits of one position do not stand for probabilities until they are compared with all V.",
+            "negative logits averaged",
+            "You average the negative logits. −log p needs the log-softmax: a logit alone is no log-probability until it is "
+            "compared with all V logits of its position.",
             f"return {CROSS}",
             "chosen = predicted.gather(-1, target[..., None])[..., 0]\n    return -chosen[target != pad].mean()",
         ),
         Mistake(
-            "minus the probability",
+            "negative probabilities averaged",
             "You average the probabilities of the next tokens; the logarithm is missing.",
             f"return {CROSS}",
             "chosen = predicted.softmax(-1).gather(-1, target[..., None])[..., 0]\n    return -chosen[target != pad].mean()",
         ),
         Mistake(
             "bits instead of nats",
-            "Your loss is in bits. The course counts in nats, with the natural logarithm.",
+            "Your loss is in bits. The course uses nats, that is, the natural logarithm.",
             CROSS, f"{CROSS} / 0.6931471805599453",
         ),
     ),
@@ -1026,10 +1073,13 @@ def shift_loss(logits, ids, pad):
 """,
     },
     hints=(
-        "Write three tokens a b c in a row. Which logits should make b probable? Which c? What is left over?",
-        "logits: (B, T, V), ids: (B, T). Both lose one column, at different ends: (B, T−1, V) and (B, T−1). Out: one number.",
-        "predictions = all positions but the last\ntargets = all tokens but the first\nmean of −log p(target), over the targets that are not pad",
-        "Near miss: leaving out positions whose input is padding counts one target too many: from the last word of a sentence, its first pad is predicted.",
+        "Write down three tokens a b c. Which logits should make b probable, and which c? What is left over?",
+        "logits: (B, T, V), ids: (B, T). Both lose one position, at opposite ends: (B, T−1, V) and (B, T−1). Output: a single "
+        "number.",
+        "predictions = all positions but the last\ntargets = all tokens but the first\nmean of −log p(target), over the targets "
+        "that are not pad",
+        "A near miss: leaving out positions whose input is padding counts one target too many, since the last word of a "
+        "sentence then predicts the first pad.",
     ),
 )
 
@@ -1077,84 +1127,86 @@ sample = Exercise(
     mistakes=(
         Mistake(
             "logits multiplied by the temperature",
-            "High temperatures make your probabilities sharper and low ones flatter: it is the other way round.",
+            "High temperatures make your probabilities sharper and low ones flatter. It should be the other way round.",
             " / temperature)", " * temperature)",
         ),
         Mistake(
-            "no temperature",
+            "temperature not used",
             "Your probabilities do not depend on the temperature.",
             " / temperature)", ")",
         ),
         Mistake(
-            "nothing cut off",
-            "All tokens keep a probability with you; only k may.",
+            "no top-k",
+            "All your tokens keep a probability; only k should.",
             CUT, "logits",
         ),
         Mistake(
-            "one token too many",
-            "One more token than k keeps its probability.",
+            "k + 1 tokens kept",
+            "You keep one token more than k.",
             "logits.topk(k)", "logits.topk(min(k + 1, logits.shape[1]))",
         ),
         Mistake(
-            "the k least probable kept",
-            "You keep the tail and cut off the head.",
+            "least probable tokens kept",
+            "You keep the tail and remove the most probable tokens.",
             CUT, "logits.masked_fill(logits > logits.topk(k, largest=False).values[:, -1:], -torch.inf)",
         ),
         Mistake(
-            "cut after the softmax",
-            "Your probabilities no longer add up to 1: what was cut off has to be given to those that stay.",
+            "tokens removed after the softmax",
+            "Your probabilities no longer sum to 1: what you remove must be distributed among the other tokens.",
             "probabilities = (kept / temperature).softmax(dim=-1)",
             "probabilities = (logits / temperature).softmax(dim=-1)"
             ".masked_fill(kept == -torch.inf, 0)",
         ),
         Mistake(
             "always the most probable token",
-            "Your probabilities are right, but the draws are not used: the most probable token comes every time.",
+            "Your probabilities are right, but you do not use the draws: you choose the most probable token every time.",
             INVERSE, "probabilities.argmax(dim=-1)",
         ),
         Mistake(
-            "ranks instead of tokens",
-            "Your probabilities are right. The numbers you return are ranks among the sorted tokens: they have to be turned back into ids.",
+            "ranks instead of token ids",
+            "Your probabilities are right. You return ranks among the sorted tokens, which must be converted back to ids.",
             INVERSE,
             "(probabilities.sort(dim=-1, descending=True).values.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
-            "counted from the other end",
-            "Your probabilities are right. You add them up from the last token; the docstring begins with token 0.",
+            "cumulated from the last token",
+            "Your probabilities are right, but you cumulate them from the last token. Start with token 0.",
             INVERSE,
             "logits.shape[1] - 1 - (probabilities.flip(-1).cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
             "probabilities divided by the temperature",
-            "Your probabilities do not add up to 1: the temperature divides logits, before the softmax.",
+            "Your probabilities do not sum to 1: the temperature divides the logits, before the softmax.",
             "(kept / temperature).softmax(dim=-1)", "kept.softmax(dim=-1) / temperature",
         ),
         Mistake(
-            "one token short",
-            "Your probabilities are right. Your token is the last one below the draw; asked is the first above.",
+            "token before the correct one",
+            "Your probabilities are right. You choose the last token below the draw instead of the first above it.",
             INVERSE, f"({INVERSE} - 1).clamp(min=0)",
         ),
         Mistake(
-            "one token too far",
-            "Your probabilities are right. Your token is the one behind the first whose running sum is above the draw.",
+            "token after the correct one",
+            "Your probabilities are right. You choose the token after the first whose cumulative probability exceeds the draw.",
             INVERSE, f"({INVERSE} + 1).clamp(max=logits.shape[1] - 1)",
         ),
         Mistake(
-            "a running sum equal to the draw",
-            "You stop where the running sum *equals* the draw. It has to be more: with a draw of 0 you choose token 0, even where its probability is 0.",
+            "equality with the draw accepted",
+            "You stop where the cumulative probability *equals* the draw, but it must exceed it: with a draw of 0 you choose "
+            "token 0, even if its probability is 0.",
             "> draws[:, None]", ">= draws[:, None]",
         ),
         Mistake(
-            "the pieces in order of size",
-            "Your probabilities are right, and you return ids. But you lay the pieces in order of size on the line; the docstring lays them in the order of the vocabulary.",
+            "segments in order of size",
+            "Your probabilities are right, and you return ids. But you arrange the segments by size; the docstring arranges "
+            "them in the order of the vocabulary.",
             f"return probabilities, {INVERSE}",
             "ordered, tokens = probabilities.sort(dim=-1, descending=True)\n"
             "    place = (ordered.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)\n"
             "    return probabilities, tokens.gather(-1, place[:, None])[:, 0]",
         ),
         Mistake(
-            "the k-th token dropped",
-            "One token fewer than k keeps its probability: the k-th largest logit itself belongs to those that stay.",
+            "k-th token removed",
+            "You keep one token fewer than k: the k-th largest logit itself should be kept.",
             CUT, "logits.masked_fill(logits <= logits.topk(k).values[:, -1:], -torch.inf)",
             also=(
                 """
@@ -1169,22 +1221,23 @@ def sample(logits, draws, temperature, k):
         ),
         Mistake(
             "one threshold for all rows",
-            "Some of your rows keep more than k tokens: you compare all rows with one threshold. Each row has a k-th largest logit of its own.",
+            "Some of your rows keep more than k tokens because you use one threshold for all. Each row has its own k-th "
+            "largest logit.",
             CUT, "logits.masked_fill(logits < logits.topk(k).values.min(), -torch.inf)",
         ),
         Mistake(
-            "zero instead of minus infinity",
-            "What you cut off still has a probability: a logit of 0 has the weight exp(0) = 1 before dividing.",
+            "removed logits set to 0",
+            "The tokens that you remove keep a probability: a logit of 0 has the weight exp(0) = 1 before normalisation.",
             CUT, "logits.masked_fill(logits < logits.topk(k).values[:, -1:], 0.0)",
         ),
         Mistake(
-            "the first draw for all rows",
-            "Your probabilities are right. You compare all rows with the draw of the first; each has its own.",
+            "first draw used for all rows",
+            "Your probabilities are right, but you compare all rows with the first draw. Each row has its own.",
             "> draws[:, None]", "> draws[0]",
         ),
         Mistake(
-            "tokens first, probabilities second",
-            "Your tuple is the other way round: the probabilities come first.",
+            "tokens and probabilities swapped",
+            "Your tuple is in the wrong order: the probabilities come first.",
             f"return probabilities, {INVERSE}", f"return {INVERSE}, probabilities",
         ),
     ),
@@ -1223,11 +1276,14 @@ def sample(logits, draws, temperature, k):
 """,
     },
     hints=(
-        "Lay the probabilities side by side on a line from 0 to 1. A draw is a point on it. Which token owns that point?",
-        "logits, probabilities: (B, V). draws and tokens: (B). The k-th largest logit of each row: (B, 1), to compare with.",
-        "kept = logits, minus infinity where they are not among the k largest\nprobabilities = softmax of kept divided by the temperature\n"
-        "running = running sums of the probabilities along the vocabulary\ntoken = first place where running is greater than the draw",
-        "Near miss: setting small probabilities to 0 leaves a row that adds up to less than 1, and draws near 1 then find no token at all.",
+        "Arrange the probabilities as segments on a line from 0 to 1. A draw is a point on this line. Which token's segment "
+        "contains it?",
+        "logits, probabilities: (B, V). draws and tokens: (B). The k-th largest logit of each row, for the comparison: (B, 1).",
+        "kept = logits, minus infinity where they are not among the k largest\nprobabilities = softmax of kept divided by the "
+        "temperature\ncumulative = cumulative sums of the probabilities along the vocabulary\ntoken = first position where "
+        "cumulative exceeds the draw",
+        "A near miss: setting small probabilities to 0 leaves a row that sums to less than 1, and draws near 1 then find no "
+        "token at all.",
     ),
 )
 
@@ -1268,48 +1324,52 @@ top_p = Exercise(
     rule=Rule(axes={"": "B V"}),
     mistakes=(
         Mistake(
-            "the crossing token dropped",
-            "Your tokens together stay below p (and where one token alone passes p, nothing is left: 0/0). The token that crosses p belongs to them.",
+            "crossing token removed",
+            "Your tokens have a total probability of at most p (where one token alone exceeds p, nothing is left: 0/0). The "
+            "token that crosses p belongs to the nucleus.",
             "before >= p", "before + ordered > p",
         ),
         Mistake(
-            "the crossing token dropped, but for the first",
-            "Your tokens together stay below p, unless the first one alone passes it. The token that crosses p belongs to them.",
+            "crossing token removed unless it is the first",
+            "Your tokens have a total probability of at most p, unless the first one alone exceeds it. The token that crosses "
+            "p belongs to the nucleus.",
             "before >= p", "(before + ordered > p) & (before > 0)",
         ),
         Mistake(
-            "one more where the sum is exactly p",
-            "Where a running sum is exactly p you keep one token more. At least p is reached then: the set has to be the smallest.",
+            "one token too many at a sum of exactly p",
+            "Where a cumulative sum is exactly p, you keep one more token. There p is already reached, and the set should be "
+            "the smallest.",
             "before >= p", "before > p",
         ),
         Mistake(
-            "a softmax instead of a division",
-            "Your rows add up to 1, but by a softmax: it gives tokens outside the nucleus exp(0) = 1, too. Divide by the sum of the row.",
+            "softmax instead of a division",
+            "Your rows sum to 1, but by a softmax, which gives tokens outside the nucleus a weight of exp(0) = 1, too. Divide "
+            "by the sum of the row.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept.softmax(dim=-1)",
         ),
         Mistake(
             "divided by the sum of all rows",
-            "Your whole table adds up to 1. Each row should.",
+            "Your whole answer sums to 1. Each row should.",
             "kept.sum(dim=-1, keepdim=True)", "kept.sum()",
         ),
         Mistake(
-            "as many tokens in every row",
-            "You keep as many tokens in each row as the row needs that needs most. Each row has a nucleus of its own.",
+            "same number of tokens in every row",
+            "In each row you keep as many tokens as the row that needs the most. Each row has its own nucleus.",
             "before >= p", "torch.arange(ordered.shape[1]) >= (before < p).sum(dim=1).max()",
         ),
         Mistake(
             "one token too many",
-            "You keep one token after p has been reached.",
+            "You keep one more token after p has been reached.",
             BEFORE, "before = torch.nn.functional.pad((ordered.cumsum(dim=-1) - ordered), (1, 0))[:, :-1]",
         ),
         Mistake(
             "not normalised",
-            "What is left does not add up to 1.",
+            "Your remaining probabilities do not sum to 1.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept",
         ),
         Mistake(
-            "tokens with at least p",
-            "You compare each probability by itself with p. What has to reach p is their sum.",
+            "single probabilities compared with p",
+            "You compare each probability separately with p. It is their sum that must reach p.",
             "before >= p", "(ordered < p) & (ordered < ordered[:, :1])",
             also=(
                 """
@@ -1331,28 +1391,28 @@ def top_p(probabilities, p):
         ),
         Mistake(
             "not sorted",
-            "You add up in the order of the vocabulary: begin with the most probable token.",
+            "You cumulate in the order of the vocabulary. Start with the most probable token.",
             "probabilities.sort(dim=-1, descending=True)",
             "probabilities, torch.arange(probabilities.shape[1]).expand(probabilities.shape)",
         ),
         Mistake(
-            "sorted upwards",
+            "sorted in ascending order",
             "You keep the least probable tokens.",
             "descending=True", "descending=False",
         ),
         Mistake(
             "left in sorted order",
-            "Your numbers are right, but they stand in order of size: each has to go back to its own token.",
+            "Your numbers are right, but they are sorted by size: each must return to its own token.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept",
         ),
         Mistake(
-            "sorted back by the wrong permutation",
-            "Your numbers are right, but stand at wrong tokens: the order that sorts is not the order that brings back.",
+            "permutation not inverted",
+            "Your numbers are right, but assigned to the wrong tokens: you used the permutation that sorts, not its inverse.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept.gather(-1, tokens)",
         ),
         Mistake(
-            "p is what is cut off",
-            "You remove p and keep the rest: with a larger p you keep less.",
+            "p removed instead of kept",
+            "You remove a total probability of p and keep the rest: the larger p is, the less you keep.",
             "before >= p", "before >= 1 - p",
         ),
     ),
@@ -1400,11 +1460,13 @@ def top_p(probabilities, p):
         "→ `ordered, tokens = probabilities.sort(descending=True)`": "the axis is the default",
     },
     hints=(
-        "Sort 0.5, 0.3, 0.15, 0.05 and take p = 0.6. Which tokens do you need so that they have at least 0.6 together?",
-        "probabilities, sorted probabilities, running sums: (B, V). Sorting also tells where each value came from: (B, V) of ids. Out: (B, V), in the vocabulary's order.",
-        "sort each row downwards\nfor each token: how much do the more probable ones have together?\nkeep it if that is still less than p\n"
-        "put the kept ones back to their own tokens; divide by their sum",
-        "Near miss: keeping where the running sum including the token is at most p drops the token that crosses p; with one sure token it drops everything.",
+        "Sort 0.5, 0.3, 0.15, 0.05 and let p = 0.6. Which tokens do you need for a sum of at least 0.6?",
+        "probabilities, sorted probabilities, cumulative sums: (B, V). Sorting also returns the id of each value: (B, V). "
+        "Output: (B, V), in the order of the vocabulary.",
+        "sort each row in descending order\nfor each token: what is the sum of the more probable ones?\nkeep it if this sum is "
+        "still less than p\nreturn the kept values to their own tokens; divide by their sum",
+        "A near miss: keeping tokens while the sum up to and including them is at most p removes the one that crosses p; if "
+        "one token exceeds p, everything is removed.",
     ),
 )
 
@@ -1434,41 +1496,42 @@ few_shot_prompt = Exercise(
     rule=Rule("equal", axes={"": "tokens"}),
     mistakes=(
         Mistake(
-            "no mark behind the query",
-            "Your prompt ends with the query's text. The model would go on writing the text: what tells it that a label is wanted?",
+            "no mark after the query",
+            "Your prompt ends with the text of the query, so the model would continue that text. What tells the model to "
+            "generate a label?",
             QUERY, "torch.tensor(prompt + [*query])",
         ),
         Mistake(
-            "end behind the query's mark",
-            "Your prompt says that the query's answer is over before the model has given it.",
+            "end after the query's mark",
+            "Your prompt marks the answer to the query as finished before the model has generated it.",
             QUERY, "torch.tensor(prompt + [*query, *mark, *end])",
         ),
         Mistake(
             "examples not separated",
-            "The next text begins right behind a label: `end` is missing between the examples.",
+            "The next text follows a label directly: `end` is missing between your examples.",
             DEMO, "prompt += [*text, *mark, *label]",
         ),
         Mistake(
-            "no end behind the last example",
-            "Your query begins right behind the last label: `end` stands behind *each* example, not only between them.",
+            "no end after the last example",
+            "Your query follows the last label directly: `end` comes after *each* example, not only between examples.",
             DEMO, "prompt += [*(end if prompt else []), *text, *mark, *label]",
         ),
         Mistake(
-            "one id of each label",
-            "Of each label you take the first id. A label may be several tokens long.",
+            "only the first id of each label",
+            "You use only the first id of each label. A label may consist of several tokens.",
             DEMO, "prompt += [*text, *mark, label[0], *end]",
         ),
         Mistake(
-            "one id of mark and end",
-            "Of mark and end you take the first id. Both may be several tokens long.",
+            "only the first id of mark and end",
+            "You use only the first id of mark and of end. Both may consist of several tokens.",
             edits={
                 DEMO: "prompt += [*text, mark[0], *label, end[0]]",
                 QUERY: "torch.tensor(prompt + [*query, mark[0]])",
             },
         ),
         Mistake(
-            "an error without examples",
-            "Your function stops when demos is empty. There may be none: then the query and mark are the whole prompt.",
+            "error without examples",
+            "Your function raises an error if demos is empty. Without examples the prompt is just the query and mark.",
             code="""
 def few_shot_prompt(demos, query, mark, end):
     blocks = [torch.cat([torch.tensor(text), mark, torch.tensor(label), end]) for text, label in demos]
@@ -1490,27 +1553,29 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "no mark in the examples",
-            "In your examples the label follows the text directly, and in the query it does not: an example has to look like the query.",
+            "In your examples the label follows the text directly, but not in the query. Examples must have the same format as "
+            "the query.",
             DEMO, "prompt += [*text, *label, *end]",
         ),
         Mistake(
-            "the label before the mark",
-            "In your examples the label stands before the mark; in the query it is to be written behind it.",
+            "label before the mark",
+            "In your examples the label comes before the mark; in the query it is to be generated after it.",
             DEMO, "prompt += [*text, *label, *mark, *end]",
         ),
         Mistake(
-            "the query first",
-            "Your query stands before the examples. A decoder reads from left to right: what would it have learned when it comes to the query?",
+            "query before the examples",
+            "Your query comes before the examples. A decoder reads from left to right: which examples has it seen when it "
+            "reaches the query?",
             QUERY, "torch.tensor([*query, *mark] + prompt)",
         ),
         Mistake(
             "examples in reverse order",
-            "Your examples come in reverse order. It may matter: the last one is nearest to the query.",
+            "Your examples are in reverse order. This may matter: the last one is closest to the query.",
             "in demos:", "in demos[::-1]:",
         ),
         Mistake(
-            "all texts, then all labels",
-            "Your texts come first and their labels after them all.",
+            "all texts before all labels",
+            "All your texts come first, followed by all their labels.",
             edits={
                 "    for text, label in demos:": "    for text, _ in demos:\n        prompt += [*text, *mark]\n    for _, label in demos:",
                 DEMO: "prompt += [*label, *end]",
@@ -1526,12 +1591,12 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "only the last example",
-            "Only your last example is left in the prompt.",
+            "Your prompt contains only the last example.",
             DEMO, "prompt = [*text, *mark, *label, *end]",
         ),
         Mistake(
-            "labels in front",
-            "Your labels come before their texts. With the query the label is to be written at the end.",
+            "labels before the texts",
+            "Your labels come before their texts. For the query, the label is to be generated at the end.",
             DEMO, "prompt += [*label, *mark, *text, *end]",
         ),
     ),
@@ -1555,10 +1620,11 @@ def few_shot_prompt(demos, query, mark, end):
 """,
     },
     hints=(
-        "The model only ever continues a text. What must stand at the very end so that the label is the natural next token?",
-        "demos: pairs of two lists of ids. query: a list. mark, end: tensors of ids. Out: one tensor of ids, in one row.",
+        "The model can only continue a text. What must the prompt end with, so that the label is the natural next token?",
+        "demos: pairs of two lists of ids. query: a list. mark, end: tensors of ids. Output: one tensor of ids, with one axis.",
         "for each example: its text, mark, its label, end\nthen the query's text and mark\nnothing after that",
-        "Near miss: leaving out `end` after the last example, as one would between items of a list, glues the query to the last label.",
+        "A near miss: leaving out `end` after the last example, as between the items of a list, joins the query to the last "
+        "label.",
     ),
 )
 
@@ -1585,18 +1651,20 @@ mended_labels = Exercise(
     rule=Rule("equal", axes={"": "B T"}),
     mistakes=(
         Mistake(
-            "the code as it was",
-            "This is the code of 2023: with it no `end` at all is a target.",
+            "code of 2023 unchanged",
+            "This is the code of 2023: none of its labels is an `end`.",
             IGNORED, "ids.masked_fill(ids == end, -100)",
         ),
         Mistake(
             "nothing ignored",
-            "All padding is a target with you: the model would be taught to write it, and half of its loss may be about nothing else.",
+            "All padding is a target in your labels: the model would learn to generate it, and half of its loss may come from "
+            "padding.",
             IGNORED, "ids.clone()",
         ),
         Mistake(
             "only the first end ignored",
-            "It is the other way round: the first `end` of a row is what the model has to learn, those behind it are padding.",
+            "You have it the wrong way round: the first `end` of a row is what the model has to learn; those after it are "
+            "padding.",
             "> 1", "== 1",
         ),
         Mistake(
@@ -1605,13 +1673,13 @@ mended_labels = Exercise(
             "> 1", "> 2",
         ),
         Mistake(
-            "the last end kept",
+            "last end kept",
             "You keep the `end` in the last column. Where does the sentence end?",
             IGNORED, "ids.masked_fill((ids == end) & (torch.arange(ids.shape[1]) < ids.shape[1] - 1), -100)",
         ),
         Mistake(
-            "shifted",
-            "Your labels have moved one place to the left. As in Hugging Face's models, the shift is the loss's business here.",
+            "labels shifted",
+            "Your labels are shifted one position to the left. Here, as in Hugging Face's models, the loss does the shift.",
             IGNORED, f"{IGNORED}.roll(-1, dims=1)",
             also=(
                 """
@@ -1627,32 +1695,34 @@ def mended_labels(ids, end):
         ),
         Mistake(
             "−1 instead of −100",
-            "What is to be ignored is −1 with you. The loss ignores −100 alone, and stops at −1 with an error.",
+            "You mark ignored positions with −1. The loss ignores only −100 and raises an error at −1.",
             "-100", "-1",
         ),
         Mistake(
-            "counted down the columns",
-            "You count the ends of each *column*, from row to row. Each row has its own first `end`.",
+            "counted along columns",
+            "You count the ends of each *column*, across the rows. Each row has its own first `end`.",
             "cumsum(dim=1)", "cumsum(dim=0)",
         ),
         Mistake(
-            "a row that was cut off taken for one that ends at once",
-            "Rows with an `end` are right. A row that was cut off has none, and loses all but its first token with you: argmax gives 0 where nothing is found.",
+            "truncated rows treated as ending at once",
+            "Rows with an `end` are right. A truncated row has none, and you ignore all but its first token: argmax returns 0 "
+            "if nothing is found.",
             IGNORED, "ids.masked_fill(torch.arange(ids.shape[1]) > (ids == end).int().argmax(dim=1)[:, None], -100)",
         ),
         Mistake(
-            "an end given to every row",
-            "Rows with an `end` are right. A row that was cut off has none, and you put one at its end: labels are ids or −100, nothing else.",
+            "end added to truncated rows",
+            "Rows with an `end` are right. A truncated row has none, and you put one in its last position: a label is the id "
+            "itself or −100.",
             f"return {IGNORED}",
             f"labels = {IGNORED}\n    labels[:, -1] = torch.where((ids == end).any(dim=1), labels[:, -1], end)\n    return labels",
         ),
         Mistake(
-            "zero instead of −100",
-            "What is to be ignored has become token 0, which the loss does not ignore.",
+            "0 instead of −100",
+            "You mark ignored positions with token 0, which the loss does not ignore.",
             "-100", "0",
         ),
         Mistake(
-            "the words ignored",
+            "words ignored instead of padding",
             "You ignore the words and keep the padding.",
             IGNORED, "ids.masked_fill((ids == end).cumsum(dim=1) <= 1, -100)",
         ),
@@ -1683,10 +1753,11 @@ def mended_labels(ids, end):
 """,
     },
     hints=(
-        "From which token should the model learn to stop? Mark it in the row  the cat sleeps END END END.",
-        "In: (B, T) ids. Out: (B, T) labels: ids, with −100 at some places. Not shifted.",
-        "count the ends of each row from the left\nwhere the count is above 1, the token is padding: −100\neverything else stays",
-        "Near miss: `ids == end` says that a token looks like padding. The first one of a row looks so too.",
+        "From which token should the model learn to stop? Mark it in the sequence  the cat sleeps END END END.",
+        "Input: ids (B, T). Output: labels (B, T), which are the ids, with −100 at some positions. Not shifted.",
+        "count the ends of each row from the left\nwhere the count is above 1, the token is padding: −100\neverything else "
+        "remains",
+        "A near miss: `ids == end` says that a token looks like padding. The first `end` of a row looks the same.",
     ),
 )
 
@@ -1789,49 +1860,51 @@ beam_search = Exercise(
     rule=Rule(axes={"0": "longest"}),
     mistakes=(
         Mistake(
-            "a beam of one",
-            "You return what greedy decoding returns: only one beginning survives each step.",
+            "beam of width 1",
+            "You return the result of greedy decoding: only one prefix survives each step.",
             "candidates.topk(min(width, len(candidates)))", "candidates.topk(1)",
         ),
         Mistake(
-            "logits added up",
-            "Your totals are sums of logits. They compare only after a log-softmax: each step's probabilities add up to 1.",
+            "logits summed",
+            "Your totals are sums of logits, which are comparable only after a log-softmax: the probabilities of each step sum "
+            "to 1.",
             ".log_softmax(dim=-1)", "",
         ),
         Mistake(
-            "probabilities added up",
-            "Probabilities of steps multiply; you add them.",
+            "probabilities summed",
+            "Probabilities of successive steps multiply; you add them.",
             ".log_softmax(dim=-1)", ".softmax(dim=-1)",
         ),
         Mistake(
-            "finished sentences go on",
-            "Your sentences go on behind eos and pay for it. A finished one stays as it is, and keeps its place in the beam.",
+            "finished sentences continued",
+            "Your sentences continue after eos and pay for it. A finished sentence competes unchanged.",
             "torch.where(ended[:, None], stay, log_p)", "log_p",
         ),
         Mistake(
-            "the worst of the beam",
+            "last sentence of the beam returned",
             "The beam is right, but you return its last sentence instead of its best.",
             "return ids[0, 1:], total[0]", "return ids[-1, 1:], total[-1]",
         ),
         Mistake(
-            "totals forgotten",
-            "You compare beginnings by their last step alone: what they cost before has to be added.",
+            "totals of earlier steps not added",
+            "You compare prefixes by their last step alone: add the log-probability of the earlier steps.",
             "(total[:, None] + torch.where", "(0 * total[:, None] + torch.where",
         ),
         Mistake(
-            "who has ended is not carried along",
-            "After a step the beginnings change places, but your notes on who has ended stay where they were.",
+            "earlier endings forgotten",
+            "You forget which prefixes ended before the last step. Keep this information and reorder it together with the "
+            "prefixes.",
             "ended = ended[rows] | (tokens == eos)", "ended = tokens == eos",
         ),
         Mistake(
-            "the least probable",
-            "You keep the worst beginnings each time.",
+            "least probable prefixes kept",
+            "You keep the worst prefixes at each step.",
             "candidates.topk(min(width, len(candidates)))",
             "candidates.nan_to_num(neginf=1e9).topk(min(width, len(candidates)), largest=False)",
         ),
         Mistake(
             "bos returned",
-            "Your first token is bos, which nobody wrote.",
+            "Your first token is bos, which is not generated.",
             "return ids[0, 1:], total[0]", "return ids[0, :-1], total[0]",
             also=(
                 """
@@ -1851,8 +1924,9 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "greedy searches side by side",
-            "Each of your beginnings goes on with its own best token. The continuations of *all* beginnings compete together: two of the best may come from one.",
+            "parallel greedy searches",
+            "Each of your prefixes continues with its own best token. The continuations of *all* prefixes compete: two of the "
+            "best may come from the same one.",
             code="""
 def beam_search(next_logits, width, longest, bos, eos, pad):
     log_p = next_logits(torch.tensor([[bos]]))[0, -1].log_softmax(dim=-1)
@@ -1868,8 +1942,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
 """,
         ),
         Mistake(
-            "an ended sentence preferred",
-            "You return the best sentence that has ended. The best one is asked for, whether it has ended or not.",
+            "finished sentence preferred",
+            "You return the best sentence that has ended. Return the best one, whether it has ended or not.",
             "return ids[0, 1:], total[0]", "best = ended.int().argmax()\n    return ids[best, 1:], total[best]",
             also=(
                 """
@@ -1889,8 +1963,9 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "an ended sentence kept for ever",
-            "You set ended sentences aside and compare them at the end. They compete at every step like all others, and one that falls out of the beam is gone.",
+            "finished sentences kept outside the beam",
+            "You set finished sentences aside and compare them at the end. They should compete at every step like all others, "
+            "and one that falls out of the beam is lost.",
             code="""
 def beam_search(next_logits, width, longest, bos, eos, pad):
     beam, finished = [(0.0, [bos])], []
@@ -1907,19 +1982,20 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
 """,
         ),
         Mistake(
-            "divided by the length",
-            "You return the sentence with the best mean over its tokens. The docstring asks for the sum: no normalisation by length.",
+            "normalised by length",
+            "You return the sentence with the best mean over its tokens. The docstring asks for the sum, without normalisation "
+            "by length.",
             "return ids[0, 1:], total[0]",
             "best = (total / (ids[:, 1:] != pad).sum(dim=1)).argmax()\n    return ids[best, 1:], total[best]",
         ),
         Mistake(
-            "padding paid for",
-            "A finished sentence pays for each pad with you, so that ending early is punished. Behind eos nothing costs anything.",
+            "cost for padding",
+            "Your finished sentences pay for each pad, which penalises an early end. After eos nothing has a cost.",
             "stay[:, pad] = 0", "stay[:, pad] = log_p[:, pad]",
         ),
         Mistake(
-            "no pad behind eos",
-            "Your sentence is shorter than `longest` where it ends early. Exactly `longest` tokens are asked for, with pad behind eos.",
+            "no pad after eos",
+            "Your sentence is shorter than `longest` if it ends early. Return exactly `longest` tokens, with pad after eos.",
             "ended = ended[rows] | (tokens == eos)",
             "ended = ended[rows] | (tokens == eos)\n        if ended[0]:\n            break",
             also=(
@@ -1940,13 +2016,13 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "one token short",
-            "Your sentence is one token short: bos does not count.",
+            "one token too few",
+            "Your sentence is one token too short: bos does not count.",
             "range(longest)", "range(longest - 1)",
         ),
         Mistake(
-            "the probability instead of its logarithm",
-            "Your sentence is right. You return its probability; the log-probability is asked for.",
+            "probability instead of log-probability",
+            "Your sentence is right, but you return its probability instead of the log-probability.",
             "return ids[0, 1:], total[0]", "return ids[0, 1:], total[0].exp()",
         ),
     ),
@@ -1981,10 +2057,14 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
 """,
     },
     hints=(
-        "Two beginnings survive a step, each can go on with V tokens. How many candidates are there, and by which number do you compare them?",
-        "ids: (n, t), n at most width. log p of the next token: (n, V). Totals: (n). Candidates: n · V numbers; number i belongs to row i // V and token i % V.",
-        "one beginning: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished one has a single candidate: pad, at no cost)\n"
-        "    keep the `width` best, with their ids, totals and who has ended\nreturn the best one without bos, and its total",
-        "Near miss: keeping the best token of each beginning gives `width` greedy searches side by side; the candidates of all beginnings compete together.",
+        "Two prefixes survive a step, and each can continue with V tokens. How many candidates are there, and by which number "
+        "do you compare them?",
+        "ids: (n, t), with n at most width. log p of the next token: (n, V). Totals: (n). Candidates: n · V numbers; number i "
+        "belongs to row i // V and token i % V.",
+        "start with one prefix: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished "
+        "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, with their ids, totals and whether they "
+        "have ended\nreturn the best one without bos, and its total",
+        "A near miss: keeping the best token of each prefix gives `width` greedy searches; instead, the candidates of all "
+        "prefixes compete together.",
     ),
 )

@@ -32,38 +32,41 @@ word_vectors = Exercise(
     rule=Rule("close", 1e-5, axes={"": "L+1 D"}),
     mistakes=(
         Mistake(
-            "the first piece only",
-            "Right for words of one piece. Of the others you return the first piece; that is a custom, too, but here the mean is asked for.",
+            "first subword only",
+            "Your vector is correct for words of one subword. For longer words you return the first, which is common, but the "
+            "mean is required here.",
             f"{PIECES}.mean(dim=1)", f"{PIECES}[:, 0]",
         ),
         Mistake(
-            "the last piece only",
-            "Right for words of one piece. Of the others you return the last piece alone.",
+            "last subword only",
+            "Your vector is correct for words of one subword. For longer words you return only the last subword.",
             f"{PIECES}.mean(dim=1)", f"{PIECES}[:, -1]",
         ),
         Mistake(
-            "the sum of the pieces",
-            "A word of three pieces gets a vector three times as long with you: the mean is asked for.",
+            "sum instead of mean",
+            "With your sum, a word of three subwords gets a vector three times as long as their mean.",
             ".mean(dim=1)", ".sum(dim=1)",
         ),
         Mistake(
-            "the largest of each coordinate",
-            "You take the largest number of each coordinate over the pieces, not their mean.",
+            "maximum instead of mean",
+            "You take the maximum of each coordinate over the subwords instead of the mean.",
             ".mean(dim=1)", ".amax(dim=1)",
         ),
         Mistake(
-            "divided by all tokens",
-            "You add up the word's pieces and divide by the number of *all* tokens: the others count as zeros in your mean.",
+            "divided by the number of all tokens",
+            "You add up the word's subwords and divide by the number of *all* tokens, so the other tokens count as zeros in "
+            "your mean.",
             f"{PIECES}.mean(dim=1)", "(hidden * (word_ids == i)[:, None]).mean(dim=1)",
         ),
         Mistake(
-            "the mean over the layers",
-            "You average over the layers, one vector for each piece. The pieces are to be averaged, one vector for each layer.",
+            "mean over the layers",
+            "You average over the layers and get one vector per subword. Average over the subwords, so that there is one "
+            "vector per layer.",
             ".mean(dim=1)", ".mean(dim=0)",
         ),
         Mistake(
-            "the last layer alone",
-            "You return the word's vector at the last layer. One is asked for at every layer.",
+            "last layer only",
+            "You return the word's vector in the last layer only. Return one vector for every layer.",
             PIECES, "hidden[-1:, word_ids == i]",
             also=(
                 """
@@ -73,38 +76,41 @@ def word_vectors(hidden, word_ids, i):
             ),
         ),
         Mistake(
-            "as many tokens as the word has pieces, from the wrong place on",
-            "You average as many tokens as the word has pieces, but begin at token i + 1: words before this one may have several pieces.",
+            "right number of tokens from the wrong position",
+            "You average as many tokens as the word has subwords, but you start at token i + 1. Words before this one may have "
+            "several subwords.",
             PIECES, "hidden[:, i + 1 : i + 1 + int((word_ids == i).sum())]",
         ),
         Mistake(
-            "the first and the last piece",
-            "Right for words of one or two pieces. Of longer ones you leave out what stands between the first and the last piece.",
+            "only the first and last subword averaged",
+            "Your vector is correct for words of one or two subwords. For longer words you leave out the subwords between the "
+            "first and the last.",
             f"{PIECES}.mean(dim=1)", f"({PIECES}[:, 0] + {PIECES}[:, -1]) / 2",
         ),
         Mistake(
-            "the word's number taken for a token's",
-            "You return the vector of token i. Words and tokens are counted differently: [CLS] comes first, and a word may have several tokens.",
+            "word index used as token index",
+            "You return the vector of token i. Words and tokens are counted differently: [CLS] comes first, and a word may "
+            "have several tokens.",
             f"{PIECES}.mean(dim=1)", "hidden[:, i]",
         ),
         Mistake(
-            "one added for [CLS]",
-            "You count [CLS], but not that words before this one may have several pieces.",
+            "only [CLS] accounted for",
+            "You allow for [CLS] but not for words before this one that have several subwords.",
             f"{PIECES}.mean(dim=1)", "hidden[:, i + 1]",
         ),
         Mistake(
-            "the next word",
-            "You return the mean of another word's pieces. Words are counted from 0.",
+            "next word",
+            "You return the mean of another word's subwords. Words are counted from 0.",
             "word_ids == i", "word_ids == (i + 1) % (word_ids.max() + 1)",
         ),
         Mistake(
-            "the mean of the whole text",
+            "mean of the whole text",
             "Your vector is the same for every word of the text.",
             PIECES, "hidden[:, word_ids >= 0]",
         ),
         Mistake(
-            "everything up to the word",
-            "You average the words before this one, too.",
+            "earlier words included",
+            "Your mean also includes the words before this one.",
             "word_ids == i", "(word_ids >= 0) & (word_ids <= i)",
             also=(
                 """
@@ -133,10 +139,10 @@ def word_vectors(hidden, word_ids, i):
 """,
     },
     hints=(
-        "Write the tokens of a text in a row, and under each the number of its word. Which columns belong to word i?",
-        "hidden: (L+1, T, D). word_ids: (T). The columns of one word: (L+1, pieces, D). Out: (L+1, D).",
-        "choose the tokens whose word_id is i, at all layers\naverage over those tokens",
-        "Near miss: `hidden[:, i + 1]` skips [CLS] and is right until some earlier word has two pieces.",
+        "Write the tokens of a text in a line, and below each the number of its word. Which columns belong to word i?",
+        "hidden: (L+1, T, D). word_ids: (T). The columns of one word: (L+1, subwords, D). Output: (L+1, D).",
+        "select the tokens whose word_id is i, in all layers\naverage over those tokens",
+        "A near miss: `hidden[:, i + 1]` skips [CLS] and is right until an earlier word has two subwords.",
     ),
 )
 
@@ -180,53 +186,56 @@ mended_words = Exercise(
     rule=Rule("equal", axes={"": "T"}),
     mistakes=(
         Mistake(
-            "every piece a word of its own",
-            "You count every piece that is no special token as a new word. Several pieces may lie inside one word.",
+            "every subword counted as a word",
+            "You count every subword that is not a special token as a new word. A word may contain several subwords.",
             CHOSEN, "torch.where((begin < end)[:, 0], (begin < end)[:, 0].cumsum(dim=0) - 1, -1)",
         ),
         Mistake(
-            "special tokens belong to the first word",
-            "Where the first word begins at character 0, [CLS], [SEP] and padding belong to it with you: an empty span lies inside nothing.",
+            "special tokens assigned to the first word",
+            "When the first word begins at character 0, you assign [CLS], [SEP] and padding to it. An empty span is not inside "
+            "any word.",
             " & (begin < end)", "",
         ),
         Mistake(
-            "the first piece of each word lost",
-            "The first piece of each word belongs to none with you: it begins exactly where its word begins.",
+            "first subword of each word lost",
+            "You assign the first subword of each word to no word. It begins exactly where its word begins.",
             "begin >= words", "begin > words",
         ),
         Mistake(
-            "the last piece of each word lost",
-            "The last piece of each word belongs to none with you: it ends exactly where its word ends.",
+            "last subword of each word lost",
+            "You assign the last subword of each word to no word. It ends exactly where its word ends.",
             "end <= words", "end < words",
         ),
         Mistake(
-            "only the first piece of each word",
-            "Each word has one piece with you, its first.",
+            "only the first subword of each word",
+            "You assign only one subword to each word, the first.",
             "begin >= words[:, 0]", "begin == words[:, 0]",
         ),
         Mistake(
-            "what lies between belongs to the word before",
-            "Punctuation belongs to the word before it with you: that a word has begun does not mean that a piece lies inside it.",
+            "punctuation assigned to the word before",
+            "You assign punctuation to the word before it. A subword may come after the beginning of a word without being "
+            "inside that word.",
             CHOSEN, "torch.where((begin < end)[:, 0], (begin >= words[:, 0]).sum(dim=1) - 1, -1)",
         ),
         Mistake(
-            "0 for none",
-            "Tokens that belong to no word have the number 0 with you, which is the first word's.",
+            "0 instead of −1 for no word",
+            "You give tokens that belong to no word the number 0, which is the number of the first word.",
             CHOSEN, "inside.int().argmax(dim=1)",
         ),
         Mistake(
-            "counted from 1",
-            "Your words are counted from 1.",
+            "words counted from 1",
+            "You count words from 1.",
             "inside.int().argmax(dim=1), -1", "inside.int().argmax(dim=1) + 1, -1",
         ),
         Mistake(
-            "only words of one piece",
-            "You find a piece only where it is the whole word. A piece belongs to the word *inside which* it lies.",
+            "only words of one subword",
+            "You find a subword only if it is the whole word. A subword belongs to the word *inside which* it lies.",
             "(begin >= words[:, 0]) & (end <= words[:, 1])", "(begin == words[:, 0]) & (end == words[:, 1])",
         ),
         Mistake(
-            "a piece that begins where a word ends",
-            "A piece that begins where a word ends belongs to it with you. A span (begin, end) ends before the character number end.",
+            "subword at the end of a word included",
+            "You assign a subword that begins where a word ends, such as a comma, to that word. A span (begin, end) ends "
+            "before character number end.",
             INSIDE, "(begin >= words[:, 0]) & (begin <= words[:, 1]) & (begin < end)",
             also=(
                 """
@@ -241,8 +250,9 @@ def mended_words(pieces, words):
             ),
         ),
         Mistake(
-            "a new word behind each gap",
-            "You begin a new word where there is a gap between two pieces. Punctuation leaves no gap, and two words may leave none either: ask in which word's span a piece lies.",
+            "new word after each gap",
+            "You start a new word wherever there is a gap between two subwords. There may be none before punctuation or even "
+            "between two words. Check which word's span contains the subword.",
             CHOSEN,
             "torch.where((begin < end)[:, 0], (begin[:, 0] != end[:, 0].roll(1)).logical_and((begin < end)[:, 0]).cumsum(dim=0) - 1, -1)",
             also=(
@@ -261,8 +271,9 @@ def mended_words(pieces, words):
             ),
         ),
         Mistake(
-            "only the first and the last token taken for special",
-            "[CLS] and the very last token belong to none with you. With padding, [SEP] is not the last: all empty spans belong to none.",
+            "only the first and last token treated as special",
+            "You treat only [CLS] and the very last token as special. With padding, [SEP] is not the last token: no empty span "
+            "belongs to a word.",
             edits={
                 " & (begin < end)": "",
                 f"return {CHOSEN}": f"found = {CHOSEN}\n    found[[0, -1]] = -1\n    return found",
@@ -279,8 +290,9 @@ def mended_words(pieces, words):
             ),
         ),
         Mistake(
-            "every piece that begins at 0 taken for special",
-            "The first piece of a word that begins at character 0 belongs to none with you. Special tokens are *empty*: they end where they begin.",
+            "every subword at character 0 treated as special",
+            "You assign the first subword of a word that begins at character 0 to no word. Special tokens have *empty* spans: "
+            "they end where they begin.",
             "(begin < end)", "(begin > 0)",
             also=(
                 """
@@ -292,8 +304,9 @@ def mended_words(pieces, words):
             ),
         ),
         Mistake(
-            "words without a piece not counted",
-            "You count only the words that have a piece. The number of a word is its place in the list of words; one may have no piece.",
+            "words without a subword not counted",
+            "You count only the words that have a subword. The number of a word is its position in the list of words, and a "
+            "word may have no subword.",
             f"return {CHOSEN}", f"found = {CHOSEN}\n    return found.unique(return_inverse=True)[1] - 1",
             also=(
                 """
@@ -309,8 +322,8 @@ def mended_words(pieces, words):
             ),
         ),
         Mistake(
-            "the piece's number",
-            "You return the number of the piece where the number of its word is asked for.",
+            "subword index returned",
+            "You return the index of the subword instead of the number of its word.",
             "inside.int().argmax(dim=1), -1", "torch.arange(len(pieces)), -1",
         ),
     ),
@@ -339,10 +352,12 @@ def mended_words(pieces, words):
 """,
     },
     hints=(
-        "A word stands on characters 4 to 9. Which spans may its pieces have? And where does the span (0, 0) lie?",
-        "pieces: (T, 2), words: (W, 2). A table (T, W) of whether piece t lies inside word w. Out: (T).",
-        "for each piece, each word:\n    inside if it begins no earlier, ends no later, and is not empty\nthe number of the word it is inside of, or −1",
-        "Near miss: asking only whether the piece *begins* inside the word lets the empty span (0, 0) into a word that begins at 0.",
+        "A word consists of characters 4 to 9. Which spans can its subwords have? And where is the span (0, 0)?",
+        "pieces: (T, 2), words: (W, 2). A table (T, W) that says whether subword t lies inside word w. Output: (T).",
+        "for each subword and each word:\n    inside if it begins no earlier, ends no later, and is not empty\nthe number of the "
+        "word that contains it, or −1",
+        "A near miss: if you only check whether the subword *begins* inside the word, a word that begins at 0 gets the empty "
+        "span (0, 0).",
     ),
 )
 
@@ -372,7 +387,7 @@ sense_similarity = Exercise(
     mistakes=(
         Mistake(
             "occurrences paired with themselves",
-            "Your row 0 is too high: every occurrence is paired with itself, and those cosines are 1.",
+            "Your row 0 is too high: you pair every occurrence with itself, and those cosines are 1.",
             ".triu(1)", ".triu(0)",
             also=(
                 """
@@ -386,8 +401,9 @@ def sense_similarity(vectors, words, senses):
             ),
         ),
         Mistake(
-            "two senses compared over words",
-            "Your row 1 holds pairs of different words: they have different senses, but it is the same word in two senses that is asked for.",
+            "row 1 with pairs of different words",
+            "Your row 1 contains pairs of different words. Their senses differ, but this row is for two senses of the same "
+            "word.",
             "same_word & ~same_sense, ~same_word)", "senses[:, None] != senses, ~same_word)",
             also=(
                 """
@@ -402,8 +418,9 @@ def sense_similarity(vectors, words, senses):
             ),
         ),
         Mistake(
-            "every word counts the same",
-            "You average within each word first, so that a pair of a rare word counts for more. All pairs of a kind count the same.",
+            "every word weighted equally",
+            "You average within each word first, which gives more weight to pairs of rare words. All pairs of a kind have the "
+            "same weight.",
             code="""
 def sense_similarity(vectors, words, senses):
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -419,7 +436,8 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "cosines of mean vectors",
-            "You take the mean of vectors first and then a cosine. It is the cosines of single pairs that are averaged; a mean vector lies closer to everything.",
+            "You average vectors first and then compute a cosine. Average the cosines of individual pairs: a mean vector is "
+            "closer to everything.",
             code="""
 def sense_similarity(vectors, words, senses):
     means = {}
@@ -438,17 +456,18 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "divided by the number of all pairs",
-            "Your three rows add up to the mean of all pairs: each kind is to be divided by the number of its own pairs.",
+            "Your three rows add up to the mean of all pairs. Divide each kind by the number of its own pairs.",
             "cosines[kind & once].mean(dim=0)", "(cosines * (kind & once)[..., None]).sum(dim=(0, 1)) / once.sum()",
         ),
         Mistake(
-            "layers before kinds",
-            "Your table is transposed: a row for each layer. One for each of the three kinds is asked for, with the layers as columns.",
+            "table transposed",
+            "Your table is transposed: it has one row per layer. It should have one row for each of the three kinds and one "
+            "column per layer.",
             "for kind in kinds])", "for kind in kinds], dim=1)",
         ),
         Mistake(
-            "neighbours in the list only",
-            "You compare each occurrence with the next one in the list. Every pair counts, however far apart they stand.",
+            "only neighbours in the list compared",
+            "You compare each occurrence only with the next one in the list. Every pair counts, however far apart the two are.",
             "once = torch.ones_like(same_word).triu(1)", "once = torch.ones_like(same_word).triu(1).tril(1)",
             also=(
                 """
@@ -462,53 +481,53 @@ def sense_similarity(vectors, words, senses):
             ),
         ),
         Mistake(
-            "different words first",
-            "Your rows come from the bottom up: one sense, two senses, different words is the order.",
+            "rows in reverse order",
+            "Your rows are in reverse order. The order is: same sense, two senses, different words.",
             KINDS, "kinds = (~same_word, same_word & ~same_sense, same_sense)",
         ),
         Mistake(
-            "dot products",
-            "Your values depend on how long the vectors are.",
+            "dot products instead of cosines",
+            "Your values depend on the lengths of the vectors.",
             UNIT, "unit = vectors",
         ),
         Mistake(
-            "senses compared over words",
-            "Your row 0 holds pairs of different words: sense 0 of one word has nothing to do with sense 0 of another.",
+            "row 0 with pairs of different words",
+            "Your row 0 contains pairs of different words. Sense 0 of one word has nothing to do with sense 0 of another.",
             "same_word & (senses[:, None] == senses)", "(senses[:, None] == senses)",
         ),
         Mistake(
-            "row 1 holds all pairs of a word",
-            "Your row 1 lies between the first row and what it should be: pairs in one sense are in it, too.",
+            "row 1 with all pairs of a word",
+            "Your row 1 lies between row 0 and the correct value: it also contains pairs with the same sense.",
             "same_word & ~same_sense, ~same_word)", "same_word, ~same_word)",
         ),
         Mistake(
-            "rows 0 and 1 exchanged",
-            "Your first two rows have changed places.",
+            "rows 0 and 1 swapped",
+            "Your first two rows are swapped.",
             KINDS, "kinds = (same_word & ~same_sense, same_sense, ~same_word)",
         ),
         Mistake(
-            "row 2 holds all pairs",
-            "Your control holds pairs of the same word, too. It should be pairs of different words alone.",
+            "row 2 with all pairs",
+            "Your baseline, row 2, also contains pairs of the same word. It should contain only pairs of different words.",
             "~same_sense, ~same_word)", "~same_sense, torch.ones_like(same_word))",
         ),
         Mistake(
-            "sums",
-            "Your numbers grow with the number of pairs: a cosine, and a mean of cosines, is at most 1.",
+            "sums instead of means",
+            "Your values grow with the number of pairs. A cosine is at most 1, and so is a mean of cosines.",
             ".mean(dim=0)", ".sum(dim=0)",
         ),
         Mistake(
             "all layers averaged",
-            "You give one number for each kind. One is asked for at every layer.",
+            "You return one number for each kind. Return one for every layer.",
             "cosines[kind & once].mean(dim=0)", "cosines[kind & once].mean()",
         ),
         Mistake(
-            "lengths over the layers",
-            "Your vectors are divided by something that mixes the layers: each layer's vector has a length of its own.",
+            "norm over the layers",
+            "You divide by a norm that mixes the layers. The vector of each layer has a length of its own.",
             "norm(dim=-1, keepdim=True)", "norm(dim=1, keepdim=True)",
         ),
         Mistake(
-            "the median",
-            "Your values are close to the means, and are not: the docstring asks for means.",
+            "median instead of mean",
+            "Your values are close to the means but not equal to them: you return medians.",
             ".mean(dim=0)", ".median(dim=0).values",
         ),
     ),
@@ -547,10 +566,12 @@ def sense_similarity(vectors, words, senses):
 """,
     },
     hints=(
-        "Take four occurrences: bank (river), bank (river), bank (money), cell (prison). How many pairs are there, and in which of the three rows does each belong?",
-        "vectors: (n, L+1, D). Cosines: (n, n, L+1). Three masks (n, n), which no pair shares. Out: (3, L+1).",
-        "cosines of all pairs, layer by layer\nsame word? same word and same sense?\nkeep every pair once, none with itself\nfor each kind: the mean of its pairs at each layer",
-        "Near miss: `senses[:, None] == senses` alone puts sense 0 of *bank* and sense 0 of *cell* together.",
+        "Take four occurrences: bank (river), bank (river), bank (money), cell (prison). How many pairs are there, and to "
+        "which of the three rows does each belong?",
+        "vectors: (n, L+1, D). Cosines: (n, n, L+1). Three masks (n, n); no pair belongs to two of them. Output: (3, L+1).",
+        "cosines of all pairs, layer by layer\nsame word? same word and same sense?\nkeep every pair once, none with itself\nfor "
+        "each kind: the mean of its pairs in each layer",
+        "A near miss: `senses[:, None] == senses` alone puts sense 0 of *bank* and sense 0 of *cell* together.",
     ),
 )
 
@@ -572,17 +593,17 @@ anisotropy = Exercise(
     mistakes=(
         Mistake(
             "vectors paired with themselves",
-            "Your value is too high, most of all where there are few vectors: each is paired with itself, too.",
+            "Your value is too high, especially for few vectors: you also pair each vector with itself.",
             PAIRS, "unit.sum(dim=0).square().sum() / n**2",
         ),
         Mistake(
-            "divided by n² without the pairs with itself",
-            "Your value is too near to 0, most of all where there are few vectors. How many pairs of different vectors are there?",
+            "divided by n² without the diagonal",
+            "Your value is too close to 0, especially for few vectors. How many pairs of different vectors are there?",
             "(n * (n - 1))", "n**2",
         ),
         Mistake(
-            "dot products",
-            "Your value depends on how long the vectors are.",
+            "dot products instead of cosines",
+            "Your value depends on the lengths of the vectors.",
             edits={
                 "unit = vectors / vectors.norm(dim=-1, keepdim=True)": "unit = vectors",
                 "unit.sum(dim=0).square().sum() - n": "unit.sum(dim=0).square().sum() - unit.square().sum()",
@@ -600,8 +621,8 @@ def anisotropy(vectors):
             ),
         ),
         Mistake(
-            "lengths of the coordinates",
-            "You divide each coordinate by its length over all vectors. A cosine needs each *vector* divided by its own.",
+            "norm over the vectors",
+            "You divide each coordinate by its norm over all vectors. For a cosine, divide each *vector* by its own norm.",
             "norm(dim=-1, keepdim=True)", "norm(dim=0, keepdim=True)",
             also=(
                 """
@@ -613,50 +634,52 @@ def anisotropy(vectors):
             ),
         ),
         Mistake(
-            "half of the matrix with its diagonal",
-            "Your value is too high: the triangle whose mean you take holds the diagonal, so that each vector is paired with itself.",
+            "triangle with its diagonal",
+            "Your value is too high: you average over a triangle that includes the diagonal, where each vector is paired with "
+            "itself.",
             PAIRS, "((unit.sum(dim=0).square().sum() - n) / 2 + n) / (n * (n + 1) / 2)",
         ),
         Mistake(
-            "the first vector with each other one",
-            "You compare the first vector with all others. All pairs are asked for.",
+            "first vector compared with the others",
+            "You compare only the first vector with all the others. All pairs are required.",
             PAIRS, "(unit[1:] @ unit[0]).mean()",
         ),
         Mistake(
-            "one minus the mean cosine",
-            "You return a distance: 1 minus what is asked for.",
+            "distance instead of cosine",
+            "You return a distance, 1 minus the mean cosine.",
             PAIRS, f"1 - {PAIRS}",
         ),
         Mistake(
-            "coordinates instead of vectors",
-            "You compare the columns: each coordinate with each coordinate, over all words.",
+            "coordinates compared instead of vectors",
+            "You compare the columns, each coordinate with each other coordinate over all words.",
             "unit = vectors / vectors.norm(dim=-1, keepdim=True)",
             "unit = (vectors / vectors.norm(dim=0, keepdim=True)).T",
         ),
         Mistake(
             "cosine with the mean vector",
-            "You compare each vector with the mean of all, not with each other one.",
+            "You compare each vector with the mean of all vectors instead of with each other vector.",
             PAIRS, "torch.cosine_similarity(vectors, vectors.mean(dim=0)[None], dim=-1).mean()",
         ),
         Mistake(
-            "centred first",
-            "You take the mean away before you compare. What is to be measured is gone then.",
+            "vectors centred first",
+            "You subtract the mean before you compare the vectors. This removes exactly what you want to measure.",
             "unit = vectors / vectors.norm(dim=-1, keepdim=True)",
             "vectors = vectors - vectors.mean(dim=0)\n    unit = vectors / vectors.norm(dim=-1, keepdim=True)",
         ),
         Mistake(
-            "absolute values",
-            "Negative cosines count as positive ones with you.",
+            "absolute values of the cosines",
+            "You count negative cosines as positive.",
             PAIRS, "((unit @ unit.T).abs().sum() - n) / (n * (n - 1))",
         ),
         Mistake(
-            "every pair counted half",
-            "Your value is half of what it should be: n (n − 1) counts every pair twice. Is each cosine added twice with you?",
+            "half of the mean",
+            "Your value is half of what it should be: n (n − 1) counts every pair twice. Does your sum contain each cosine "
+            "twice?",
             "(n * (n - 1))", "(2 * n * (n - 1))",
         ),
         Mistake(
-            "neighbours in the list only",
-            "You compare each vector with the next one in the list alone.",
+            "only neighbours in the list compared",
+            "You compare each vector only with the next one in the list.",
             PAIRS, "(unit[1:] * unit[:-1]).sum(dim=-1).mean()",
         ),
     ),
@@ -680,10 +703,13 @@ def anisotropy(vectors):
 """,
     },
     hints=(
-        "Three vectors: how many pairs of different ones are there? What is the cosine of a vector with itself, and does it belong in the mean?",
-        "vectors: (n, D). Cosines: (n, n), of which n on the diagonal are 1. Out: one number.",
-        "divide each vector by its length\nadd up the cosines of all ordered pairs\ntake the n pairs with itself away\ndivide by n (n − 1)",
-        "Near miss: the mean of the whole matrix of cosines looks right for thousands of vectors, and is too high by up to 1/n.",
+        "How many pairs of different vectors can you form from three vectors? What is the cosine of a vector with itself, and "
+        "does it belong in the mean?",
+        "vectors: (n, D). Cosines: (n, n), of which the n on the diagonal are 1. Output: one number.",
+        "divide each vector by its length\nadd up the cosines of all ordered pairs\nsubtract the n pairs of a vector with "
+        "itself\ndivide by n (n − 1)",
+        "A near miss: the mean of the whole matrix of cosines looks right for thousands of vectors but is too high by up to "
+        "about 1/n.",
     ),
 )
 
@@ -714,79 +740,84 @@ attention_entropy = Exercise(
     rule=Rule(axes={"": "L H"}),
     mistakes=(
         Mistake(
-            "log of 0",
-            "You get NaN where a weight is 0: 0 times minus infinity is not a number for a computer. Such a weight adds nothing.",
+            "logarithm of 0",
+            "You get NaN where a weight is 0, because floating-point arithmetic gives NaN for 0 times minus infinity. Such a "
+            "weight adds nothing.",
             ENTROPY, "-(attention * attention.log()).sum(dim=-1).mean(dim=-1)",
         ),
         Mistake(
-            "rows with a 0 left out",
-            "You leave out the rows in which a weight is 0. Only that *weight* adds nothing; the row counts like all others.",
+            "rows with a zero left out",
+            "You leave out the rows that contain a weight of 0. Only that *weight* adds nothing; the row counts like any "
+            "other.",
             ENTROPY, "-(attention * attention.log()).sum(dim=-1).nanmean(dim=-1)",
         ),
         Mistake(
-            "rows with a 0 taken for sharp ones",
-            "Rows in which a weight is 0 have the entropy 0 with you: the NaN of one weight has spread over its row before it was replaced.",
+            "entropy 0 for rows with a zero",
+            "You give rows that contain a weight of 0 the entropy 0: the NaN of one weight spread over its row before you "
+            "replaced it.",
             ENTROPY, "-(attention * attention.log()).sum(dim=-1).nan_to_num(0.0).mean(dim=-1)",
         ),
         Mistake(
-            "a softmax once more",
-            "You take a softmax of the attention. Its rows add up to 1 already: they are the probabilities.",
+            "second softmax",
+            "You apply a softmax to the attention weights. They are already probabilities: each row sums to 1.",
             ENTROPY, "-torch.xlogy(attention.softmax(dim=-1), attention.softmax(dim=-1)).sum(dim=-1).mean(dim=-1)",
         ),
         Mistake(
-            "the median row",
-            "You take the median of a head's rows. The mean is asked for.",
+            "median over the rows",
+            "You take the median of a head's rows instead of the mean.",
             ENTROPY, "(-torch.xlogy(attention, attention).sum(dim=-1)).median(dim=-1).values",
         ),
         Mistake(
-            "the sign forgotten",
-            "Your entropies are negative: the logarithm of a weight below 1 is.",
+            "minus sign missing",
+            "Your entropies are negative, because the logarithm of a weight below 1 is negative.",
             "-torch.xlogy", "torch.xlogy",
         ),
         Mistake(
-            "in bits",
+            "bits instead of nats",
             "Your values are in bits; the docstring asks for nats.",
             ENTROPY, "-torch.xlogy(attention, attention).sum(dim=-1).mean(dim=-1) / 0.6931471805599453",
         ),
         Mistake(
-            "a column as a distribution",
-            "You ask how a token's popularity is spread: the columns, made to add up to 1. A row is what one token looks at.",
+            "columns instead of rows",
+            "You normalise the columns and compute their entropies, which shows how the attention to one token is spread. A "
+            "row shows what one token attends to.",
             ENTROPY,
             "-torch.xlogy(attention / attention.sum(dim=-2, keepdim=True).clamp(min=1e-9), attention / attention.sum(dim=-2, keepdim=True).clamp(min=1e-9)).sum(dim=-2).mean(dim=-1)",
         ),
         Mistake(
-            "the entropy of the mean row",
-            "Your values are too high: you average the rows first. Heads that look sharply at different places come out as looking everywhere.",
+            "entropy of the mean row",
+            "Your values are too high: you average the rows first. A head with sharp attention to a different position in each "
+            "row then seems to attend everywhere.",
             ENTROPY, "-torch.xlogy(attention.mean(dim=-2), attention.mean(dim=-2)).sum(dim=-1)",
         ),
         Mistake(
-            "rows added up",
-            "Your values grow with the length of the text: the rows are to be averaged.",
+            "sum over the rows",
+            "Your values grow with the length of the text. Average over the rows.",
             ".mean(dim=-1)", ".sum(dim=-1)",
         ),
         Mistake(
-            "a mean where a sum belongs",
-            "Your values are T times too small: within a row the parts are added up.",
+            "mean within the rows",
+            "Your values are too small by the factor T. Within a row, take the sum of the terms.",
             ".sum(dim=-1)", ".mean(dim=-1)",
         ),
         Mistake(
-            "as a share of log T",
-            "You divide by the largest possible entropy. Nats are asked for.",
+            "divided by log T",
+            "You divide by the maximum entropy. Return the entropy in nats.",
             ENTROPY, f"{ENTROPY} / torch.tensor(float(attention.shape[-1])).log()",
         ),
         Mistake(
             "heads averaged",
-            "You give one number for each layer. One is asked for each head.",
+            "You return one number for each layer. Return one for each head.",
             ".mean(dim=-1)", ".mean(dim=(-1, -2))",
         ),
         Mistake(
-            "the exponential",
-            "You give the number of tokens that a row looks at in effect, the exponential of its entropy.",
+            "exponential of the entropy",
+            "You return the effective number of tokens that a row attends to, the exponential of its entropy.",
             ENTROPY, "(-torch.xlogy(attention, attention).sum(dim=-1)).exp().mean(dim=-1)",
         ),
         Mistake(
-            "something small added inside the logarithm",
-            "You add something that can be seen in the result. Where is it needed, and is there a way without it?",
+            "constant added inside the logarithm",
+            "You add a constant that is large enough to change the result. Where is it needed, and can you do without it?",
             ENTROPY, "-(attention * (attention + 0.01).log()).sum(dim=-1).mean(dim=-1)",
         ),
     ),
@@ -820,10 +851,10 @@ def attention_entropy(attention):
         "sum(dim=-2).mean(dim=-1)": "every part of the matrix is added once and the sum divided by T, in either order",
     },
     hints=(
-        "What is the entropy of the row 1, 0, 0? Of ⅓, ⅓, ⅓? What does a computer make of 0 · log 0?",
-        "attention: (L, H, T, T); the last axis adds up to 1. One entropy for each row: (L, H, T). Out: (L, H).",
-        "for each row: minus the sum of weight times log weight, where the weight is above 0\nthen the mean of a head's rows",
-        "Near miss: `-(a * a.log()).sum(-1)` is right until a weight is exactly 0, as it is wherever there is a mask.",
+        "What is the entropy of the row 1, 0, 0? Of ⅓, ⅓, ⅓? What does a computer return for 0 · log 0?",
+        "attention: (L, H, T, T); the last axis sums to 1. One entropy per row: (L, H, T). Output: (L, H).",
+        "for each row: minus the sum of weight times log weight, where the weight is above 0\nthen the mean over a head's rows",
+        "A near miss: `-(a * a.log()).sum(-1)` is right until a weight is exactly 0, which happens wherever there is a mask.",
     ),
 )
 
@@ -876,57 +907,58 @@ disambiguate = Exercise(
     rule=Rule("equal", axes={"": "n"}),
     mistakes=(
         Mistake(
-            "dot products",
-            "Your neighbours are the long vectors: the nearest is the one with the largest cosine.",
+            "dot products instead of cosines",
+            "You prefer long neighbours. The nearest vector is the one with the largest cosine.",
             COSINES, "cosines = test @ train.T",
         ),
         Mistake(
-            "distances between the tips",
-            "Your neighbours are near as points; a long and a short vector of the same direction count as far apart with you.",
+            "Euclidean distance",
+            "You compare the vectors as points, so a long and a short vector in the same direction are far apart.",
             COSINES, "cosines = -torch.cdist(test, train)",
         ),
         Mistake(
-            "other words asked, too",
-            "Some of your answers are senses of another word: its vectors were nearer, but they cannot be asked.",
+            "other words not excluded",
+            "Some of your answers are senses of another word. Its vectors were nearer, but they are excluded.",
             SAME, "cosines = cosines + 0",
         ),
         Mistake(
-            "other words alone asked",
-            "All your answers are senses of other words: the mask is the wrong way round.",
+            "mask inverted",
+            "All your answers are senses of other words: your mask is inverted.",
             "test_words[:, None] != train_words", "test_words[:, None] == train_words",
         ),
         Mistake(
-            "other words' cosines set to 0",
-            "Where all cosines of a word are negative, another word answers with you: 0 is not low enough.",
+            "masked cosines set to 0",
+            "Where all cosines of a word are negative, you choose a neighbour of another word: 0 is not low enough.",
             "-torch.inf", "0.0",
         ),
         Mistake(
-            "the farthest",
-            "You ask the vector that is most unlike.",
+            "farthest instead of nearest",
+            "You choose the vector that is least similar.",
             edits={
                 SAME: "cosines = cosines.masked_fill(test_words[:, None] != train_words, torch.inf)",
                 "argmax": "argmin",
             },
         ),
         Mistake(
-            "the neighbour's number",
-            "You return where the nearest neighbour stands. Its sense is asked for.",
+            "index of the neighbour returned",
+            "You return the index of the nearest neighbour instead of its sense.",
             NEAREST, "return cosines.argmax(dim=1)",
         ),
         Mistake(
-            "the neighbour's word",
-            "You return the neighbour's word, which was known before.",
+            "word of the neighbour returned",
+            "You return the neighbour's word, which was already known.",
             NEAREST, "return train_words[cosines.argmax(dim=1)]",
         ),
         Mistake(
-            "the place among the word's own uses",
-            "The right neighbour, but its place is counted among the uses of its word, and you look it up among all: senses have to be chosen in the same way as vectors.",
+            "index within the word used for all senses",
+            "You find the right neighbour, but its index is within its word, and you use it among all senses. Select senses in "
+            "the same way as vectors.",
             NEAREST,
             "places = [cosines[t][train_words == word].argmax() for t, word in enumerate(test_words)]\n    return train_senses[torch.stack(places)]",
         ),
         Mistake(
-            "lengths over the sentences",
-            "You divide each coordinate by its length over all sentences: a cosine needs each *vector* divided by its own.",
+            "norm over the sentences",
+            "You divide each coordinate by its norm over all sentences. For a cosine, divide each *vector* by its own norm.",
             COSINES, "cosines = unit(test, dim=0) @ unit(train, dim=0).T",
             also=(
                 """
@@ -939,8 +971,8 @@ def disambiguate(train, train_words, train_senses, test, test_words):
             ),
         ),
         Mistake(
-            "the size of the cosine",
-            "A vector of the opposite direction is near with you: the largest cosine is meant, not its size.",
+            "absolute value of the cosine",
+            "You treat a vector in the opposite direction as near. Use the largest cosine, not the largest absolute value.",
             COSINES,
             COSINES.replace(
                 "unit(test, dim=-1) @ unit(train, dim=-1).T",
@@ -948,8 +980,8 @@ def disambiguate(train, train_words, train_senses, test, test_words):
             ),
         ),
         Mistake(
-            "nothing below 0 is found",
-            "Where all cosines of a word are negative, you find no neighbour at all: the search has to begin below −1, not at 0.",
+            "search started at 0",
+            "Where all cosines of a word are negative, you find no neighbour at all. Start the search below −1, not at 0.",
             code="""
 def disambiguate(train, train_words, train_senses, test, test_words):
     answers = []
@@ -978,8 +1010,8 @@ def disambiguate(train, train_words, train_senses, test, test_words):
             ),
         ),
         Mistake(
-            "a vote of three",
-            "You let three neighbours vote. The nearest alone decides.",
+            "majority vote of three neighbours",
+            "You let three neighbours vote. Only the nearest one decides.",
             NEAREST, "return train_senses[cosines.topk(3, dim=1).indices].mode(dim=1).values",
             also=(
                 """
@@ -995,13 +1027,14 @@ def disambiguate(train, train_words, train_senses, test, test_words):
             ),
         ),
         Mistake(
-            "the word's most frequent sense",
-            "Your answer is the same for every sentence of a word: that is the majority, the control.",
+            "most frequent sense of the word",
+            "Your answer is the same for every sentence of a word: this is the majority baseline.",
             NEAREST, "return torch.stack([train_senses[train_words == word].mode().values for word in test_words])",
         ),
         Mistake(
-            "the nearest mean",
-            "You judge a sense by a mean, of its vectors or of their cosines. The nearest single sentence is asked; senses can have several clusters.",
+            "nearest mean instead of nearest neighbour",
+            "You score a sense by a mean, either of its vectors or of their cosines. Use the nearest single sentence: a sense "
+            "can have several clusters.",
             NEAREST,
             "kinds = train_senses.unique()\n    means = torch.stack([unit(train, dim=-1)[train_senses == kind].mean(dim=0) for kind in kinds])\n"
             "    owner = torch.stack([train_words[train_senses == kind][0] for kind in kinds])\n"
@@ -1066,10 +1099,13 @@ def disambiguate(train, train_words, train_senses, test, test_words):
         "@ unit(train).T`": "the axis is the default",
     },
     hints=(
-        "You meet *bank* in a new sentence and know 28 old ones, sorted by sense. Whom do you ask, and who may not be asked however near?",
-        "train: (m, D), test: (n, D). Cosines: (n, m), of which some may not count. The neighbour's row: (n). Out: (n) senses.",
-        "cosines of each test vector with each training vector\nminus infinity where the words differ\nfor each test vector: the training row with the largest\nits sense",
-        "Near miss: setting forbidden cosines to 0 works until every cosine of the right word is below 0.",
+        "You read *bank* in a new sentence and have 28 old sentences, sorted by sense. Which one decides, and which vectors "
+        "are excluded however near they are?",
+        "train: (m, D), test: (n, D). Cosines: (n, m), some of which do not count. The neighbour's index: (n). Output: (n) "
+        "senses.",
+        "cosines of each test vector with each training vector\nminus infinity where the words differ\nfor each test vector: the "
+        "training vector with the largest cosine\nits sense",
+        "A near miss: setting the excluded cosines to 0 works until every cosine of the right word is below 0.",
     ),
 )
 
@@ -1097,28 +1133,32 @@ logit_lens = Exercise(
     rule=Rule(axes={"": "points B T V"}),
     mistakes=(
         Mistake(
-            "no norm",
-            "You multiply the stream with the table as it is. The norm comes first: without it a longer vector gives larger logits.",
+            "layer norm missing",
+            "You multiply the stream by the table without the layer norm. The norm comes first: without it, longer vectors "
+            "give larger logits.",
             LOGITS, "return stream @ table.T",
         ),
         Mistake(
-            "gain and bias, but no norm",
-            "You apply gain and bias to the stream as it is. Before that each vector loses its mean and is divided by √(variance + 10⁻⁵).",
+            "gain and bias without normalisation",
+            "You apply gain and bias to the stream as it is. First subtract the mean of each vector and divide by √(variance + "
+            "10⁻⁵).",
             LOGITS, "return (stream * gain + bias) @ table.T",
         ),
         Mistake(
-            "the mean stays",
-            "You divide, but do not take the mean away first: that is another norm, RMSNorm.",
+            "mean not subtracted",
+            "You divide but do not subtract the mean first. That is a different norm, RMSNorm.",
             CENTRED, "centred = stream",
         ),
         Mistake(
-            "the mean stays in what is divided",
-            "Your variance is right, but it is the vector with its mean that you divide: take the mean away there, too.",
+            "mean not subtracted in the numerator",
+            "Your variance is correct, but the vector that you divide by its root still contains its mean. Subtract the mean "
+            "there, too.",
             "return (centred /", "return (stream /",
         ),
         Mistake(
-            "divided by D − 1",
-            "You divide the squares by D − 1, as `var` and `std` do by themselves. Layer norm takes the mean of the D squares.",
+            "variance with D − 1",
+            "You divide the sum of squares by D − 1, as `var` and `std` do by default. Layer norm uses the mean of the D "
+            "squares.",
             VARIANCE, "variance = stream.var(dim=-1, keepdim=True)",
             also=(
                 """
@@ -1130,62 +1170,69 @@ def logit_lens(stream, gain, bias, table):
         ),
         Mistake(
             "divided by the variance",
-            "You divide by the variance. It is its square root, √(variance + 10⁻⁵), that makes all vectors equally long.",
+            "You divide by the variance. Only division by its square root, √(variance + 10⁻⁵), makes all vectors equally long.",
             "(variance + 1e-5).sqrt()", "(variance + 1e-5)",
         ),
         Mistake(
-            "without ε",
-            "Right on long vectors. On short ones the 10⁻⁵ counts that you leave out.",
+            "ε missing",
+            "Your logits are correct for long vectors. For short ones the 10⁻⁵ that you leave out matters.",
             "(variance + 1e-5).sqrt()", "variance.sqrt()",
         ),
         Mistake(
-            "ε added to the root",
-            "Right on long vectors. On short ones it matters that 10⁻⁵ is added to the variance, before the root is taken, not to its root.",
+            "ε outside the square root",
+            "Your logits are correct for long vectors. For short ones it matters that 10⁻⁵ is added to the variance before the "
+            "square root is taken, not to the root.",
             "(variance + 1e-5).sqrt()", "(variance.sqrt() + 1e-5)",
         ),
         Mistake(
-            "neither gain nor bias",
-            "You normalise, and leave out gain and bias: each number of the normed vector is multiplied with its gain, and its bias is added.",
+            "gain and bias missing",
+            "You normalise but leave out gain and bias. Multiply each coordinate of the normalised vector by its gain and add "
+            "its bias.",
             " * gain + bias", "",
         ),
         Mistake(
-            "unit length",
-            "You bring each vector to length 1. A layer norm takes the mean of its numbers away, and divides by √(variance + 10⁻⁵).",
+            "unit length instead of layer norm",
+            "You scale each vector to length 1. A layer norm subtracts the mean of its coordinates and divides by √(variance + "
+            "10⁻⁵).",
             "(centred / (variance + 1e-5).sqrt()", "(stream / stream.norm(dim=-1, keepdim=True)",
         ),
         Mistake(
             "normalised over the sentences",
-            "You take mean and variance over the sentences of the batch. Each vector is normalised by itself, over its D numbers.",
+            "You compute mean and variance over the sentences of the batch. Normalise each vector separately, over its D "
+            "coordinates.",
             edits={CENTRED: CENTRED.replace("dim=-1", "dim=1"), VARIANCE: VARIANCE.replace("dim=-1", "dim=1")},
         ),
         Mistake(
-            "gain forgotten",
-            "You leave out the gain: the norm multiplies each of its D numbers with a number of its own.",
+            "gain missing",
+            "You leave out the gain: the norm multiplies each of the D coordinates by its own factor.",
             " * gain", "",
         ),
         Mistake(
-            "bias forgotten",
-            "You leave out the bias: all your logits of a word are off by the same amount.",
+            "bias missing",
+            "You leave out the bias, so all logits of the same word are off by the same amount.",
             " + bias", "",
         ),
         Mistake(
             "bias before gain",
-            "You add the bias before you multiply with the gain. The gain comes first.",
+            "You add the bias before you multiply by the gain. The gain comes first.",
             "centred / (variance + 1e-5).sqrt() * gain + bias", "(centred / (variance + 1e-5).sqrt() + bias) * gain",
         ),
         Mistake(
             "normalised over the tokens",
-            "You take mean and variance over the tokens of a sentence. Each vector is normalised by itself, over its D numbers.",
+            "You compute mean and variance over the tokens of a sentence. Normalise each vector separately, over its D "
+            "coordinates.",
             edits={CENTRED: CENTRED.replace("dim=-1", "dim=-2"), VARIANCE: VARIANCE.replace("dim=-1", "dim=-2")},
         ),
         Mistake(
-            "normalised over tokens and numbers",
-            "You take one mean and one variance for a whole sentence. Each vector is normalised by itself, over its D numbers.",
+            "normalised over tokens and coordinates",
+            "You compute one mean and one variance for a whole sentence. Normalise each vector separately, over its D "
+            "coordinates.",
             edits={CENTRED: CENTRED.replace("dim=-1", "dim=(-2, -1)"), VARIANCE: VARIANCE.replace("dim=-1", "dim=(-2, -1)")},
         ),
         Mistake(
-            "the last point's mean and variance for all",
-            "Right at the last point. The others you normalise with its mean and variance; every vector has its own.",
+            "mean and variance of the last point for all",
+            "Your logits at the last point are correct. At the other points you use its mean and variance, but every vector "
+            "has its own.",
             edits={
                 CENTRED: "centred = stream - stream[-1:].mean(dim=-1, keepdim=True)",
                 VARIANCE: "variance = stream[-1:].var(dim=-1, keepdim=True, unbiased=False)",
@@ -1193,24 +1240,26 @@ def logit_lens(stream, gain, bias, table):
         ),
         Mistake(
             "only the last point normalised",
-            "Right at the last point alone. The lens treats every point as if the model ended there: norm and table for each.",
+            "Only your logits at the last point are correct. The lens treats every point as if the model ended there, so apply "
+            "norm and table at each point.",
             LOGITS,
             "normed = centred / (variance + 1e-5).sqrt() * gain + bias\n    return torch.cat([stream[:-1], normed[-1:]]) @ table.T",
         ),
         Mistake(
-            "what each part adds",
-            "You read what each part *adds*, the difference of two points. The lens reads the stream itself, the sum of everything so far.",
+            "differences of the stream",
+            "You read what each part *adds*, the difference between two points. The lens reads the stream itself, the sum of "
+            "everything so far.",
             CENTRED,
             "stream = torch.cat([stream[:1], stream[1:] - stream[:-1]])\n    centred = stream - stream.mean(dim=-1, keepdim=True)",
         ),
         Mistake(
-            "probabilities",
-            "Your rows add up to 1: a softmax is not asked for, the logits are.",
+            "softmax applied",
+            "Your rows sum to 1. Return the logits, without a softmax.",
             LOGITS, LOGITS.replace("@ table.T", "@ table.T").replace("return (", "return ((") + ").softmax(dim=-1)",
         ),
         Mistake(
-            "log probabilities",
-            "You return log-probabilities. The logits are asked for, before any softmax.",
+            "log-probabilities returned",
+            "You return log-probabilities. Return the logits, before any softmax.",
             LOGITS, LOGITS.replace("return (", "return ((") + ").log_softmax(dim=-1)",
         ),
     ),
@@ -1235,10 +1284,12 @@ def logit_lens(stream, gain, bias, table):
 """,
     },
     hints=(
-        "What happens to a vector of a pre-norm model between its last layer and the logits? Do just that, at every point.",
-        "stream: (points, B, T, D). Mean and variance: (points, B, T, 1). Normed: as the stream. Times the table transposed: (points, B, T, V).",
-        "take each vector's mean away\ndivide by the root of its variance + 1e-5\ntimes gain, plus bias\nmatrix product with the table, transposed",
-        "Near miss: `stream.std(dim=-1)` divides by D − 1. `unbiased=False`, or the mean of the squares, is what layer norm does.",
+        "What happens to a vector of a pre-norm model between its last layer and the logits? Do the same at every point.",
+        "stream: (points, B, T, D). Mean and variance: (points, B, T, 1). Normalised: as the stream. Times the transposed "
+        "table: (points, B, T, V).",
+        "subtract each vector's mean\ndivide by the square root of its variance + 1e-5\ntimes gain, plus bias\nmatrix product "
+        "with the transposed table",
+        "A near miss: `stream.std(dim=-1)` divides by D − 1. Layer norm uses `unbiased=False`, or the mean of the squares.",
     ),
 )
 
@@ -1263,8 +1314,8 @@ ablate_head = Exercise(
     rule=Rule(axes={"": "rows B H T d"}),
     mistakes=(
         Mistake(
-            "padding counts in the mean",
-            "Your mean counts the vectors at padding. Only real tokens count: those where `real` is 1.",
+            "padding included in the mean",
+            "Your mean includes the vectors at padding. Only real tokens count, where `real` is 1.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head].mean(dim=(0, 1))",
         ),
         Mistake(
@@ -1273,31 +1324,35 @@ ablate_head = Exercise(
             "outputs[:, head][real == 1].mean(dim=0)", "(outputs[:, head] * real[..., None]).mean(dim=(0, 1))",
         ),
         Mistake(
-            "a mean for each sentence",
-            "You give every sentence a mean of its own: then it still says something of that sentence. One mean over all sentences is asked for.",
+            "one mean per sentence",
+            "You use a separate mean for each sentence, which still contains information about that sentence. Use one mean "
+            "over all sentences.",
             "outputs[:, head][real == 1].mean(dim=0)",
             "((outputs[:, head] * real[..., None]).sum(dim=1) / real.sum(dim=1)[:, None])[:, None]",
         ),
         Mistake(
-            "the mean of the sentences' means",
-            "You average within each sentence first, so that a token of a short sentence counts for more. All real tokens count the same.",
+            "mean of the sentence means",
+            "You average within each sentence first, which gives more weight to tokens of short sentences. All real tokens "
+            "have the same weight.",
             "outputs[:, head][real == 1].mean(dim=0)",
             "((outputs[:, head] * real[..., None]).sum(dim=1) / real.sum(dim=1)[:, None]).mean(dim=0)",
         ),
         Mistake(
-            "a mean for each place",
-            "You give every place a mean of its own, over the sentences. One vector is asked for, over all real tokens at all places.",
+            "one mean per position",
+            "You use a separate mean for each position, taken over the sentences. Use one vector, the mean over all real "
+            "tokens at all positions.",
             "outputs[:, head][real == 1].mean(dim=0)",
             "(outputs[:, head] * real[..., None]).sum(dim=0) / real.sum(dim=0)[:, None]",
         ),
         Mistake(
-            "one number for the mean",
-            "You put a single number in the head's place, the mean over its d numbers as well. Each of the d numbers has a mean of its own.",
+            "mean over the d coordinates as well",
+            "You replace the head's output by a single number, because you also average over its d coordinates. Each of them "
+            "has its own mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].mean()",
         ),
         Mistake(
-            "the mean of all heads",
-            "You put the mean of *all* heads in the head's place. It gets its own.",
+            "mean of all heads",
+            "You replace the head's output by the mean of *all* heads. Use the mean of this head.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs.transpose(1, 2)[real == 1].mean(dim=(0, 1))",
             also=(
                 """
@@ -1309,53 +1364,55 @@ def ablate_head(outputs, real, head):
             ),
         ),
         Mistake(
-            "the sum",
-            "In row 1 you put the *sum* over the real tokens. Their mean is asked for.",
+            "sum instead of mean",
+            "In row 1 you use the *sum* over the real tokens instead of their mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].sum(dim=0)",
         ),
         Mistake(
-            "all other heads taken away",
-            "It is the *other* heads that you take away. The head asked for goes, the others stay.",
+            "other heads ablated",
+            "You ablate the *other* heads. Ablate only the head with the given number and keep the others.",
             TAKEN,
             "rest = [h for h in range(outputs.shape[1]) if h != head]\n    zeroed[:, rest] = 0\n    meaned[:, rest] = outputs[:, rest].transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
         ),
         Mistake(
             "heads counted from 1",
-            "You take away the head before the one asked for: heads are numbered from 0.",
+            "You ablate head − 1: heads are numbered from 0.",
             edits={MEAN_OF_HEAD: "head = head - 1\n    " + MEAN_OF_HEAD},
         ),
         Mistake(
-            "all heads taken away",
-            "You take all heads away. The others stay as they are.",
+            "all heads ablated",
+            "You ablate all heads. The other heads stay as they are.",
             edits={
                 MEAN_OF_HEAD: "mean = outputs.transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
                 TAKEN: "zeroed[:], meaned[:] = 0, mean",
             },
         ),
         Mistake(
-            "both rows one tensor",
-            "Your two rows are the same: both names mean one tensor, and the second change overwrites the first. Each row needs a copy.",
+            "both rows the same tensor",
+            "Your two rows are equal: both names refer to the same tensor, and the second change overwrites the first. Each "
+            "row needs its own copy.",
             CLONES, "zeroed = meaned = outputs.clone()",
         ),
         Mistake(
-            "the rows exchanged",
-            "Your rows are exchanged: row 0 holds the zeros, row 1 the mean.",
+            "rows swapped",
+            "Your rows are swapped: row 0 contains the zeros, row 1 the mean.",
             "[zeroed, meaned]", "[meaned, zeroed]",
         ),
         Mistake(
-            "padding left as it was",
-            "You take the head away at real tokens alone. At padding, too, it gives zeros or its mean: *at every token*.",
+            "padding left unchanged",
+            "You ablate the head only at real tokens. It also gives zeros or its mean at padding: *at every token*.",
             TAKEN,
             "zeroed[:, head] = outputs[:, head] * (real == 0)[..., None]\n    meaned[:, head] = torch.where((real == 1)[..., None], mean, outputs[:, head])",
         ),
         Mistake(
-            "the mean at real tokens, zeros at padding",
-            "In row 1 you put zeros at padding. There, too, the head gives its mean.",
+            "zeros at padding in row 1",
+            "In row 1 you write zeros at padding. The head gives its mean there, too.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, mean * real[..., None]",
         ),
         Mistake(
-            "the mean taken away, not put in",
-            "In row 1 you subtract the head's mean from what it gives: what it says of this word stays. The mean is to take its place.",
+            "mean subtracted instead of inserted",
+            "In row 1 you subtract the head's mean from its output, which keeps what is specific to this word. Replace the "
+            "output by the mean.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, outputs[:, head] - mean",
         ),
     ),
@@ -1387,10 +1444,13 @@ def ablate_head(outputs, real, head):
 """,
     },
     hints=(
-        "What does the head say of *all* words, and what of this one? Which of the two is left when its mean takes its place?",
-        "outputs: (B, H, T, d). One head: (B, T, d); its real tokens: (n, d); their mean: (d). Out: (2, B, H, T, d).",
-        "mean = the head's vectors at real tokens, averaged\ntwo copies of outputs\nin one the head is 0, in the other the mean, at every token\nstack them",
-        "Near miss: `outputs[:, head].mean(dim=(0, 1))` counts padding, and `a = b = outputs.clone()` makes one copy, not two.",
+        "Which part of the head's output is common to *all* words, and which is specific to this one? Which remains when the "
+        "mean replaces the output?",
+        "outputs: (B, H, T, d). One head: (B, T, d); its real tokens: (n, d); their mean: (d). Output: (2, B, H, T, d).",
+        "mean = the head's vectors at real tokens, averaged\ntwo copies of outputs\nat every token, set the head to 0 in one "
+        "copy and to the mean in the other\nstack them",
+        "A near miss: `outputs[:, head].mean(dim=(0, 1))` includes padding, and `a = b = outputs.clone()` makes one copy, not "
+        "two.",
     ),
 )
 
@@ -1418,48 +1478,54 @@ patching = Exercise(
     rule=Rule(axes={"": "L+1 T place D"}),
     mistakes=(
         Mistake(
-            "the other way round",
-            "Everything but place t is the source's with you. It is the other way round: the target is run, and at place t alone gets the source's vector.",
+            "source and target swapped",
+            "You take everything except position t from the source. It should be the reverse: run the target, and insert the "
+            "source's vector only at position t.",
             edits={START: "x = both[1].repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = both[0]"},
         ),
         Mistake(
-            "the source's input at every layer",
-            "Right at layer 0. Further up you still put in what *enters the first* layer; the source's own run gives the vector of that layer.",
+            "source input inserted at every layer",
+            "Your entries for layer 0 are correct. At later layers you still insert what *enters the first* layer. Take the "
+            "vector of that layer from the source's own run.",
             EXCHANGE, "x[range(T), range(T)] = source",
         ),
         Mistake(
-            "the target does not run on",
-            "Right at layer 0. Further up everything around the exchanged vector is still what enters the first layer: the target's run goes on, too.",
+            "target run not continued",
+            "Your entries for layer 0 are correct. At later layers, everything around the exchanged vector is still what "
+            "enters the first layer. The target's run continues, too.",
             START, "x = target.repeat(T, 1, 1)",
         ),
         Mistake(
-            "neither run goes on",
-            "Right at layer 0. Further up both vectors are still those that enter the first layer. Both runs go on, layer by layer.",
+            "neither run continued",
+            "Your entries for layer 0 are correct. At later layers you still combine the vectors that enter the first layer. "
+            "Both runs continue, layer by layer.",
             edits={START: "x = target.repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = source"},
         ),
         Mistake(
-            "all layers after each exchange",
-            "Right at layer 0. After an exchange further up you run *all* layers again; only those above are left.",
+            "all layers run after each exchange",
+            "Your entries for layer 0 are correct. After an exchange at a later layer you run *all* layers again; run only the "
+            "remaining ones.",
             REST, "for rest in layers:",
         ),
         Mistake(
-            "one layer left out",
-            "You leave out a layer: what *enters* layer l is exchanged, so layer l itself runs, too.",
+            "one layer skipped",
+            "You skip a layer. The exchange replaces what *enters* layer l, so layer l itself still has to run.",
             REST, "for rest in layers[layer + 1 :]:",
         ),
         Mistake(
-            "what leaves the exchange",
-            "You return the vectors right after the exchange. They still have to go through the layers that are left.",
+            "remaining layers not run",
+            "You return the vectors right after the exchange. They still have to pass through the remaining layers.",
             "        for rest in layers[layer:]:\n            x = rest(x)\n", "",
         ),
         Mistake(
-            "one layer only after the exchange",
-            "After an exchange you run one layer only. All that are left are to run.",
+            "only one layer after the exchange",
+            "After an exchange you run only one layer. Run all the remaining ones.",
             REST, "for rest in layers[layer : layer + 1]:",
         ),
         Mistake(
-            "exchanges that stay",
-            "In entry [l, t] places 0 to t are exchanged with you: the exchanges before were never undone. Each run has one exchange only, in a copy of the target's vectors.",
+            "earlier exchanges not undone",
+            "In your entry [l, t], positions 0 to t are exchanged: you never undo earlier exchanges. Each run has only one "
+            "exchange, in a copy of the target's vectors.",
             EXCHANGE, "x = torch.where(torch.ones(T, T).tril().bool()[..., None], both[1], x)",
             also=(
                 """
@@ -1481,13 +1547,14 @@ def patching(layers, target, source):
             ),
         ),
         Mistake(
-            "every place exchanged",
-            "You exchange the vectors of *all* places, so that it is the source's run. One place at a time.",
+            "all positions exchanged",
+            "You exchange the vectors of *all* positions, which gives the source's run. Exchange one position at a time.",
             EXCHANGE, "x[:] = both[1]",
         ),
         Mistake(
-            "the exchange spoils the next layer",
-            "Right at layer 0. The target that runs on is not the one you started with: an exchange changed it. Exchange in a copy.",
+            "target run changed by an exchange",
+            "Your entries for layer 0 are correct. After that, the target's run continues from vectors that an exchange has "
+            "changed. Exchange in a copy.",
             code="""
 def patching(layers, target, source):
     T, found = len(target), []
@@ -1510,28 +1577,28 @@ def patching(layers, target, source):
 """,
         ),
         Mistake(
-            "added, not exchanged",
-            "You *add* the source's vector to the target's. It takes its place.",
+            "added instead of exchanged",
+            "You *add* the source's vector to the target's. It should replace it.",
             EXCHANGE, "x[range(T), range(T)] += both[1]",
         ),
         Mistake(
-            "another place of the source",
-            "The source's vector comes from another place than the one it is put in. Same layer, same place.",
+            "source vector from another position",
+            "You insert the source's vector of another position. Use the same layer and the same position.",
             EXCHANGE, "x[range(T), range(T)] = both[1].roll(1, dims=0)",
         ),
         Mistake(
-            "layers in the reverse order",
+            "layers in reverse order",
             "You run the layers from the last to the first.",
             edits={REST: "for rest in layers[::-1][layer:]:", ON: "both = layers[::-1][layer](both) if layer < len(layers) else both"},
         ),
         Mistake(
-            "the difference to the target's run",
-            "You return how far the run moved from the target's. The vectors themselves are asked for.",
+            "difference from the target run",
+            "You return the difference from the target's run. Return the vectors themselves.",
             "found.append(x)", "found.append(x)\n        whole = target[None]\n        for one in layers:\n            whole = one(whole)\n        found[-1] = x - whole",
         ),
         Mistake(
-            "places before layers",
-            "Your entries are turned: the first axis is the layer, the second the place.",
+            "position axis before layer axis",
+            "Your first two axes are swapped: the first is the layer, the second the position.",
             code="""
 def patching(layers, target, source):
     T, found = len(target), []
@@ -1550,8 +1617,8 @@ def patching(layers, target, source):
 """,
         ),
         Mistake(
-            "no exchange after the last layer",
-            "Your last row is missing: the exchange after the last layer counts, too, L + 1 in all.",
+            "exchange after the last layer missing",
+            "Your last row is missing. There are L + 1 exchanges per position, including the one after the last layer.",
             "for layer in range(len(layers) + 1):", "for layer in range(len(layers)):",
         ),
     ),
@@ -1601,10 +1668,14 @@ def patching(layers, target, source):
 """,
     },
     hints=(
-        "There are two runs as they are, the target's and the source's. At which layers do you need both of them, and which one goes on after the exchange?",
-        "The two runs: (2, T, D) at each layer. With one exchange for each place: a batch (T, T, D). After the layers that are left: (T, T, D). Out: (L+1, T, T, D).",
-        "for each layer, and once after the last:\n    T copies of the target's vectors; in copy t place t gets the source's\n    run the layers that are left on all copies\n    let both runs, unchanged, go one layer on",
-        "Near miss: putting in `source` itself is right at layer 0. Further up it is what the source's *own run* has there.",
+        "There are two unmodified runs, the target's and the source's. At which layers do you need both, and which one "
+        "continues after the exchange?",
+        "The two runs: (2, T, D) at each layer. With one exchange per position: a batch (T, T, D). After the remaining layers: "
+        "(T, T, D). Output: (L+1, T, T, D).",
+        "for each layer, and once after the last:\n    T copies of the target's vectors; in copy t, position t gets the "
+        "source's vector\n    run the remaining layers on all copies\n    advance both runs, unchanged, by one layer",
+        "A near miss: inserting `source` itself is right at layer 0. At later layers you need the vector from the source's "
+        "*own run*.",
     ),
 )
 
@@ -1625,39 +1696,40 @@ attention_rollout = Exercise(
     rule=Rule(axes={"": "T T"}),
     mistakes=(
         Mistake(
-            "no residual",
-            "Nothing stays where it is with you: half of each token's vector comes along the residual connection.",
+            "residual connection missing",
+            "You ignore the residual connection: half of each token's vector comes through it, from the same position.",
             STEP, "share = layer @ share",
         ),
         Mistake(
-            "the identity added, not mixed",
-            "Your rows add up to more than 1: the layer and the identity count half each.",
+            "identity added without dividing by 2",
+            "Your rows sum to more than 1: the layer and the identity have a weight of one half each.",
             STEP, "share = (layer + torch.eye(len(layer))) @ share",
         ),
         Mistake(
-            "the first layer on the left",
-            "Your layers are multiplied in reverse: the last layer looks at what the layers below it have mixed.",
+            "matrix product in the wrong order",
+            "You multiply the layers in reverse order. The last layer attends to what the layers below it have mixed.",
             STEP, "share = share @ (layer + torch.eye(len(layer))) / 2",
         ),
         Mistake(
-            "the last layer alone",
-            "Only your last layer counts: what the layers below mixed is forgotten.",
+            "last layer only",
+            "Only your last layer counts: you discard what the layers below it have mixed.",
             STEP, "share = (layer + torch.eye(len(layer))) / 2",
         ),
         Mistake(
-            "the mean of the layers",
-            "You average the layers. They work one after the other, so their shares multiply.",
+            "layers averaged",
+            "You average the layers. They work one after the other, so their shares are multiplied.",
             "    for layer in attention.mean(dim=1):\n        share = (layer + torch.eye(len(layer))) / 2 @ share\n    return share",
             "    return (attention.mean(dim=(0, 1)) + share) / 2",
         ),
         Mistake(
-            "heads added up",
-            "Your numbers grow with the number of heads.",
+            "sum over the heads",
+            "Your values grow with the number of heads.",
             "attention.mean(dim=1)", "attention.sum(dim=1)",
         ),
         Mistake(
-            "the strongest head",
-            "You take the largest weight of all heads where their mean is asked for; rows then add up to more than 1 until somebody divides them.",
+            "maximum over the heads",
+            "You take the maximum over the heads instead of the mean. The rows then sum to more than 1 unless they are "
+            "normalised again.",
             "attention.mean(dim=1)", "attention.amax(dim=1)",
             also=(
                 """
@@ -1671,21 +1743,21 @@ def attention_rollout(attention):
             ),
         ),
         Mistake(
-            "no residual in the first layer",
-            "Your first layer has no residual connection: begin with the identity, so that every layer is mixed with it.",
+            "residual connection missing in the first layer",
+            "Your first layer has no residual connection. Start with the identity, so that every layer is mixed with it.",
             edits={
                 "share = torch.eye(attention.shape[-1])": "share = attention[0].mean(dim=0)",
                 "in attention.mean(dim=1)": "in attention.mean(dim=1)[1:]",
             },
         ),
         Mistake(
-            "heads multiplied, layers averaged",
-            "You average over the layers and multiply the heads. Heads work side by side, layers one after the other.",
+            "heads multiplied and layers averaged",
+            "You average over the layers and multiply the heads. Heads work in parallel, layers one after the other.",
             "attention.mean(dim=1)", "attention.mean(dim=0)",
         ),
         Mistake(
-            "multiplied number by number",
-            "You multiply the layers number by number. What a token gets through all that lies between is a matrix product.",
+            "element-wise product",
+            "You multiply the layers element by element. A matrix product sums over all tokens on the way.",
             "/ 2 @ share", "/ 2 * share",
             also=(
                 """
@@ -1698,8 +1770,9 @@ def attention_rollout(attention):
             ),
         ),
         Mistake(
-            "ones in place of the identity",
-            "You mix each layer with a table of ones. The residual connection hands a token to *itself* alone: that is the identity.",
+            "ones instead of the identity",
+            "You mix each layer with a matrix of ones. The residual connection passes a token only to *itself*, as the "
+            "identity does.",
             STEP, "share = (layer + torch.ones_like(layer)) / 2 @ share",
             also=(
                 """
@@ -1713,13 +1786,13 @@ def attention_rollout(attention):
             ),
         ),
         Mistake(
-            "the first head alone",
-            "All heads but the first are missing.",
+            "first head only",
+            "You use only the first head.",
             "attention.mean(dim=1)", "attention[:, 0]",
         ),
         Mistake(
-            "transposed",
-            "Rows and columns have changed places: your columns add up to 1.",
+            "result transposed",
+            "Your result is transposed: its columns sum to 1.",
             "    return share", "    return share.T",
         ),
     ),
@@ -1749,10 +1822,13 @@ def attention_rollout(attention):
         "attention.shape[-2]": "the matrix is square",
     },
     hints=(
-        "After layer 1, which share of token 3 comes from input 5? Then layer 2 mixes those mixtures: what is multiplied with what?",
-        "attention: (L, H, T, T). Over heads: (L, T, T). Out: (T, T), rows add up to 1.",
-        "shares = identity: before the first layer each token is itself\nfor each layer from below:\n    mix = half the mean of its heads + half the identity\n    shares = mix times shares",
-        "Near miss: `shares @ mix` has the same shape and rows that add up to 1, and lets the first layer look at what the last one made.",
+        "After layer 1, what share of token 3 comes from input 5? Layer 2 then mixes those mixtures: what is multiplied by "
+        "what?",
+        "attention: (L, H, T, T). Averaged over heads: (L, T, T). Output: (T, T), whose rows sum to 1.",
+        "shares = identity: before the first layer each token is itself\nfor each layer from the bottom:\n    mix = half the "
+        "mean of its heads + half the identity\n    shares = mix times shares",
+        "A near miss: `shares @ mix` has the same shape and rows that sum to 1, but lets the first layer attend to the output "
+        "of the last.",
     ),
 )
 
@@ -1782,23 +1858,24 @@ probe = Exercise(
     rule=Rule("close", 1e-3, axes={"": "n K"}),
     mistakes=(
         Mistake(
-            "no ridge",
-            "Your scores do not depend on ridge: the weights are fitted without a penalty.",
+            "ridge penalty missing",
+            "Your scores do not depend on ridge: you fit the weights without a penalty.",
             "x.T @ x + ridge * torch.eye(x.shape[1])", "x.T @ x",
         ),
         Mistake(
-            "ridge against the mean error",
-            "Your penalty is too strong by the number of training vectors: the squares are summed, not averaged.",
+            "mean instead of sum of squares",
+            "Your penalty is too strong by a factor equal to the number of training vectors: the squares are summed, not "
+            "averaged.",
             "ridge * torch.eye", "len(x) * ridge * torch.eye",
         ),
         Mistake(
             "ridge squared",
-            "Your penalty is the square of what it should be.",
+            "You use the square of ridge as the penalty.",
             "ridge * torch.eye", "ridge**2 * torch.eye",
         ),
         Mistake(
             "inputs not centred",
-            "Your weights also have to explain what is common to all vectors: the inputs are centred first.",
+            "Your weights also have to explain what all vectors have in common. Centre the inputs first.",
             edits={
                 XY: "x, y = train, targets - targets.mean(dim=0)",
                 SCORES: "return test @ W + targets.mean(dim=0)",
@@ -1812,8 +1889,9 @@ def probe(train, labels, test, ridge):
             ),
         ),
         Mistake(
-            "the constant penalised, too",
-            "You give the inputs a column of ones and penalise its weight like all others. Centring leaves the mean free: it is not pulled towards 0.",
+            "intercept penalised",
+            "You add a column of ones to the inputs and penalise its weight like all others. Centring leaves the mean free of "
+            "the penalty, which would pull it towards 0.",
             code="""
 def probe(train, labels, test, ridge):
     y = torch.nn.functional.one_hot(labels).to(train.dtype)
@@ -1823,13 +1901,15 @@ def probe(train, labels, test, ridge):
 """,
         ),
         Mistake(
-            "ridge added to every number of xᵀx",
-            "You add ridge to every number of xᵀx. Only the diagonal gets it: the derivative of ridge · |W|² is ridge times W itself.",
+            "ridge added to every entry of xᵀx",
+            "You add ridge to every entry of xᵀx. Add it only to the diagonal: the derivative of ridge · |W|² is proportional "
+            "to W itself.",
             " * torch.eye(x.shape[1])", "",
         ),
         Mistake(
-            "inputs divided by their deviation",
-            "You also divide the inputs by their standard deviation, which changes what the penalty costs. Only the mean is to be taken away.",
+            "inputs standardised",
+            "You also divide the inputs by their standard deviation, which changes the effect of the penalty. Subtract only "
+            "the mean.",
             code="""
 def probe(train, labels, test, ridge):
     y = torch.nn.functional.one_hot(labels).to(train.dtype)
@@ -1851,13 +1931,14 @@ def probe(train, labels, test, ridge):
         ),
         Mistake(
             "targets of 1 and −1",
-            "Your targets are 1 and −1. One-hot vectors are asked for: 1 for the label, 0 for the others.",
+            "Your targets are 1 and −1. Use one-hot vectors: 1 for the label, 0 for the others.",
             "torch.nn.functional.one_hot(labels).to(train.dtype)",
             "torch.nn.functional.one_hot(labels).to(train.dtype) * 2 - 1",
         ),
         Mistake(
-            "half of the penalty, or twice",
-            "Your penalty is off by the factor 2. Both squares are summed as they are, so the 2 of their derivatives is on both sides and drops out.",
+            "penalty off by a factor of 2",
+            "Your penalty is off by a factor of 2. Both terms are plain sums of squares, so the 2 of their derivatives appears "
+            "on both sides and cancels.",
             "ridge * torch.eye", "ridge / 2 * torch.eye",
             also=(
                 """
@@ -1870,39 +1951,40 @@ def probe(train, labels, test, ridge):
             ),
         ),
         Mistake(
-            "the label instead of its scores",
-            "You return the label with the highest score. The scores of all K labels are asked for.",
+            "label returned instead of scores",
+            "You return the label with the highest score. Return the scores of all K labels.",
             SCORES, "return ((test - train.mean(dim=0)) @ W + targets.mean(dim=0)).argmax(dim=1)",
         ),
         Mistake(
-            "two labels only",
-            "Your scores have two columns whatever the labels are: there are as many as labels, one for each.",
+            "only two labels",
+            "Your scores always have two columns. There should be one for each label.",
             "torch.nn.functional.one_hot(labels)", "torch.nn.functional.one_hot(labels.clamp(max=1), 2)",
         ),
         Mistake(
-            "the test centred with its own mean",
+            "test set centred with its own mean",
             "Your scores of one test vector depend on the other test vectors.",
             "(test - train.mean(dim=0))", "(test - test.mean(dim=0))",
         ),
         Mistake(
-            "the test not centred",
-            "Your scores are all shifted: the test vectors have to be centred like those the weights were fitted to.",
+            "test vectors not centred",
+            "Your scores are all shifted. Centre the test vectors like the vectors that the weights were fitted to.",
             "(test - train.mean(dim=0))", "test",
         ),
         Mistake(
-            "the mean target forgotten",
-            "Your scores lie around 0. The mean target is to be added again, so that frequent labels keep their lead.",
+            "mean target missing",
+            "Your scores are centred on 0. Add the mean target again, so that frequent labels keep their advantage.",
             " + targets.mean(dim=0)", "",
         ),
         Mistake(
-            "labels as one number",
-            "You fit the label as a number. Label 2 is not twice label 1: each label has a column of its own.",
+            "label numbers as targets",
+            "Your targets contain the number of the label, counted from 1. Label 2 is not twice label 1: use 1 in the column "
+            "of the label, whatever its number is.",
             "torch.nn.functional.one_hot(labels).to(train.dtype)",
             "torch.nn.functional.one_hot(labels).to(train.dtype) * (1 + labels[:, None])",
         ),
         Mistake(
-            "probabilities",
-            "Your rows lie between 0 and 1 and add up to 1: a softmax is not asked for.",
+            "softmax applied",
+            "Your rows are between 0 and 1 and sum to 1. Return the scores without a softmax.",
             SCORES, "return ((test - train.mean(dim=0)) @ W + targets.mean(dim=0)).softmax(dim=-1)",
         ),
     ),
@@ -1941,9 +2023,11 @@ def probe(train, labels, test, ridge):
         "targets - targets.sum(dim=0)": "x is centred, so that what is constant in y does not change xᵀy",
     },
     hints=(
-        "For which W is |x W − y|² + ridge · |W|² smallest? Set its derivative to 0: which linear equations come out?",
-        "x: (m, D), y: (m, K), W: (D, K). The equations: (D, D) times W = (D, K). Out: (n, K).",
-        "one column for each label: 1 where it is the label\ncentre x and y with their means over train\nsolve (xᵀx + ridge · identity) W = xᵀy\nscores = (test − mean of train) W + mean of y",
-        "Near miss: centring the test with its own mean gives nearly the same labels on a balanced test, and others as soon as the test is not.",
+        "For which W is |x W − y|² + ridge · |W|² smallest? Set its derivative to 0: which linear equations do you get?",
+        "x: (m, D), y: (m, K), W: (D, K). The equations: (D, D) times W = (D, K). Output: (n, K).",
+        "one column for each label: 1 where it is the label, 0 elsewhere\ncentre x and y with their means over train\nsolve (xᵀx "
+        "+ ridge · identity) W = xᵀy\nscores = (test − mean of train) W + mean of y",
+        "A near miss: centring the test set with its own mean gives nearly the same labels on a balanced test set, but "
+        "different ones otherwise.",
     ),
 )

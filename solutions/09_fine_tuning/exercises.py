@@ -657,7 +657,7 @@ def parameter_groups(model, lr, decay, weight_decay):
         "Input: a module. Output: a list of any number of dicts that torch.optim.AdamW accepts, so each parameter occurs "
         "exactly once. In a name such as layers.11.norm.bias, the layer number is between the first two dots.",
         "for each parameter with its name:\n    steps below the top: 0 for head and pooler, 1 for the last layer, L for layer "
-        "0, L + 1 for the embeddings\n    lr · decay to the power of these steps\n    weight_decay for matrices, 0 for vectors\n  "
+        "0, L + 1 for the embeddings\n    lr · decay to the power of these steps\n    weight_decay for matrices, 0 for vectors\n    "
         "a dict of its own",
         "A near miss: \"LayerNorm\" in name finds the layer norms of BERT in transformers but misses those of a model that calls "
         "them norm.",

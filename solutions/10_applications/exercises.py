@@ -35,67 +35,70 @@ pool = Exercise(
     mistakes=(
         Mistake(
             "padding in the mean",
-            "Your mean is right for the row without padding only: in the others the padding's vectors have been added.",
+            "Your mean is correct only for the sequence without padding. The other means include padding vectors.",
             edits={MEAN: "H.mean(dim=1)", LARGEST: LARGEST},
         ),
         Mistake(
-            "padding in the mean and in the largest",
-            "Your second and third vector are right for the row without padding only: the padding has a say in both.",
+            "padding in the mean and the maximum",
+            "Your second and third vectors are correct only for the sequence without padding. In the others, padding affects "
+            "both.",
             edits={MEAN: "H.mean(dim=1)", LARGEST: "H.amax(dim=1)"},
         ),
         Mistake(
             "[CLS] left out of the mean",
-            "Your mean does without the first token. [CLS] is one of the tokens: keep is True there.",
+            "Your mean leaves out the first token. [CLS] is one of the tokens: keep is True there.",
             MEAN, "(H * kept)[:, 1:].sum(dim=1) / kept[:, 1:].sum(dim=1).clamp(min=1)",
         ),
         Mistake(
-            "padding divides",
-            "Padding adds nothing to your mean, and yet it is counted: shorter rows come out too near to 0.",
+            "padding counted in the denominator",
+            "Your sum excludes the padding but your denominator counts it, so shorter sequences have means too close to 0.",
             MEAN, "(H * kept).mean(dim=1)",
         ),
         Mistake(
-            "the sum",
+            "sum instead of mean",
             "Your second vector grows with the length of the text: it is a sum.",
             MEAN, "(H * kept).sum(dim=1)",
         ),
         Mistake(
             "divided by the tokens of the whole batch",
-            "All your means are too near to 0, those of short texts most of all: each row is divided by the tokens of all rows.",
+            "All your means are too close to 0, those of short texts most of all: you divide each sum by the tokens of the "
+            "whole batch.",
             MEAN, "(H * kept).sum(dim=1) / kept.sum()",
         ),
         Mistake(
-            "padding set to zero for the largest",
-            "Some of your largest values are exactly 0, where all tokens of the row lie below it: that 0 was padding.",
+            "padding set to 0 for the maximum",
+            "Some of your largest values are exactly 0, where all tokens of the sequence are below it: that 0 comes from the "
+            "padding.",
             LARGEST, "(H * kept).amax(dim=1)",
         ),
         Mistake(
-            "padding in the largest",
-            "Your third vector holds values of vectors that are padding.",
+            "padding in the maximum",
+            "Your third vector contains values of padding vectors.",
             LARGEST, "H.amax(dim=1)",
         ),
         Mistake(
-            "the largest by size",
-            "Your third vector has no number below zero: of −3 and 2 the larger is 2, and −3 keeps its sign.",
+            "largest absolute value",
+            "Your third vector has no negative value. Of −3 and 2 the larger is 2, and −3 keeps its sign.",
             LARGEST, "(H * kept).abs().amax(dim=1)",
         ),
         Mistake(
-            "the smallest",
-            "Your third vector holds the smallest values, not the largest.",
+            "smallest value instead of largest",
+            "Your third vector contains the smallest values, not the largest.",
             LARGEST, "H.masked_fill(~kept, torch.inf).amin(dim=1)",
         ),
         Mistake(
-            "the last token",
-            "Your first vector stands at the end of the row. [CLS] stands at its beginning, and the end may be padding.",
+            "last token instead of [CLS]",
+            "Your first vector is that of the last position. [CLS] is at the first, and the last may be padding.",
             RETURN_POOLED, "return H[:, -1], mean, largest",
         ),
         Mistake(
-            "mean and largest exchanged",
-            "Your second and third vector have changed places.",
+            "mean and maximum swapped",
+            "Your second and third vectors are swapped.",
             RETURN_POOLED, "return H[:, 0], largest, mean",
         ),
         Mistake(
             "keep inverted",
-            "You pool the padding and leave the tokens out: keep is True at tokens.",
+            "You pool the padding and leave out the tokens: keep is True at tokens.",
             "kept = keep[..., None]", "kept = ~keep[..., None]",
         ),
     ),
@@ -121,10 +124,14 @@ def pool(H, keep):
 """,
     },
     hints=(
-        "Two texts of 5 and 9 tokens stand in one batch. Which of the 18 vectors may have a say in the mean of the first text, and by what is their sum divided?",
-        "H: (B, T, D), keep: (B, T). To multiply them, keep needs a third axis of size 1. All three results: (B, D), in a tuple.",
-        "first = the vectors at place 0\nmean = sum of the kept vectors, divided by how many they are in that row\nlargest = with the padding put out of the race, the maximum over T",
-        "Near miss: zeros at the padding are right for a sum and wrong for a maximum: where all tokens of a row are below zero, the padding wins.",
+        "A batch contains two texts, of 5 and 9 tokens. Which of the 18 vectors belong in the mean of the first text, and by "
+        "what do you divide their sum?",
+        "H: (B, T, D), keep: (B, T). To multiply them, keep needs a third axis of size 1. Output: a tuple of three tensors, "
+        "each (B, D).",
+        "first = the vectors at position 0\nmean = sum of the kept vectors, divided by their number in that sequence\nlargest = "
+        "the maximum over T, with the padding excluded",
+        "A near miss: zeros at the padding are fine for a sum but wrong for a maximum: where all tokens of a sequence are "
+        "below zero, the padding wins.",
     ),
 )
 
@@ -158,36 +165,37 @@ align_labels = Exercise(
     rule=Rule("equal", axes={"": "T"}),
     mistakes=(
         Mistake(
-            "every piece labelled",
-            "A word in three pieces is asked three times with you, and counts three times in the loss.",
+            "every subword labelled",
+            "You label every subword, so a word of three subwords counts three times in the loss.",
             ASKED, "-100 if word is None else tags[word]",
         ),
         Mistake(
             "tags compared instead of words",
-            "Where two words in a row have the same tag (O O O, say), your second word has no label: you compare tags. A piece is a later one if it "
-            "belongs to the same *word* as the piece before it.",
+            "Where two neighbouring words have the same tag (O O O, say), the second has no label: you compare tags. A subword "
+            "is a later one if it belongs to the same *word* as the one before it.",
             ASKED, "-100 if word is None or (before is not None and tags[word] == tags[before]) else tags[word]",
         ),
         Mistake(
-            "the last piece labelled",
-            "Your labels stand at the last piece of a word, the docstring wants them at the first.",
+            "last subword labelled",
+            "Your labels are at the last subword of each word. The docstring asks for the first.",
             f"labels.append({ASKED})",
             "if before is not None and word == before:\n            labels[-1] = -100\n"
             "        labels.append(-100 if word is None else tags[word])",
         ),
         Mistake(
-            "special tokens and padding are O",
-            "You ask the model what [CLS], [SEP] and padding are, and teach it to say O. Nothing is asked there.",
+            "special tokens and padding labelled O",
+            "You train the model to predict O at [CLS], [SEP] and padding. These positions have no tag to predict.",
             ASKED, "0 if word is None else -100 if word == before else tags[word]",
         ),
         Mistake(
-            "later pieces are O",
-            "You teach the model that the rest of a name is outside of it.",
+            "later subwords labelled O",
+            "You teach the model that the rest of a name is outside the entity.",
             ASKED, "-100 if word is None else 0 if word == before else tags[word]",
         ),
         Mistake(
-            "one tag for each piece",
-            "Your tags run ahead: each piece takes the next one, and from the first word in several pieces on they belong to other words.",
+            "one tag per subword",
+            "Your tags run ahead: each subword takes the next tag, so after the first word with several subwords, the tags "
+            "belong to other words.",
             code="""
 def align_labels(word_ids, tags):
     rest = iter(tags)
@@ -195,8 +203,9 @@ def align_labels(word_ids, tags):
 """,
         ),
         Mistake(
-            "tags counted, not looked up",
-            "You are right until a word has no piece at all (the tokenizer may drop a character); from there on your tags are one word late.",
+            "tags taken in order instead of by word number",
+            "You are right until a word has no subword at all (the tokeniser may drop a character). From there on your tags "
+            "are one word late.",
             code="""
 def align_labels(word_ids, tags):
     labels, before, rest = [], None, iter(tags)
@@ -207,18 +216,19 @@ def align_labels(word_ids, tags):
 """,
         ),
         Mistake(
-            "word 0 has no label",
-            "The first word of the sentence has no label: its number is 0. Nothing is asked where word_ids is None, and only there.",
+            "word 0 without a label",
+            "The first word of the sentence has no label, because its number is 0. Only None in word_ids means that there is "
+            "no word.",
             "word is None or word == before", "not word or word == before",
         ),
         Mistake(
-            "minus one instead of −100",
-            "What is to be ignored has the label −1, which the loss does not ignore.",
+            "−1 instead of −100",
+            "Positions to be ignored have the label −1, which the loss does not ignore.",
             "-100", "-1",
         ),
         Mistake(
-            "the tag of the word before",
-            "Every word has its neighbour's tag with you: your tags have moved by one. [CLS] is no word.",
+            "tags shifted by one word",
+            "Your tags are shifted by one: words have the tag of the word before them. [CLS] is not a word.",
             "else tags[word]", "else tags[word - 1]",
         ),
     ),
@@ -249,10 +259,12 @@ def align_labels(word_ids, tags):
 """,
     },
     hints=(
-        "A word is in three pieces and has one tag. How often do you want to be asked about it?",
-        "word_ids: a list of T entries, a number or None. tags: one for each word. Out: a tensor of T whole numbers.",
-        "for each piece, with the word of the piece before it in mind:\n    no word, or the same word again: nothing is asked\n    a new word: its tag\nreturn the labels as a tensor",
-        "Near miss: taking the tags one after the other works as long as every word has a piece. Look the tag up by the word's number.",
+        "A word consists of three subwords and has one tag. How often should it count in the loss?",
+        "word_ids: a list of T entries, each a number or None. tags: one per word. Output: a tensor of T integers.",
+        "for each subword, remembering the word of the subword before it:\n    no word, or the same word again: to be ignored\n  "
+        "  a new word: its tag\nreturn the labels as a tensor",
+        "A near miss: taking the tags one after the other works as long as every word has a subword. Look up the tag by the "
+        "number of the word.",
     ),
 )
 
@@ -304,24 +316,26 @@ bio_spans = Exercise(
     rule=Rule("equal", axes={"": "spans numbers"}),
     mistakes=(
         Mistake(
-            "the end is the last token",
-            "All your ends are one too small: the end is the place behind the last token, so that tokens[begin:end] is the entity.",
+            "end at the last token",
+            "All your ends are one too small: the end is the position after the last token, so that tokens[begin:end] is the "
+            "entity.",
             edits={GROWN: "spans[-1] = (spans[-1][0], place, kind)", BEGUN: "spans.append((place, place, kind))",
              "spans[-1][1:] == (place, kind)": "spans[-1][1:] == (place - 1, kind)"},
         ),
         Mistake(
-            "touching entities glued together",
-            "You have too few entities: where one ends and the next of the same type begins at once, yours run together. What is B- for?",
+            "adjacent entities merged",
+            "You have too few entities: where one directly follows another of the same type, you merge them. What is B- for?",
             'tag.startswith("I-") and ', 'tag != "O" and ',
         ),
         Mistake(
-            "an I- that continues nothing is dropped",
-            "You have too few entities: an I- behind O has been thrown away. By the docstring it begins an entity.",
+            "I- that continues nothing dropped",
+            "You have too few entities: you drop an I- that continues nothing, such as one after O. By the docstring it begins "
+            "an entity.",
             'elif tag != "O":', 'elif tag.startswith("B-"):',
         ),
         Mistake(
-            "an I- of another type begins nothing",
-            "You have too few entities: where an I- of another type follows, yours ends, and nothing new begins.",
+            "I- of another type begins nothing",
+            "Where an I- of another type directly follows an entity, your entity ends, but no new one begins at that I-.",
             code="""
 def bio_spans(tags):
     spans = []
@@ -335,34 +349,34 @@ def bio_spans(tags):
 """,
         ),
         Mistake(
-            "an I- continues any type",
-            "Where an I- of another type follows, your entity swallows it.",
+            "I- continues an entity of any type",
+            "Where an I- of another type directly follows an entity, your entity includes it.",
             edits={"spans[-1][1:] == (place, kind)": "spans[-1][1] == place",
              GROWN: "spans[-1] = (spans[-1][0], place + 1, spans[-1][2])"},
         ),
         Mistake(
-            "the type of the last tag",
-            "Where an I- of another type follows, your entity goes on and changes its type.",
+            "entity takes the type of its last tag",
+            "Where an I- of another type directly follows an entity, your entity continues and changes its type.",
             "spans[-1][1:] == (place, kind)", "spans[-1][1] == place",
         ),
         Mistake(
-            "an entity goes on behind O",
-            "Some of your entities have an O in their middle: an I- continues only what ended right before it.",
+            "entity continued after O",
+            "Some of your entities contain an O: an I- continues only an entity that ended right before it.",
             "spans[-1][1:] == (place, kind)", "spans[-1][2] == kind",
         ),
         Mistake(
-            "the entity at the end is lost",
-            "Your last entity is missing: it ends with the sentence, and no tag comes behind it to close it.",
+            "entity at the end of the sentence lost",
+            "An entity that ends with the sentence is missing: no tag follows that would close it.",
             "return spans", "return [span for span in spans if span[1] < len(tags)]",
         ),
         Mistake(
-            "each token an entity",
-            "You have too many entities: every I- begins one of its own.",
+            "every I- begins an entity",
+            "You have too many entities: every I- begins a new one.",
             GROWS, "False",
         ),
         Mistake(
-            "no entity grows",
-            "Each of your entities has one token: nothing makes it grow when an I- follows.",
+            "entities never extended",
+            "Each of your entities has one token: you never extend it when an I- follows.",
             GROWN, "pass",
         ),
     ),
@@ -403,10 +417,14 @@ def bio_spans(tags):
 """,
     },
     hints=(
-        "Put your finger on a tag. What have you got to know of what came before, to say whether an entity begins here, goes on here, or neither?",
-        "tags: T strings. Out: a list of tuples (begin, end, type), in the order of the text. tags[begin:end] are the tags of one entity.",
-        "for each place and tag:\n    if it is I- and the last span ends right here and has this type: the span grows by one\n    else if it is not O: a new span of one token begins\nreturn the spans",
-        "Near miss: closing an entity only when an O comes. Then an entity at the end of the sentence is never closed, and two that touch are one.",
+        "Put your finger on a tag. What must you know about the tags before it to decide whether an entity begins here, "
+        "continues here, or neither?",
+        "tags: T strings. Output: a list of tuples (begin, end, type), in the order of the text. tags[begin:end] are the tags "
+        "of one entity.",
+        "for each position and tag:\n    if it is I- and the last span ends right here and has this type: extend the span by "
+        "one\n    else if it is not O: begin a new span of one token\nreturn the spans",
+        "A near miss: closing an entity only when an O comes. Then an entity at the end of the sentence is never closed, and "
+        "two adjacent ones become one.",
     ),
 )
 
@@ -459,13 +477,14 @@ entity_f1 = Exercise(
     uses=("applications.bio_spans",),
     mistakes=(
         Mistake(
-            "precision and recall exchanged",
-            "Your first and second number have changed places: precision asks about what was *said*, recall about what *is there*.",
+            "precision and recall swapped",
+            "Your first and second numbers are swapped: precision divides by what was *predicted*, recall by what is *true*.",
             "right / max(given, 1), right / max(asked, 1)", "right / max(asked, 1), right / max(given, 1)",
         ),
         Mistake(
-            "the mean of the sentences",
-            "You average over sentences, so that one entity in a short sentence weighs as much as five in another. Count over all, divide at the end.",
+            "mean over sentences",
+            "You average over sentences, so one entity in a short sentence weighs as much as five in another. Add up the "
+            "counts over all sentences, then divide.",
             code="""
 def entity_f1(truth, predicted):
     rows = []
@@ -476,8 +495,9 @@ def entity_f1(truth, predicted):
 """,
         ),
         Mistake(
-            "tokens counted",
-            "You count tokens. A name of three tokens with one of them wrong is two thirds right with you; as an entity it is wrong.",
+            "tokens counted instead of entities",
+            "You count tokens: a name of three tokens with one wrong tag is two thirds correct in your answer. As an entity it "
+            "is wrong.",
             code="""
 def entity_f1(truth, predicted):
     pairs = [(t, p) for one, other in zip(truth, predicted) for t, p in zip(one, other)]
@@ -488,34 +508,38 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "types ignored",
-            "You give credit for the right place with the wrong type.",
+            "You give credit for an entity at the right position with the wrong type.",
             SETS,
             "pairs = [({s[:2] for s in bio_spans(t)}, {s[:2] for s in bio_spans(p)}) for t, p in zip(truth, predicted)]",
         ),
         Mistake(
-            "only the beginning compared",
-            "You give credit where an entity begins at the right place, wherever it ends.",
+            "end of the span ignored",
+            "You give credit for an entity that begins at the right position, wherever it ends.",
             SETS,
             "pairs = [({s[::2] for s in bio_spans(t)}, {s[::2] for s in bio_spans(p)}) for t, p in zip(truth, predicted)]",
         ),
         Mistake(
-            "sentences thrown together",
-            "An entity of one sentence counts as found because another sentence has one at the same place: all spans are in one set.",
+            "spans of all sentences in one set",
+            "All spans are in one set, so an entity of one sentence counts as found because another sentence has one at the "
+            "same position.",
             SETS, "pairs = [tuple({s for tags in side for s in bio_spans(tags)} for side in (truth, predicted))]",
         ),
         Mistake(
-            "the plain mean of precision and recall",
-            "Your third number is the plain mean of the first two. F1 is their harmonic mean, which the smaller one pulls down.",
+            "arithmetic mean of precision and recall",
+            "Your third number is the arithmetic mean of the first two. F1 is their harmonic mean, which is closer to the "
+            "smaller one.",
             F1, "(right / max(given, 1) + right / max(asked, 1)) / 2",
         ),
         Mistake(
-            "division by zero",
-            "Your function stops where nothing was said, or nothing is there: the docstring says what to return then.",
+            "division by 0",
+            "Your function raises an error where nothing is predicted or nothing is true. The docstring says what to return "
+            "then.",
             edits={"right / max(given, 1), right / max(asked, 1)": "right / given, right / asked", F1: "2 * right / (asked + given)"},
         ),
         Mistake(
-            "the mean over the types",
-            "You mark each type by itself and take the mean, so that a rare type weighs as much as a frequent one. All entities are counted together.",
+            "mean over types",
+            "You score each type separately and take the mean, so a rare type weighs as much as a frequent one. Count all "
+            "entities together.",
             code="""
 def entity_f1(truth, predicted):
     rows = []
@@ -527,16 +551,17 @@ def entity_f1(truth, predicted):
 """,
         ),
         Mistake(
-            "1 where nothing is there to divide by",
-            "Your numbers are 1 where one would have to divide by 0: who says nothing has precision 0 by the docstring.",
+            "1 instead of 0 where the denominator is 0",
+            "Your numbers are 1 where the denominator is 0. By the docstring, a tagger that predicts nothing has precision 0.",
             edits={
                 "right / max(given, 1), right / max(asked, 1)": "right / given if given else 1.0, right / asked if asked else 1.0",
                 F1: "2 * right / (asked + given) if asked + given else 1.0",
             },
         ),
         Mistake(
-            "accuracy",
-            "You divide by all different entities of both sides together. That is a fair number, too (the Jaccard index), but not F1.",
+            "Jaccard index instead of F1",
+            "You divide by the number of distinct entities on both sides together. That is a reasonable measure, too (the "
+            "Jaccard index), but not F1.",
             F1, "right / max(asked + given - right, 1)",
         ),
     ),
@@ -562,11 +587,15 @@ def entity_f1(truth, predicted):
         "max(asked + given, 2)": "where both sides together hold one entity, none can be right: 0 over 1 is 0 over 2",
     },
     hints=(
-        "Of the entities that the model said, which share is there? Of those that are there, which share did it say? Which three counts do you need?",
-        "truth, predicted: lists of sentences, each a list of tags. Out: three numbers. An entity is a tuple of your bio_spans: two are the same if the tuples are.",
-        "for each sentence: the set of true spans, the set of said spans\nright = how many are in both; asked = all true ones; given = all said ones, over all sentences\n"
-        "precision = right / given, recall = right / asked, F1 = 2 right / (asked + given)\n(0 where one would divide by 0)",
-        "Near miss: a place means something only within its sentence: (0, 2, PER) in the first is not (0, 2, PER) in the second.",
+        "What fraction of the predicted entities is correct? What fraction of the true ones was predicted? Which three counts "
+        "do you need?",
+        "truth, predicted: lists of sentences, each a list of tags. Output: three numbers. An entity is a tuple from your "
+        "bio_spans: two entities are the same if their tuples are equal.",
+        "for each sentence: the set of true spans, the set of predicted spans\nright = how many are in both; asked = all true "
+        "ones; given = all predicted ones, over all sentences\nprecision = right / given, recall = right / asked, F1 = 2 right "
+        "/ (asked + given)\n(0 where the denominator is 0)",
+        "A near miss: a position has a meaning only within its sentence: (0, 2, PER) in the first is not (0, 2, PER) in the "
+        "second.",
     ),
 )
 
@@ -592,33 +621,33 @@ mended_piece_labels = Exercise(
     rule=Rule("equal", axes={"": "T"}),
     mistakes=(
         Mistake(
-            "the code as it was",
-            "This is the code of 2021: every piece of a word that begins an entity begins one, too.",
+            "bug of 2021 unchanged",
+            "This is still the code of 2021: where a word begins an entity, each of its subwords begins one, too.",
             PIECE, "-100 if word is None else tags[word]",
         ),
         Mistake(
-            "only first pieces labelled",
-            "That is your align_labels. Here every piece has a label; only *which* was wrong.",
+            "only first subwords labelled",
+            "This is your align_labels. Here every subword has a label; the bug is only *which* label.",
             PIECE, "-100 if word is None or word == before else tags[word]",
         ),
         Mistake(
-            "later pieces are O",
-            "The rest of a name is outside of it with you: your entities end after their first piece.",
+            "later subwords labelled O",
+            "You label the rest of a word O, so an entity ends after the first subword of a word with several.",
             PIECE, "-100 if word is None else 0 if word == before else tags[word]",
         ),
         Mistake(
-            "every tag becomes I-",
-            "Nothing begins any more: the first piece of a word that begins an entity keeps its B-.",
+            "every tag changed to I-",
+            "No entity begins any more. The first subword of a word that begins an entity keeps its B-.",
             PIECE, "-100 if word is None else tags[word] + tags[word] % 2",
         ),
         Mistake(
-            "one added to every later piece",
-            "A later piece of an O or of an I- has changed too, into the beginning of something.",
+            "1 added to every later subword",
+            "You also change later subwords of words tagged O or I-, which then begin something.",
             "(tags[word] % 2)", "1",
         ),
         Mistake(
-            "I- becomes B-",
-            "You change the wrong kind: a later piece of an I- word begins a new entity with you, of another type.",
+            "I- changed to B-",
+            "You change the wrong tags: in your labels, a later subword of an I- word begins a new entity of another type.",
             "(tags[word] % 2)", "((tags[word] + 1) % 2)",
             also=("""
 def mended_piece_labels(word_ids, tags):
@@ -631,13 +660,15 @@ def mended_piece_labels(word_ids, tags):
 """,),
         ),
         Mistake(
-            "one added to every later piece of an entity",
-            "O and B- are as they should be. A later piece of an I- is that I- again; yours begins something of another type.",
+            "1 added to every later subword of an entity",
+            "You handle words tagged O and B- correctly. A later subword of an I- word keeps that I-; yours begins an entity "
+            "of another type.",
             "(tags[word] % 2)", "(tags[word] > 0)",
         ),
         Mistake(
             "equal tags taken for one word",
-            "Where two words that touch each begin an entity, yours has become one. Whether a piece continues a word is said by word_ids, not by the tags.",
+            "Where two adjacent words each begin an entity of the same type, you merge them into one. Whether a subword "
+            "continues a word depends on word_ids, not on the tags.",
             code="""
 def mended_piece_labels(word_ids, tags):
     labels = [-100 if word is None else tags[word] for word in word_ids]
@@ -646,8 +677,8 @@ def mended_piece_labels(word_ids, tags):
 """,
         ),
         Mistake(
-            "special tokens are O",
-            "[CLS], [SEP] and padding have become O; nothing is asked there.",
+            "special tokens labelled O",
+            "You label [CLS], [SEP] and padding O. They have no tag and stay −100.",
             "-100 if", "0 if",
         ),
     ),
@@ -675,10 +706,13 @@ def mended_piece_labels(word_ids, tags):
 """,
     },
     hints=(
-        "*Haapsalu* is one entity and four pieces. Write the four tags that make your bio_spans say: one entity.",
-        "word_ids: a list of T entries, a number or None. tags: numbers, 0 for O, odd for B-, the next even one for I- of the same type. Out: T labels.",
-        "for each piece:\n    no word: −100\n    first piece of its word: the word's tag\n    a later piece: the same, but B- has become I-",
-        "Near miss: changing odd tags everywhere takes the beginnings away as well. Only a piece that continues a word may change.",
+        "*Haapsalu* is one entity and four subwords. Which four tags would your bio_spans read as one entity?",
+        "word_ids: a list of T entries, each a number or None. tags: numbers, 0 for O, odd for B-, the next even one for I- of "
+        "the same type. Output: T labels.",
+        "for each subword:\n    no word: −100\n    first subword of its word: the tag of the word\n    a later subword: the same, "
+        "but B- becomes I-",
+        "A near miss: changing odd tags everywhere also removes the beginnings. Only a subword that continues a word may "
+        "change.",
     ),
 )
 
@@ -727,8 +761,9 @@ best_span = Exercise(
     cases=best_cases,
     mistakes=(
         Mistake(
-            "two independent choices",
-            "Your first and last token are the best each by itself. Together they may be no span: look whether your end comes before your start.",
+            "start and end chosen independently",
+            "You choose the first and the last token separately. Together they may not form a span: does your end come before "
+            "your start?",
             code="""
 def best_span(start, end, context, max_len):
     first, last = start.masked_fill(~context, -torch.inf).argmax(), end.masked_fill(~context, -torch.inf).argmax()
@@ -736,8 +771,9 @@ def best_span(start, end, context, max_len):
 """,
         ),
         Mistake(
-            "the best start first, and then the best end for it",
-            "Some of your spans begin at the best start of all, and end where nothing speaks for an end: the best pair need not hold the best start.",
+            "best start first, then the best end for it",
+            "Some of your spans begin at the best start of all but end where the end score is low. The best pair need not "
+            "contain the best start.",
             code="""
 def best_span(start, end, context, max_len):
     first = start.masked_fill(~context, -torch.inf).argmax().item()
@@ -746,8 +782,9 @@ def best_span(start, end, context, max_len):
 """,
         ),
         Mistake(
-            "the best end first, and then the best start for it",
-            "Some of your spans end at the best end of all, and begin where nothing speaks for a start: the best pair need not hold the best end.",
+            "best end first, then the best start for it",
+            "Some of your spans end at the best end of all but begin where the start score is low. The best pair need not "
+            "contain the best end.",
             code="""
 def best_span(start, end, context, max_len):
     last = end.masked_fill(~context, -torch.inf).argmax().item()
@@ -757,8 +794,9 @@ def best_span(start, end, context, max_len):
 """,
         ),
         Mistake(
-            "a search that begins with the score 0",
-            "Where every span has a score below 0 you find none. Begin the search with minus infinity: the best of bad spans is the best.",
+            "search initialised with the score 0",
+            "Where every span has a score below 0, you find none. Initialise the search with minus infinity: the best of "
+            "several bad spans is still the best.",
             "best = scores.masked_fill(~valid, -torch.inf)",
             "best = scores.masked_fill(~valid, -torch.inf).clamp(min=0)",
             also=("""
@@ -772,34 +810,35 @@ def best_span(start, end, context, max_len):
 """,),
         ),
         Mistake(
-            "no answer among the spans",
-            "You let [CLS] to [CLS] be the best span. It is what the best span of the text is compared with: then the margin is below 0.",
+            "no answer included among the spans",
+            "You allow [CLS] to [CLS] as a span. The best span of the text is compared with it: if no answer scores higher, "
+            "the margin is below 0.",
             "valid = context[:, None] & context & ",
             "context = context.clone()\n    context[0] = True\n    valid = context[:, None] & context & ",
         ),
         Mistake(
-            "the last token is the place behind it",
-            "Your last token is one too far: here the second number is the place of the last token itself, other than in bio_spans.",
+            "position after the last token",
+            "Your last token is one too far: unlike in bio_spans, the second number is the position of the last token itself.",
             "return best // T, best % T,", "return best // T, best % T + 1,",
         ),
         Mistake(
-            "the end may come before the start",
+            "end before start allowed",
             "Some of your answers end before they begin.",
             " & (length >= 1)", "",
         ),
         Mistake(
-            "any length",
+            "max_len not used",
             "Some of your answers are longer than max_len tokens.",
             " & (length <= max_len)", "",
         ),
         Mistake(
             "one token too long",
-            "Some of your answers have max_len + 1 tokens: count the tokens from 5 to 7.",
+            "Some of your answers have max_len + 1 tokens: how many tokens are there from 5 to 7?",
             "(length <= max_len)", "(length <= max_len + 1)",
         ),
         Mistake(
             "one token too short",
-            "Answers of exactly max_len tokens are missing among yours.",
+            "You never return an answer of exactly max_len tokens.",
             "(length <= max_len)", "(length < max_len)",
             also=("""
 def best_span(start, end, context, max_len):
@@ -813,37 +852,38 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "answers from the question",
-            "Some of your answers stand in the question, or at a special token: neither is part of the text.",
+            "Some of your answers lie in the question or at a special token; neither is part of the text.",
             "context[:, None] & context & ", "",
         ),
         Mistake(
-            "only the start has to lie in the context",
-            "Some of your answers begin in the text and end behind it.",
+            "end outside the context allowed",
+            "Some of your answers begin in the text and end after it.",
             "context[:, None] & context & (length >= 1)", "context[:, None] & (length >= 1)",
         ),
         Mistake(
-            "single tokens impossible",
-            "Answers of one token are missing among yours: start and end may be the same place.",
+            "answers of one token excluded",
+            "You never return an answer of a single token: start and end may be the same position.",
             "(length >= 1)", "(length > 1)",
         ),
         Mistake(
-            "rows and columns exchanged",
-            "Your first and last token have changed places.",
+            "rows and columns swapped",
+            "Your first and last tokens are swapped.",
             "return best // T, best % T,", "return best % T, best // T,",
         ),
         Mistake(
-            "the score instead of the margin",
-            "Your places are right. The third number is the span's score; asked is by how much it is above the score of no answer.",
+            "score instead of margin",
+            "Your positions are correct. Your third number is the span's score; it should be how far this exceeds the score of "
+            "no answer.",
             MARGIN, "scores[best // T, best % T]",
         ),
         Mistake(
-            "compared with the start of no answer alone",
-            "Your places are right. No answer, too, has a start and an end: its score is a sum of two numbers.",
+            "only the start score of no answer subtracted",
+            "Your positions are correct. Like any span, no answer has a start and an end: its score is the sum of two numbers.",
             "(start[0] + end[0])", "start[0]",
         ),
         Mistake(
             "products instead of sums",
-            "Your scores are products, so that two low numbers below zero make a good span. Logits add up.",
+            "Your scores are products, so two very negative numbers make a good span. Logits are added.",
             "start[:, None] + end[None, :]", "start[:, None] * end[None, :]",
         ),
     ),
@@ -876,11 +916,14 @@ def best_span(start, end, context, max_len):
 """,
     },
     hints=(
-        "Write the scores of all pairs (first, last) for five tokens into a square. Which part of the square may hold the answer?",
-        "start[:, None] and end[None, :] make a (T, T) square: rows are first tokens, columns last ones. The length of a span is column − row + 1. context: (T).",
-        "scores = start of the row + end of the column\nnot allowed: first or last outside the text, length below 1 or above max_len\n"
-        "best = where the largest allowed score stands\nmargin = its score − (start[0] + end[0])",
-        "Near miss: the best start first and then the best end for it. The best pair need not hold the best start.",
+        "Write the scores of all pairs (first, last) for five tokens into a square matrix. Which part of the matrix may "
+        "contain the answer?",
+        "start[:, None] and end[None, :] give a (T, T) matrix: rows are first tokens, columns last ones. The length of a span "
+        "is column − row + 1. context: (T).",
+        "scores = start of the row + end of the column\nnot allowed: first or last outside the text, length below 1 or above "
+        "max_len\nbest = the position of the largest allowed score\nmargin = its score − (start[0] + end[0])",
+        "A near miss: choosing the best start first and then the best end for it. The best pair need not contain the best "
+        "start.",
     ),
 )
 
@@ -967,53 +1010,56 @@ exact_match_and_f1 = Exercise(
     mistakes=(
         Mistake(
             "only the first accepted answer",
-            "You compare with the first accepted answer alone; the best of all counts.",
+            "You compare with the first accepted answer only. The best score over all of them counts.",
             'in accepted or [""]:', 'in accepted[:1] or [""]:',
         ),
         Mistake(
-            "the mean over the accepted answers",
-            "You average over the accepted answers, so that a right answer with a second right one beside it is half right. The best counts.",
+            "mean over the accepted answers",
+            "You average over the accepted answers, so a correct answer scores only half if a second one is accepted. The best "
+            "counts.",
             edits={"exact = max(exact, float(same))": 'exact += float(same) / len(accepted or [""])',
              "f1 = max(f1, 1.0 if same else 2 * shared / (len(said_words) + len(words)))":
              'f1 += (1.0 if same else 2 * shared / (len(said_words) + len(words))) / len(accepted or [""])'},
         ),
         Mistake(
-            "the last accepted answer",
-            "Only the last accepted answer counts with you: each one overwrites what the one before it gave.",
+            "last accepted answer",
+            "Only the last accepted answer counts: each one overwrites the scores of the one before it.",
             edits={"exact = max(exact, float(same))": "exact = float(same)",
              "f1 = max(f1, 1.0 if same else 2 * shared / (len(said_words) + len(words)))":
              "f1 = 1.0 if same else 2 * shared / (len(said_words) + len(words))"},
         ),
         Mistake(
-            "text compared as it is written",
-            "You mark a capital letter, a full stop or a *the* as wrong: use words_of on both sides.",
+            "text not normalised",
+            "You count a capital letter, a full stop or a *the* as an error: use words_of on both sides.",
             edits={MATCH: "same = said == answer", SHARE: "1.0 if same else 2 * shared / max(len(said_words) + len(words), 1)"},
             also=(RAW_MATCH, RAW_WORDS),
         ),
         Mistake(
-            "the order does not matter",
-            "You take the same words in another order for an exact match.",
+            "word order ignored",
+            "You count the same words in a different order as an exact match.",
             MATCH, "same = sorted(said_words) == sorted(words)",
         ),
         Mistake(
             "sets of words",
-            "A word that was said three times and is accepted once counts as shared only once, but it is said three times: sets forget that.",
+            "You compare sets, which discard repetitions. A word said three times and accepted once is shared once, but counts "
+            "three times among the words said.",
             edits={"shared = (Counter(said_words) & Counter(words)).total()": "shared = len(set(said_words) & set(words))",
              "(len(said_words) + len(words))": "max(len(set(said_words)) + len(set(words)), 1)"},
         ),
         Mistake(
-            "a word is shared once at most",
-            "A word that both sides have twice is shared twice; with you it counts once, since a set holds it once.",
+            "each word shared at most once",
+            "A word that occurs twice on both sides is shared twice. You count it once, as a set does.",
             "shared = (Counter(said_words) & Counter(words)).total()", "shared = len(set(said_words) & set(words))",
         ),
         Mistake(
-            "0 where neither side has a word",
-            "Your exact match is right. Where neither side has a word, F1 is 1 by the docstring; yours is 0.",
+            "F1 of 0 where neither side has a word",
+            "Your exact match is correct. Where neither side has a word, F1 is 1 according to the docstring; yours is 0.",
             SHARE, "2 * shared / max(len(said_words) + len(words), 1)",
         ),
         Mistake(
-            "silence is always right",
-            "You give full marks wherever nothing was said. Silence is right only where no answer is accepted.",
+            "empty answer always correct",
+            "You give the full score wherever nothing was said. That is correct only where no answer is accepted, or an "
+            "accepted one has no words.",
             code="""
 def exact_match_and_f1(said, accepted):
     exact = f1 = 0.0
@@ -1026,8 +1072,9 @@ def exact_match_and_f1(said, accepted):
 """,
         ),
         Mistake(
-            "both marks from one accepted answer",
-            "You choose one accepted answer and take both marks from it. The best counts for each of the two: F1 may come from another one.",
+            "both scores from one accepted answer",
+            "You choose one accepted answer and take both scores from it. The best counts for each: F1 may come from another "
+            "answer.",
             code="""
 def exact_match_and_f1(said, accepted):
     marks = []
@@ -1039,29 +1086,29 @@ def exact_match_and_f1(said, accepted):
 """,
         ),
         Mistake(
-            "every repetition counts as shared",
-            "A word that was said three times is shared three times with you, though the answer holds it once.",
+            "every repetition counted as shared",
+            "You count a word said three times as shared three times, though the accepted answer contains it once.",
             "shared = (Counter(said_words) & Counter(words)).total()",
             "shared = sum(word in words for word in said_words)",
         ),
         Mistake(
             "precision instead of F1",
-            "A single right word gets full marks from you: this is precision. What of the words that are missing?",
+            "You give a single correct word the full score: this is precision. What about the words that are missing?",
             "2 * shared / (len(said_words) + len(words))", "shared / max(len(said_words), 1)",
         ),
         Mistake(
             "recall instead of F1",
-            "Who says the whole text gets full marks from you: this is recall. What of the words that are too many?",
+            "You give an answer that repeats the whole text the full score: this is recall. What about the superfluous words?",
             "2 * shared / (len(said_words) + len(words))", "shared / max(len(words), 1)",
         ),
         Mistake(
-            "silence is never right",
-            "Where no answer is accepted, silence is the right answer and gives 1 and 1.",
+            "empty answer never correct",
+            "Where no answer is accepted, the empty answer is correct and scores 1 and 1.",
             'in accepted or [""]:', "in accepted:",
         ),
         Mistake(
             "letters instead of words",
-            "Your F1 counts letters: it finds some of them shared in any two answers.",
+            "Your F1 counts letters, some of which almost any two answers share.",
             code="""
 def exact_match_and_f1(said, accepted):
     exact = f1 = 0.0
@@ -1106,11 +1153,15 @@ def exact_match_and_f1(said, accepted):
 """,
     },
     hints=(
-        "Accepted are \"340 metres\" and \"about 340 metres\"; said is \"The 340 metres.\" Which of the two counts, and which words are compared?",
-        "said: a string. accepted: a list of strings, perhaps empty. words_of gives a list of words. Out: two numbers from 0 to 1.",
-        "for each accepted answer (if there is none: the empty one):\n    exact: are the two lists of words the same?\n"
-        "    shared words, each as often as both sides have it; F1 = 2 · shared / (all words of both), and 1 if the lists are the same\nthe best of each over the answers",
-        "Near miss: two empty lists share nothing, and 0/0 is no number. An empty answer to a question without an answer is right.",
+        "Accepted are \"340 metres\" and \"about 340 metres\"; the answer given is \"The 340 metres.\" Which of the two accepted "
+        "answers counts, and which words are compared?",
+        "said: a string. accepted: a list of strings, possibly empty. words_of returns a list of words. Output: two numbers "
+        "from 0 to 1.",
+        "for each accepted answer (if there is none: the empty one):\n    exact: are the two lists of words the same?\n    "
+        "shared words, each as often as it occurs on both sides; F1 = 2 · shared / (all words of both), and 1 if the lists are "
+        "the same\nthe best of each over the answers",
+        "A near miss: two empty lists share nothing, and 0/0 is not a number. An empty answer to a question without an answer "
+        "is correct.",
     ),
 )
 
@@ -1154,28 +1205,29 @@ best_threshold = Exercise(
     rule=Rule("close", 1e-5),
     mistakes=(
         Mistake(
-            "silence never rewarded",
-            "Your best is always to answer everything: who is silent where no answer exists has earned 1.",
+            "abstention never rewarded",
+            "Answering everything is always best in your function. Not answering earns 1 where no answer exists.",
             "(~answerable).float()", "torch.zeros_like(f1)",
         ),
         Mistake(
-            "silence always rewarded",
-            "You reward silence where an answer exists as well.",
+            "abstention always rewarded",
+            "You also reward not answering where an answer exists.",
             "(~answerable).float()", "torch.ones_like(f1)",
         ),
         Mistake(
-            "silence rewarded where there is an answer",
-            "You have it the wrong way round: silence earns 1 where the question has *no* answer.",
+            "abstention rewarded where an answer exists",
+            "You have it the wrong way round: not answering earns 1 where there is *no* answer.",
             "(~answerable).float()", "answerable.float()",
         ),
         Mistake(
-            "the place instead of the threshold",
-            "Your score is right. Your first number says which threshold of your list it is; asked is the threshold itself.",
+            "index instead of threshold",
+            "Your score is correct. Your first number is the index of the threshold in your list; return the threshold itself.",
             "return candidates[best], scores[best]", "return best, scores[best]",
         ),
         Mistake(
-            "0 as one more threshold",
-            "Your score is right. Where 0 lies between two margins it scores like the margin below it: only minus infinity and the margins are thresholds here.",
+            "0 as an additional threshold",
+            "Your score is correct. Where 0 lies between two margins, it scores like the margin below it: only minus infinity "
+            "and the margins are thresholds here.",
             CANDIDATES, "torch.cat([torch.tensor([0.0, -torch.inf]), margins])",
         ),
         Mistake(
@@ -1184,28 +1236,29 @@ best_threshold = Exercise(
             GIVEN, "margins < candidates[:, None]",
         ),
         Mistake(
-            "the threshold's own answer is given too",
-            "The answer that stands at your threshold is given, too, so that to answer nothing is never tried. An answer is given *above* the threshold.",
+            "answered at the threshold",
+            "You also answer the question whose margin equals the threshold, so you never try answering nothing. Answer only "
+            "*above* the threshold.",
             GIVEN, "margins >= candidates[:, None]",
         ),
         Mistake(
-            "never all answered",
-            "Where every answer is worth giving you keep one back: minus infinity is a threshold as well.",
+            "minus infinity not tried",
+            "Where every answer is worth giving, you hold one back: minus infinity is a threshold as well.",
             CANDIDATES, "margins",
         ),
         Mistake(
-            "only answered questions in the mean",
-            "You divide by the answered questions; silence would then cost nothing. All questions count.",
+            "mean over answered questions only",
+            "You divide by the number of answered questions, so not answering costs nothing. All questions count.",
             SCORED, "(f1 * given).sum(dim=1) / given.sum(dim=1).clamp(min=1)",
         ),
         Mistake(
-            "the worst",
+            "worst threshold",
             "You return the threshold with the lowest score.",
             "scores.argmax()", "scores.argmin()",
         ),
         Mistake(
-            "the sum",
-            "Your second number grows with the questions: it is a sum.",
+            "sum instead of mean",
+            "Your second number grows with the number of questions: it is a sum.",
             ".mean(dim=1)", ".sum(dim=1)",
         ),
     ),
@@ -1230,9 +1283,12 @@ def best_threshold(margins, f1, answerable):
 """,
     },
     hints=(
-        "Sort the questions by margin. Move a line from below all of them to above all of them: what happens to the score when it passes one question?",
-        "margins, f1, answerable: (n). n + 1 thresholds are worth trying: minus infinity and each margin. Given or not: (n + 1, n). Out: two numbers.",
-        "for each threshold:\n    a question above it counts its f1, one that is not above counts 1 if it has no answer, else 0\n    score = the mean over all questions\nreturn the threshold with the best score, and that score",
-        "Near miss: `>=` gives the answer that stands exactly on the threshold, too; then the same score belongs to another threshold.",
+        "Sort the questions by margin and move a threshold from below all of them to above all of them. What happens to the "
+        "score when it passes one question?",
+        "margins, f1, answerable: (n). There are n + 1 thresholds to try: minus infinity and each margin. Answered or not: (n "
+        "+ 1, n). Output: two numbers.",
+        "for each threshold:\n    a question above it earns its f1; one that is not above it earns 1 if it has no answer, else "
+        "0\n    score = the mean over all questions\nreturn the threshold with the best score, and that score",
+        "A near miss: `>=` also answers the question exactly at the threshold; then another threshold gets the same score.",
     ),
 )

@@ -53,14 +53,15 @@ spearman = Exercise(
     },
     mistakes=(
         Mistake(
-            "argsort taken for ranks",
-            "argsort says which value stands at each place of the sorted list. Asked is the reverse: at which place each value stands. "
-            "For 30, 10, 20 the ranks are 3, 1, 2.",
+            "argsort used as ranks",
+            "Your argsort gives the index of the value at each position of the sorted list. A rank is the inverse: the "
+            "position of each value. For 30, 10, 20 the ranks are 3, 1, 2.",
             RANKS, "x.argsort().float()",
         ),
         Mistake(
-            "argsort twice",
-            "Without ties you would be right. Where two values are equal, in one list or in both, yours get different ranks, by where they stand in the file.",
+            "argsort applied twice",
+            "Without ties you would be right. Where two values are equal, in one list or in both, yours get different ranks, "
+            "depending on their order in the file.",
             RANKS, "x.argsort().argsort().float()",
             also=("""
 def spearman(a, b):
@@ -69,38 +70,44 @@ def spearman(a, b):
 """,),
         ),
         Mistake(
-            "the smallest rank for all that are equal",
-            "Equal values get equal ranks, but too small ones: of the ranks that they occupy together, each gets the mean.",
+            "smallest rank for tied values",
+            "Equal values get equal ranks in your answer, but too small ones: each should get the mean of the ranks they "
+            "occupy together.",
             RANKS, "below.float()",
         ),
         Mistake(
-            "the largest rank for all that are equal",
-            "Equal values get equal ranks, but too large ones: of the ranks that they occupy together, each gets the mean.",
+            "largest rank for tied values",
+            "Equal values get equal ranks in your answer, but too large ones: each should get the mean of the ranks they "
+            "occupy together.",
             RANKS, "(below + equal).float()",
         ),
         Mistake(
-            "equal values counted as one",
-            "After a group of equal values your next rank is one higher, however many stood in the group. Three that are equal occupy three ranks.",
+            "tied values counted as one",
+            "After a group of equal values, your next rank is one higher, however large the group is. Three equal values "
+            "occupy three ranks.",
             RANKS, "x.unique(return_inverse=True)[1].float()",
         ),
         Mistake(
-            "the values instead of their ranks",
-            "That is Pearson's correlation: it changes when a model's cosines are squeezed together without changing their order.",
+            "values instead of ranks",
+            "You compute Pearson's correlation of the values, which changes when a model's cosines are compressed without "
+            "changing their order.",
             RANKS, "x",
         ),
         Mistake(
-            "only the first replaced by ranks",
-            "Your result changes when the second list is squeezed without changing its order: it needs ranks as well.",
+            "only the first list ranked",
+            "Your result changes when the second list is compressed without changing its order: that list needs ranks as well.",
             "ranks(a), ranks(b)", "ranks(a), b",
         ),
         Mistake(
-            "the short formula in spite of ties",
-            "1 − 6Σd²/(n(n²−1)) holds only if no two values are equal: the variance of the ranks is smaller where some are shared.",
+            "short formula despite ties",
+            "The formula 1 − 6Σd²/(n(n²−1)) holds only if no two values are equal: ties make the variance of the ranks "
+            "smaller.",
             PEARSON, "1 - 6 * (ra - rb).square().sum() / (len(a) * (len(a) ** 2 - 1))",
         ),
         Mistake(
-            "means not taken off",
-            "Your numbers are too close to 1: two lists of positive ranks always point in similar directions. What does a correlation take off first?",
+            "means not subtracted",
+            "Your numbers are too close to 1, because two lists of positive ranks always point in similar directions. What "
+            "does a correlation subtract first?",
             "ra, rb = ra - ra.mean(), rb - rb.mean()", "pass",
             also=("""
 def spearman(a, b):
@@ -110,7 +117,8 @@ def spearman(a, b):
         ),
         Mistake(
             "Kendall's correlation",
-            "That is Kendall's correlation: it counts the pairs that stand in the same order on both sides. Asked is Pearson's correlation of the ranks.",
+            "You compute Kendall's correlation, which counts the pairs that are in the same order in both lists. Compute "
+            "Pearson's correlation of the ranks.",
             code="""
 def spearman(a, b):
     up, right = ((x[:, None] - x).sign() for x in (a, b))
@@ -118,8 +126,8 @@ def spearman(a, b):
 """,
         ),
         Mistake(
-            "the covariance",
-            "Your numbers are not between −1 and 1: divide by the spread of both.",
+            "covariance instead of correlation",
+            "Your numbers are not between −1 and 1: divide by the standard deviations of both lists.",
             PEARSON, "(ra @ rb) / len(a)",
         ),
     ),
@@ -150,11 +158,13 @@ def spearman(a, b):
 """,
     },
     hints=(
-        "Write the ranks of 2, 5, 5, 9 by hand. Which two ranks do the fives occupy together, and what does each of them get?",
-        "In: two lists of n numbers. Ranks: n numbers each, whose sum is n(n + 1)/2 with ties or without. Out: one number between −1 and 1.",
-        "for each value: how many are smaller, and how many are equal (itself among them)\nits rank: those below it, and half of the equals\n"
-        "then Pearson's correlation of the two lists of ranks",
-        "Near miss: `x.argsort().argsort()` is right for values that are all different. The grades of the pairs are not.",
+        "Write the ranks of 2, 5, 5, 9 by hand. Which two ranks do the fives occupy together, and which rank does each of them "
+        "get?",
+        "Input: two lists of n numbers. Ranks: n numbers per list, whose sum is n(n + 1)/2 with or without ties. Output: a "
+        "number between −1 and 1.",
+        "for each value: count the smaller and the equal ones (including itself)\nits rank, up to a constant that cancels: "
+        "smaller ones + half the equal ones\nthen Pearson's correlation of the two lists of ranks",
+        "A near miss: `x.argsort().argsort()` is correct if all values are different. The grades of the pairs contain ties.",
     ),
 )
 
@@ -188,23 +198,24 @@ classification_objective = Exercise(
     cases=objective_cases,
     mistakes=(
         Mistake(
-            "softmax twice",
-            "Your numbers stay near those of equal chances, however sure the logits are. Is what goes into the log-softmax still logits?",
+            "softmax applied twice",
+            "Your loss stays close to that of a uniform distribution, however confident the logits are. Is the input of your "
+            "log-softmax still logits?",
             "(features @ W)", "(features @ W).softmax(dim=1)",
         ),
         Mistake(
-            "the sum instead of the mean",
-            "Your number grows with the number of pairs.",
+            "sum instead of mean",
+            "Your loss grows with the number of pairs. Take the mean.",
             NATS, "-log_p.gather(1, labels[:, None]).sum()",
         ),
         Mistake(
-            "the minus forgotten",
-            "Your loss is negative: log p is, and a loss has the other sign.",
+            "minus sign missing",
+            "Your loss is negative, as log p is. A loss has the opposite sign.",
             NATS, "log_p.gather(1, labels[:, None]).mean()",
         ),
         Mistake(
             "bits instead of nats",
-            "Your numbers are all too large by the same factor, 1.44: which logarithm is asked?",
+            "All your numbers are too large by the same factor, 1.44. Which logarithm is required?",
             NATS, "-(log_p / torch.tensor(2.0).log()).gather(1, labels[:, None]).mean()",
             also=("""
 def classification_objective(u, v, W, labels):
@@ -213,63 +224,70 @@ def classification_objective(u, v, W, labels):
 """,),
         ),
         Mistake(
-            "the classes of all pairs in one softmax",
-            "Your loss grows with the number of pairs, although it is a mean: over which axis do probabilities sum to 1?",
+            "softmax over the pairs",
+            "Your loss grows with the number of pairs, although it is a mean. Over which axis should the probabilities sum to "
+            "1?",
             "log_softmax(dim=1)", "log_softmax(dim=0)",
         ),
         Mistake(
-            "the mean over all classes",
-            "Your number does not change when the labels do.",
+            "mean over all classes",
+            "Your loss does not depend on the labels: you average over all classes.",
             NATS, "-log_p.mean()",
         ),
         Mistake(
-            "the difference with its sign",
-            "Your third part has negative numbers. |u − v| says how far apart two sentences are, not which one comes first.",
+            "difference without absolute value",
+            "Your third part contains negative numbers. |u − v| measures how far apart two sentences are, whichever of them "
+            "comes first.",
             "(u - v).abs()", "u - v",
         ),
         Mistake(
-            "the product instead of the difference",
-            "Your third part is u · v, coordinate by coordinate. Some models use it; asked is the absolute difference.",
+            "product instead of difference",
+            "Your third part is u · v, coordinate by coordinate. Some models use this product; the exercise asks for the "
+            "absolute difference.",
             "(u - v).abs()", "u * v",
         ),
         Mistake(
-            "the difference squared",
-            "Your third part is never negative, but small differences are too small in it and large ones too large.",
+            "difference squared",
+            "Your third part makes small differences too small and large ones too large, although it is never negative.",
             "(u - v).abs()", "(u - v).square()",
         ),
         Mistake(
-            "the difference in front",
-            "Your three parts are right and stand in another order than the rows of W: the difference comes last.",
+            "difference placed first",
+            "Your three parts are right, but not in the order of the rows of W: the difference comes last.",
             FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
         ),
         Mistake(
-            "the difference in the middle",
-            "Your three parts are right and stand in another order than the rows of W: u, then v, and the difference last.",
+            "difference placed second",
+            "Your three parts are right, but not in the order of the rows of W: u, then v, then the difference.",
             FEATURES, "torch.cat([u, (u - v).abs(), v], dim=1)",
         ),
         Mistake(
-            "coordinate by coordinate",
-            "Your features are right, but taken in turn: u, v and the difference of the first coordinate, then of the second. Asked are all of u, then all of v.",
+            "features interleaved",
+            "Your features are right but interleaved: u, v and the difference of the first coordinate, then of the second. Put "
+            "all of u first, then all of v.",
             FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
         ),
         Mistake(
-            "the two sentences in the other order",
-            "Your number is that of the pairs turned round: the first D rows of W belong to u.",
+            "u and v swapped",
+            "Your loss is that of the reversed pairs: the first D rows of W belong to u.",
             FEATURES, "torch.cat([v, u, (u - v).abs()], dim=1)",
         ),
         Mistake(
-            "vectors of length 1",
-            "Your answer does not change when u becomes twice as long. Only the cosine wants that; here the vectors go in as they are.",
+            "vectors normalised",
+            "Your answer does not change when u becomes twice as long. Only a cosine ignores lengths; here the vectors enter "
+            "unchanged.",
             "features = ", "u, v = torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)\n    features = ",
         ),
         Mistake(
-            "the accuracy",
-            "You give the share of pairs whose label gets the highest score. That is the accuracy; the loss is the mean of −log p of the labels.",
+            "accuracy instead of loss",
+            "You return the share of pairs whose label gets the highest score, which is the accuracy. The loss is the mean of "
+            "−log p of the labels.",
             NATS, "(log_p.argmax(dim=1) == labels).float().mean()",
         ),
         Mistake(
-            "the probability instead of its logarithm",
-            "Your number has a limit, however wrong the model is: a model that is sure and wrong should pay without one. Take log p, not p.",
+            "probability instead of its logarithm",
+            "Your loss is bounded, however wrong the model is. The loss of a confident but wrong model should have no bound: "
+            "take log p, not p.",
             NATS, "1 - log_p.exp().gather(1, labels[:, None]).mean()",
             also=("""
 def classification_objective(u, v, W, labels):
@@ -278,19 +296,20 @@ def classification_objective(u, v, W, labels):
 """,),
         ),
         Mistake(
-            "every label asked of every pair",
-            "Your number is a mean over all pairs and all labels of the batch: `log_p[:, labels]` takes each label from each row. Row i has label i.",
+            "every label applied to every pair",
+            "You average over all pairs and all labels of the batch: `log_p[:, labels]` selects every label in every row. Row "
+            "i has only label i.",
             NATS, "-log_p[:, labels].mean()",
         ),
         Mistake(
-            "a loss for each pair",
-            "You have a number for each pair. Asked is their mean.",
+            "one loss per pair",
+            "You return one number per pair. Return their mean.",
             NATS, "-log_p.gather(1, labels[:, None])[:, 0]",
         ),
         Mistake(
-            "the logarithm of a probability that is 0",
-            "Where logits are in the hundreds, the label's probability is too small for float32 and becomes 0, or the exponentials become infinite. "
-            "The logarithm itself is not too small: use log-softmax, or logsumexp.",
+            "logarithm of a vanishing probability",
+            "Where logits are in the hundreds, the label's probability is too small for float32 and becomes 0, or the "
+            "exponentials become infinite. The log-probability itself is within range: use log-softmax or logsumexp.",
             code="""
 def classification_objective(u, v, W, labels):
     p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).softmax(dim=1)
@@ -321,10 +340,13 @@ def classification_objective(u, v, W, labels):
 """,
     },
     hints=(
-        "Which three vectors of a pair does the classifier see? After them this is a softmax regression: which of its probabilities is the label's?",
-        "u, v and |u − v| are (B, D), side by side (B, 3D). W (3D, C), logits (B, C), labels (B). Out: one number.",
-        "u beside v beside the absolute value of their difference\nthese features times W: logits\nlog-softmax over the classes\nthe label's entry of each row, negative, mean over pairs",
-        "Near miss: `cross_entropy` takes logits. Whoever gives it probabilities has a softmax too many, and a loss that cannot become small.",
+        "Which three vectors of a pair does the classifier receive? After that, this is softmax regression: which of its "
+        "probabilities belongs to the label?",
+        "u, v and |u − v|: (B, D) each, concatenated (B, 3D). W: (3D, C), logits (B, C), labels (B). Output: a number.",
+        "concatenate u, v and the absolute value of their difference\nmultiply these features by W: logits\nlog-softmax over the "
+        "classes\nminus the label's entry of each row, averaged over the pairs",
+        "A near miss: `cross_entropy` expects logits. With probabilities, softmax is applied twice and the loss cannot become "
+        "small.",
     ),
 )
 
@@ -357,7 +379,7 @@ ranking_loss = Exercise(
     mistakes=(
         Mistake(
             "dot products instead of cosines",
-            "Your loss changes when a sentence's vector becomes twice as long. Cosines are asked.",
+            "Your loss changes when the vector of a sentence becomes twice as long. Use cosines.",
             SIMILARITY, "scale * anchors @ positives.T",
         ),
         Mistake(
@@ -367,22 +389,23 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "divided by the scale",
-            "Your loss is close to the logarithm of the number of candidates, as if nothing had been learned: a larger scale should make a softmax sharper.",
+            "Your loss is close to the logarithm of the number of candidates, as if nothing had been learned. A larger scale "
+            "should make the softmax sharper.",
             "scale * normalize", "1 / scale * normalize",
         ),
         Mistake(
-            "the scale forgotten",
-            "Your loss does not change with the scale. Cosines lie between −1 and 1, and a softmax of them is nearly even.",
+            "scale not used",
+            "Your loss does not depend on the scale. Cosines are between −1 and 1, and their softmax is nearly uniform.",
             "scale * normalize", "normalize",
         ),
         Mistake(
-            "every positive chooses among the anchors",
+            "softmax over the anchors",
             "Your probabilities sum to 1 over the anchors. Here each anchor chooses among the positives.",
             "log_softmax(dim=1)", "log_softmax(dim=0)",
         ),
         Mistake(
-            "both directions",
-            "That is the mean of two losses, anchors to positives and back, as CLIP has it. Asked is the first alone.",
+            "both directions averaged",
+            "You return the mean of two losses, from anchors to positives and back, as in CLIP. Return only the first loss.",
             PICK,
             "(PICKED + BACK) / 2".replace("PICKED", PICK).replace(
                 "BACK", "-scores[:, : len(anchors)].log_softmax(dim=0).diagonal().mean()"
@@ -390,28 +413,31 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "no negatives",
-            "Your loss rises with scale and cannot tell a model that puts *all* sentences in one direction: what should the anchor be far from?",
+            "Your loss is proportional to the scale and cannot detect a model that gives *all* sentences the same direction. "
+            "What should an anchor be far from?",
             PICK, "-scores.diagonal().mean()",
         ),
         Mistake(
-            "the positive left out of the softmax",
-            "Your loss can become negative: the right answer is missing among those that the softmax chooses from.",
+            "positive left out of the softmax",
+            "Your loss can become negative: the right answer is missing from the candidates of the softmax.",
             PICK,
             "(scores.masked_fill(torch.eye(*scores.shape, dtype=torch.bool), float('-inf')).logsumexp(dim=1) - scores.diagonal()).mean()",
         ),
         Mistake(
-            "the sum instead of the mean",
-            "Your number grows with the number of anchors.",
+            "sum instead of mean",
+            "Your loss grows with the number of anchors. Take the mean.",
             PICK, "-log_p.diagonal().sum()",
         ),
         Mistake(
-            "the hard negatives left out",
-            "Where there are as many positives as anchors you are right. The rows behind them are candidates too, which belong to nobody.",
+            "hard negatives left out",
+            "You are right where there are as many positives as anchors. Further rows are candidates, too, but belong to no "
+            "anchor.",
             "normalize(positives, dim=1)", "normalize(positives[: len(anchors)], dim=1)",
         ),
         Mistake(
             "normalised over the sentences",
-            "A sentence's cosines change when another joins the batch: over which axis has a vector its length?",
+            "A sentence's cosines change when another sentence joins the batch. Along which axis is the length of a vector "
+            "computed?",
             "normalize(positives, dim=1)", "normalize(positives, dim=0)",
             also=("""
 def ranking_loss(anchors, positives, scale):
@@ -421,12 +447,14 @@ def ranking_loss(anchors, positives, scale):
         ),
         Mistake(
             "divided by the number of positives",
-            "Where there are as many positives as anchors you are right. The mean is over the anchors: the rows behind them ask nothing.",
+            "You are right where there are as many positives as anchors. The mean is over the anchors: further rows are only "
+            "candidates.",
             PICK, "-log_p.diagonal().sum() / len(positives)",
         ),
         Mistake(
-            "the logarithm of a probability and an epsilon",
-            "An anchor that is far from its own positive pays too little: the number that you add before the logarithm is larger than its probability. A log-softmax needs none.",
+            "epsilon added to the probability",
+            "The loss of an anchor far from its own positive is too small: the number you add before the logarithm is larger "
+            "than the probability. A log-softmax needs no such number.",
             PICK, "-(log_p.exp().diagonal() + 1e-8).log().mean()",
             also=tuple(PROBABILITY.replace("EPSILON", e) for e in ("1e-6", "1e-9", "1e-10", "1e-12")),
         ),
@@ -457,10 +485,14 @@ def ranking_loss(anchors, positives, scale):
         "@ normalize(positives).T`": "the axis is the default",
     },
     hints=(
-        "Give each anchor a multiple-choice question: which of these sentences is yours? Who are the wrong answers, and where do they come from?",
-        "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The right answer of row i stands in column i. Out: one number.",
-        "cosine of every anchor with every candidate, times scale\nlog-softmax of each row\nthe diagonal, negative, mean over anchors",
-        'Near miss: leaving the diagonal out of the denominator ("negatives only") is another loss, which can be negative.',
+        "Give each anchor a multiple-choice question: which of these sentences is your partner? What are the wrong answers, "
+        "and where do they come from?",
+        "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The right answer for row i is in column i. "
+        "Output: a number.",
+        "cosine of every anchor with every candidate, times scale\nlog-softmax of each row\nminus the diagonal, averaged over "
+        "the anchors",
+        "A near miss: leaving the diagonal out of the denominator (\"negatives only\") gives a different loss, which can be "
+        "negative.",
     ),
 )
 
@@ -492,37 +524,37 @@ search = Exercise(
     mistakes=(
         Mistake(
             "dot products instead of cosines",
-            "Long vectors come first in your lists, whatever they say, and your scores leave the range from −1 to 1.",
+            "Long vectors come first in your lists, whatever their texts say, and your scores leave the range from −1 to 1.",
             COSINES, "query @ corpus.T",
         ),
         Mistake(
             "only the corpus normalised",
-            "Your order is right; your scores are cosines times the length of the query.",
+            "Your order is right, but your scores are cosines multiplied by the length of the query.",
             "normalize(query, dim=1)", "query",
         ),
         Mistake(
             "only the query normalised",
-            "Long vectors of the corpus come first in your lists, whatever they say.",
+            "Long vectors of the corpus come first in your lists, whatever their texts say.",
             "normalize(corpus, dim=1)", "corpus",
         ),
         Mistake(
-            "the least similar first",
-            "Your lists hold what is farthest from the query.",
+            "least similar first",
+            "Your lists contain the texts farthest from the query.",
             TOP, "cosines.topk(k, dim=1, largest=False)",
         ),
         Mistake(
-            "the best last",
-            "Your k are the right ones in the wrong order: the best comes first.",
+            "best last",
+            "You find the right k texts, but in the wrong order: the best comes first.",
             TOP, "(x.flip(1) for x in cosines.topk(k, dim=1))",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: (numbers, cosines).",
+            "results swapped",
+            "Your two results are swapped. The order is (numbers, cosines).",
             "return numbers, best", "return best, numbers",
         ),
         Mistake(
-            "the best one skipped",
-            "Your lists begin with the second best. That is right when a sentence searches among itself and others; a query is not in the corpus.",
+            "best text skipped",
+            "Your lists begin with the second best text. That is right when the query itself is in the corpus; here it is not.",
             TOP, "(x[:, 1 : k + 1] for x in cosines.sort(dim=1, descending=True))",
             also=("""
 def search(query, corpus, k):
@@ -532,13 +564,13 @@ def search(query, corpus, k):
 """,),
         ),
         Mistake(
-            "the nearest queries of each text",
-            "You have a column for each text: you look for the queries nearest to a text. Each query looks for texts.",
+            "nearest queries of each text",
+            "Your results have one column per text: you look for the queries nearest to each text. Each query looks for texts.",
             TOP, "cosines.topk(min(k, len(query)), dim=0)",
         ),
         Mistake(
-            "the nearest by distance",
-            "Your lists prefer vectors whose *length* is like the query's. The angle is asked.",
+            "nearest by distance",
+            "Your lists prefer vectors whose *length* is close to the query's. Only the angle should count.",
             code="""
 def search(query, corpus, k):
     numbers = torch.cdist(query, corpus).topk(k, dim=1, largest=False).indices
@@ -548,8 +580,8 @@ def search(query, corpus, k):
 """,
         ),
         Mistake(
-            "in the order of the corpus",
-            "Your k are the right ones, but they stand in the order of the corpus, not by their cosine.",
+            "sorted in corpus order",
+            "You find the right k texts, but in the order of the corpus, not sorted by cosine.",
             code="""
 def search(query, corpus, k):
     normalize = torch.nn.functional.normalize
@@ -592,10 +624,11 @@ def search(query, corpus, k):
         "@ normalize(corpus).T`": "the axis is the default",
     },
     hints=(
-        "What does each query get with each text of the corpus, and which of these numbers do you keep?",
-        "query (Q, D), corpus (N, D), cosines (Q, N). Out: numbers (Q, k) of rows of the corpus, and their cosines (Q, k).",
-        "cosine of every query with every text\nfor each query the k largest, the largest first\ntheir numbers, and the cosines themselves",
-        "Near miss: `argsort` sorts upwards, so its first k are the k worst.",
+        "Which number belongs to each pair of a query and a text, and which of these numbers do you keep?",
+        "query (Q, D), corpus (N, D), cosines (Q, N). Output: numbers (Q, k) of rows of the corpus, and their cosines (Q, k).",
+        "cosine of every query with every text\nfor each query the k largest, in descending order\ntheir row numbers, and the "
+        "cosines themselves",
+        "A near miss: `argsort` sorts in ascending order, so its first k are the k worst.",
     ),
 )
 
@@ -627,8 +660,9 @@ recall_at_k = Exercise(
     rule=Rule("close", 1e-5),
     mistakes=(
         Mistake(
-            "precision",
-            "You divide by k: that is the share of the results that are relevant, precision. Recall is the share of the relevant texts that were found.",
+            "precision instead of recall",
+            "You divide by k, which gives precision: the share of the results that are relevant. Recall is the share of the "
+            "relevant texts that were found.",
             SHARES, "(found[asked] / k).mean()",
             also=("""
 def recall_at_k(scores, relevant, k):
@@ -636,8 +670,9 @@ def recall_at_k(scores, relevant, k):
 """,),
         ),
         Mistake(
-            "whether anything was found",
-            "Your queries have 1 as soon as a single relevant text is among the first k. A query with four such texts, of which one is found, has 1/4.",
+            "1 for any relevant text found",
+            "Your queries get 1 as soon as a single relevant text is among the first k. A query that finds one of four "
+            "relevant texts has recall 1/4.",
             SHARES, "(found[asked] > 0).double().mean()",
             also=("""
 def recall_at_k(scores, relevant, k):
@@ -645,28 +680,29 @@ def recall_at_k(scores, relevant, k):
 """,),
         ),
         Mistake(
-            "all queries in one count",
-            "You divide all that was found by all that is relevant, so that a query with many relevant texts counts most. Each query has a recall of its own; the mean is over queries.",
+            "all queries counted together",
+            "You divide all found texts by all relevant ones, so a query with many relevant texts counts most. Compute a "
+            "recall per query and average over the queries.",
             SHARES, "found.sum() / total.sum()",
         ),
         Mistake(
-            "0 for a query without a relevant text",
-            "A query to which no text is relevant pulls your mean down. Nothing could have been found: leave it out.",
+            "0 for a query without relevant texts",
+            "A query without relevant texts lowers your mean. Nothing could be found: leave it out.",
             SHARES, "(found / total.clamp(min=1)).mean()",
         ),
         Mistake(
-            "1 for a query without a relevant text",
-            "A query to which no text is relevant pulls your mean up. It has no recall: leave it out.",
+            "1 for a query without relevant texts",
+            "A query without relevant texts raises your mean. It has no recall: leave it out.",
             SHARES, "torch.where(asked, found / total.clamp(min=1), 1.0).mean()",
         ),
         Mistake(
-            "divided by zero",
-            "Where no text is relevant you divide 0 by 0, and one such query makes the mean NaN.",
+            "division by zero",
+            "Where no text is relevant, you divide 0 by 0, and one such query makes the mean NaN.",
             SHARES, "(found / total).mean()",
         ),
         Mistake(
-            "the lowest scores",
-            "You look among the k texts with the *lowest* scores.",
+            "lowest scores",
+            "You select the k texts with the *lowest* scores.",
             TOP_K, "scores.topk(k, dim=1, largest=False).indices",
             also=("""
 def recall_at_k(scores, relevant, k):
@@ -677,27 +713,28 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "one text too few",
-            "You look among k − 1 texts.",
+            "You consider only k − 1 texts.",
             TOP_K, "scores.topk(k, dim=1).indices[:, : k - 1]",
         ),
         Mistake(
             "one text too many",
-            "You look among k + 1 texts: places from 0 to k are k + 1 places.",
+            "You consider k + 1 texts: positions 0 to k are k + 1 positions.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices",
         ),
         Mistake(
-            "the best one skipped",
-            "Your search leaves out the first result. That is right when a text searches among itself and others; a query is not in the collection.",
+            "best text skipped",
+            "Your search omits the first result. That is right when the query itself is in the collection; here it is not.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices[:, 1:]",
         ),
         Mistake(
-            "at most k relevant texts",
-            "Where more than k texts are relevant you divide by k, so that a search can reach 1. Here it cannot: the missing ones are missing.",
+            "divisor limited to k",
+            "Where more than k texts are relevant, you divide by k, so that a search can reach 1. Here it cannot: relevant "
+            "texts beyond the first k count as missed.",
             SHARES, "(found[asked] / total[asked].clamp(max=k)).mean()",
         ),
         Mistake(
-            "a recall for each query",
-            "You have a number for each query. Asked is their mean.",
+            "one recall per query",
+            "You return one number per query. Return their mean.",
             "(found[asked] / total[asked]).mean().item()", "found[asked] / total[asked]",
         ),
     ),
@@ -730,10 +767,12 @@ def recall_at_k(scores, relevant, k):
         "→ `best = scores.topk(k).indices`": "the axis is the default",
     },
     hints=(
-        "Three texts answer a question, and two of them are among the first five. What is the recall at five? What if no text answers it?",
-        "scores (Q, N), relevant (Q, N) True or False. Found and relevant: a count for each query, (Q). Out: one number.",
-        "the k highest scores of each row\nhow many of them are relevant, and how many texts are relevant at all\ntheir ratio for each query that has any; the mean of these",
-        "Near miss: `found.sum() / total.sum()` lets a query with ten relevant texts count ten times.",
+        "Three texts answer a question, and two of them are among the first five. What is the recall at five? What if no text "
+        "answers it?",
+        "scores (Q, N), relevant (Q, N), True or False. Found and relevant texts: a count per query, (Q). Output: a number.",
+        "the k highest scores of each row\ncount the relevant texts among them, and all relevant texts\ntheir ratio for each "
+        "query that has any; the mean of these ratios",
+        "A near miss: `found.sum() / total.sum()` counts a query with ten relevant texts ten times.",
     ),
 )
 
@@ -758,12 +797,14 @@ windows = Exercise(
     mistakes=(
         Mistake(
             "no overlap",
-            "Your second window begins where the first one ends: what stands across the cut is in no window.",
+            "Your second window begins where the first one ends, so no window contains a phrase that extends across the "
+            "boundary.",
             STARTS, "range(0, len(ids), size)",
         ),
         Mistake(
-            "the windows begin overlap apart",
-            "Your windows do not begin where they should: overlap is what two neighbours share, not the distance of their beginnings.",
+            "overlap used as the step",
+            "Your windows begin in the wrong places: overlap is what two neighbours share, not the distance between their "
+            "starts.",
             STARTS, "range(0, len(ids), max(overlap, 1))",
             also=("""
 def windows(ids, size, overlap, pad):
@@ -776,8 +817,9 @@ def windows(ids, size, overlap, pad):
 """,),
         ),
         Mistake(
-            "a last window with nothing new",
-            "Your last window lies wholly inside the one before it: when one reaches the end of the text, it is the last.",
+            "last window without new tokens",
+            "Your last window lies entirely inside the previous one. The first window that reaches the end of the text is the "
+            "last.",
             STARTS, "range(0, len(ids), size - overlap)",
             also=("""
 def windows(ids, size, overlap, pad):
@@ -791,7 +833,7 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "no window for a short text",
-            "A text that is shorter than the overlap has no window with you. Every text has one at least.",
+            "A text shorter than the overlap gets no window in your answer. Every text has at least one.",
             STARTS, "range(0, len(ids) - overlap, size - overlap)",
             also=("""
 def windows(ids, size, overlap, pad):
@@ -805,18 +847,19 @@ def windows(ids, size, overlap, pad):
 """,),
         ),
         Mistake(
-            "every token like the padding taken for padding",
-            "Your keep is False at some tokens of the text: the padding's id may stand in the text, too. What is text is told by the place.",
+            "padding identified by its id",
+            "Your keep is False at some tokens of the text, because the id of the padding can also occur in the text. Identify "
+            "padding by its position.",
             "return rows, keep", "return rows, rows != pad",
         ),
         Mistake(
-            "the end of the text lost",
-            "The last tokens of the text are in no window: a window that cannot be filled is filled with padding.",
+            "end of the text lost",
+            "The last tokens of the text are in no window. A window that the text cannot fill is filled with padding.",
             STARTS, "range(0, max(len(ids) - size + 1, 1), size - overlap)",
         ),
         Mistake(
-            "the last window moved back",
-            "Your last window begins earlier than the step says, to be full. Here it begins in step and ends in padding.",
+            "last window moved back",
+            "Your last window begins too early, in order to be full. It should begin after the usual step and end in padding.",
             code="""
 def windows(ids, size, overlap, pad):
     starts = range(0, max(len(ids) - overlap, 1), size - overlap)
@@ -831,28 +874,28 @@ def windows(ids, size, overlap, pad):
 """,
         ),
         Mistake(
-            "the first window alone",
-            "You have one window: that is what cutting a text off does. What about the rest?",
+            "only the first window",
+            "You return a single window, which amounts to truncating the text. What about the rest?",
             STARTS, "range(1)",
         ),
         Mistake(
             "keep inverted",
-            "Your second result is True at the padding.",
+            "Your second result is True at the padding instead of the text.",
             "return rows, keep", "return rows, ~keep",
         ),
         Mistake(
-            "padding kept",
-            "Your second result says that padding is text.",
+            "padding marked as text",
+            "Your second result marks padding as text.",
             "return rows, keep", "return rows, torch.ones_like(keep)",
         ),
         Mistake(
-            "0 for padding",
-            "Your padding is 0; its id is an argument.",
+            "0 used for padding",
+            "You pad with 0, but the id of the padding is an argument.",
             "(len(starts), size), pad)", "(len(starts), size), 0)",
         ),
         Mistake(
-            "padding in front",
-            "In your last window the padding stands in front: text begins at the left.",
+            "padding before the text",
+            "In your last window, padding comes before the text. Text begins at the left.",
             edits={
                 "rows[row, : len(piece)]": "rows[row, size - len(piece) :]",
                 "keep[row, : len(piece)]": "keep[row, size - len(piece) :]",
@@ -882,10 +925,12 @@ def windows(ids, size, overlap, pad):
 """,
     },
     hints=(
-        "Draw a line of 20 tokens and lay windows of 8 on it that share 2. Where do they begin, and which one is the last?",
-        "ids (T). Window w begins at w · (size − overlap). Out: (W, size) twice; W is 1 if all of the text fits.",
-        "from the beginning, in steps of size − overlap:\n    cut out size tokens, or what is left; fill up with padding\n    stop with the first window that reaches the end",
-        "Near miss: `range(0, T, size - overlap)` can add a window that holds nothing but the end of the one before.",
+        "Draw a line of 20 tokens and cover it with windows of 8 that overlap by 2. Where does each begin, and which one is "
+        "the last?",
+        "ids (T). Window w begins at w · (size − overlap). Output: (W, size) twice; W is 1 if the whole text fits.",
+        "from the beginning, in steps of size − overlap:\n    take size tokens, or those that are left; fill up with padding\n   "
+        " stop after the first window that reaches the end",
+        "A near miss: `range(0, T, size - overlap)` can add a window that contains only the end of the previous one.",
     ),
 )
 
@@ -905,23 +950,24 @@ pool_windows = Exercise(
     rule=Rule(axes={"": "D"}),
     mistakes=(
         Mistake(
-            "all windows weighted alike",
-            "A last window of two tokens counts as much as a full one in your text.",
+            "equal weights for all windows",
+            "In your answer, a last window of two tokens counts as much as a full one.",
             WEIGHTED, "mean_pool(hidden, keep).mean(dim=0)",
         ),
         Mistake(
-            "the first window alone",
-            "You return the first window's vector: that is the text cut off.",
+            "only the first window",
+            "You return the vector of the first window: that amounts to truncating the text.",
             WEIGHTED, "mean_pool(hidden, keep)[0]",
         ),
         Mistake(
-            "padding in the mean",
-            "The padding of the last window is in your mean.",
+            "padding included in the mean",
+            "Your mean includes the padding of the last window.",
             WEIGHTED, "hidden.mean(dim=(0, 1))",
         ),
         Mistake(
-            "weights that do not sum to 1",
-            "Your weights do not sum to 1, so that the vector grows with the text: a window's weight is its share of all tokens.",
+            "weights not normalised",
+            "Your weights do not sum to 1, so the vector grows with the text. The weight of a window is its share of all "
+            "tokens.",
             "weights = counts / counts.sum()", "weights = counts",
             also=("""
 def pool_windows(hidden, keep):
@@ -929,23 +975,24 @@ def pool_windows(hidden, keep):
 """,),
         ),
         Mistake(
-            "the weighted windows averaged",
-            "Your vector is too short, by the number of windows: shares sum to 1, so the weighted vectors are added up and not divided again.",
+            "weighted windows averaged",
+            "Your vector is too short by the factor W, the number of windows. The weights already sum to 1: do not divide the "
+            "sum again.",
             WEIGHTED, "(weights[:, None] * mean_pool(hidden, keep)).mean(dim=0)",
         ),
         Mistake(
-            "a softmax for the shares",
-            "Your weights sum to 1, but the longest windows have nearly all: a share is a count divided by the sum.",
+            "softmax of the counts",
+            "Your weights sum to 1, but the longest windows get nearly all the weight. A share is a count divided by the sum.",
             "weights = counts / counts.sum()", "weights = counts.softmax(dim=0)",
         ),
         Mistake(
-            "divided by the number of windows",
+            "counts divided by the number of windows",
             "Your weights are counts divided by the number of windows, not of tokens.",
             "weights = counts / counts.sum()", "weights = counts / len(counts)",
         ),
         Mistake(
-            "a vector for each window",
-            "You have a row for each window; the text has one vector.",
+            "one vector per window",
+            "You return one vector per window, but the text has only one.",
             WEIGHTED, "mean_pool(hidden, keep)",
             also=("""
 def pool_windows(hidden, keep):
@@ -967,10 +1014,11 @@ def pool_windows(hidden, keep):
         "→ `counts = keep.sum(dim=1)`": "a division makes floats of both",
     },
     hints=(
-        "A text of 130 tokens in windows of 64 has a last window of 2. How much should it count?",
-        "hidden (W, size, D), keep (W, size). Pooled: (W, D). Shares: (W), which sum to 1. Out: (D).",
-        "tokens of each window, divided by those of all: its share\nmean_pool of each window\nadd them up, each times its share",
-        "Near miss: `mean_pool(hidden, keep).mean(dim=0)` gives a window of two tokens as much to say as one of 64.",
+        "A text of 130 tokens, in windows of 64, has a last window of 2. How much should that window count?",
+        "hidden (W, size, D), keep (W, size). Pooled: (W, D). Weights: (W), which sum to 1. Output: (D).",
+        "weight of each window: its tokens, divided by those of all windows\nmean_pool of each window\nadd them up, each times "
+        "its weight",
+        "A near miss: `mean_pool(hidden, keep).mean(dim=0)` gives a window of two tokens the same weight as one of 64.",
     ),
 )
 
@@ -1022,18 +1070,20 @@ answer_prompt = Exercise(
     rule=Rule("equal", axes={"": "bytes"}),
     mistakes=(
         Mistake(
-            "no limit",
-            "You take all passages, however many words they have. A prompt has room for `most`.",
+            "limit ignored",
+            "You take all passages, however many words they contain. The prompt has room for `most`.",
             "if words > most:", "if False:",
         ),
         Mistake(
-            "a shorter one squeezed in",
-            "You leave out the passage that does not fit and take a later, shorter one. The first that does not fit ends the list: what stands behind it is a worse match.",
+            "later, shorter passage included",
+            "You leave out the passage that does not fit and include a later, shorter one. The first that does not fit ends "
+            "the list: all later ones match less well.",
             edits={COUNT: "size = len(passage.split())", "if words > most:": "if words + size > most:", STOP: "            continue\n        words += size\n"},
         ),
         Mistake(
-            "numbered anew after a gap",
-            "You leave out the passage that does not fit and take a later, shorter one. The first that does not fit ends the list.",
+            "later passage included and renumbered",
+            "You leave out the passage that does not fit, include a later, shorter one and renumber it. The first that does "
+            "not fit ends the list.",
             code="""
 def answer_prompt(question, passages, most):
     lines, words = [], 0
@@ -1047,8 +1097,9 @@ def answer_prompt(question, passages, most):
 """,
         ),
         Mistake(
-            "the one too many taken",
-            "You notice that there are too many words only when the passage is already in. The one that does not fit is left out.",
+            "passage beyond the limit included",
+            "You notice that there are too many words only after including the passage. Leave out the passage that does not "
+            "fit.",
             code="""
 def answer_prompt(question, passages, most):
     lines, words = [], 0
@@ -1063,38 +1114,40 @@ def answer_prompt(question, passages, most):
 """,
         ),
         Mistake(
-            "at most taken for fewer than",
-            "Where the passages have exactly `most` words, you leave the last one out. They may have that many.",
+            "limit treated as exclusive",
+            "Where the passages have exactly `most` words, you leave out the last one. That many words are allowed.",
             "if words > most:", "if words >= most:",
         ),
         Mistake(
-            "each passage has the room for itself",
-            "You compare each passage alone with `most`. The limit is for all that are taken, together.",
+            "limit applied to each passage",
+            "You compare each passage separately with `most`. The limit applies to all included passages together.",
             COUNT, "words = len(passage.split())",
         ),
         Mistake(
-            "characters counted",
-            "Hardly any passage is in your prompts: you count characters. The limit is in words.",
+            "characters counted instead of words",
+            "Your prompts contain hardly any passages, because you count characters. The limit is in words.",
             COUNT, "words += len(passage)",
         ),
         Mistake(
-            "a space more counted as a word",
-            "You are right unless two spaces follow one another: split(' ') finds an empty word between them, split() does not.",
+            "empty words counted",
+            "You are right unless one space follows another: split(' ') finds an empty word between two spaces, split() does "
+            "not.",
             COUNT, 'words += len(passage.split(" "))',
         ),
         Mistake(
-            "the number counted as a word",
-            'You count "[1]" as a word, so that each passage has one too many. The limit is for the passages without their numbers.',
+            "number of the passage counted as a word",
+            "You count \"[1]\" as a word, which is one word too many per passage. The limit excludes the numbers.",
             COUNT, "words += len(passage.split()) + 1",
         ),
         Mistake(
-            "the question counted",
-            "You count the question's words, too. The limit is for the passages.",
+            "words of the question counted",
+            "You also count the question's words. The limit applies only to the passages.",
             "lines, words = [], 0", "lines, words = [], len(question.split())",
         ),
         Mistake(
-            "cut off in the middle",
-            "You cut the last passage where the room ends. Half a sentence can say the opposite of a whole one: a passage is taken whole or not at all.",
+            "last passage truncated",
+            "You truncate the last passage at the limit. Half a sentence can say the opposite of the whole one: include a "
+            "passage completely or not at all.",
             code="""
 def answer_prompt(question, passages, most):
     lines, left = [], most
@@ -1110,33 +1163,34 @@ def answer_prompt(question, passages, most):
 """,
         ),
         Mistake(
-            "numbers from 0",
-            "Your first passage is [0].",
+            "numbered from 0",
+            "Your first passage has the number [0]: start at 1.",
             LINE, 'lines.append(f"[{number - 1}] {passage}")',
         ),
         Mistake(
-            "no numbers",
-            "Your passages stand there without their numbers: a reader of the answer could not be told which one it comes from.",
+            "numbers missing",
+            "Your passages have no numbers, so a reader could not be told which passage the answer comes from.",
             LINE, "lines.append(passage)",
         ),
         Mistake(
-            "an empty line above the question in any case",
-            "Where no passage is taken, your prompt begins with an empty line. It should begin with the question.",
+            "empty line without passages",
+            "Where no passage is included, your prompt begins with an empty line. It should begin with the question.",
             EMPTY, '    lines.append("")\n',
         ),
         Mistake(
-            "no empty line",
-            "Your question follows the last passage directly. Between them is an empty line.",
+            "empty line missing",
+            "Your question follows the last passage directly. Separate them with an empty line.",
             EMPTY, "",
         ),
         Mistake(
-            "empty lines between the passages",
-            "There are empty lines between your passages. Each stands on the line below the one before.",
+            "empty lines between passages",
+            "Your passages are separated by empty lines. Each belongs on the line directly below the previous one.",
             LINE, 'lines.append(f"[{number}] {passage}" if number == 1 else f"\\n[{number}] {passage}")',
         ),
         Mistake(
-            "the question first",
-            "Your question stands above the passages. A decoder reads from left to right: here the question is the last thing before the answer.",
+            "question before the passages",
+            "Your question comes before the passages. A decoder reads from left to right: here the question comes last, just "
+            "before the answer.",
             JOIN, '"\\n".join([f"Question: {question}", "", *lines, "Answer:"] if lines else [f"Question: {question}", "Answer:"])',
             also=("""
 def answer_prompt(question, passages, most):
@@ -1150,13 +1204,14 @@ def answer_prompt(question, passages, most):
 """,),
         ),
         Mistake(
-            "no room for the answer",
-            'Your prompt ends with the question. The last line is "Answer:": it tells the model that it is its turn.',
+            "answer line missing",
+            "Your prompt ends with the question. Its last line should be \"Answer:\", which tells the model that it is its turn.",
             JOIN, '"\\n".join([*lines, f"Question: {question}"])',
         ),
         Mistake(
-            "something behind Answer:",
-            'Behind "Answer:" stands a space or a line break. A decoder goes on from exactly there, and a token often begins with its own space.',
+            "space or line break at the end of the prompt",
+            "You add a space or a line break after \"Answer:\". A decoder continues from exactly that point, and a token often "
+            "begins with its own space.",
             JOIN, '"\\n".join([*lines, f"Question: {question}", "Answer: "])',
             also=("""
 def answer_prompt(question, passages, most):
@@ -1172,8 +1227,8 @@ def answer_prompt(question, passages, most):
 """,),
         ),
         Mistake(
-            "the best passage last",
-            "Your passages stand in the other order: the best one comes first, with the number 1.",
+            "passages in reverse order",
+            "Your passages are in reverse order: the best one comes first and has the number 1.",
             "    return", "    lines[:-1] = lines[:-1][::-1]\n    return",
             also=("""
 def answer_prompt(question, passages, most):
@@ -1213,10 +1268,11 @@ def answer_prompt(question, passages, most):
 """,
     },
     hints=(
-        "Room for ten words, and passages of six, five and two. Which of them stand in the prompt?",
-        "In: a text, a list of texts (perhaps empty), a number of words. Out: one text, its lines joined by line breaks.",
-        "for each passage, with its number from 1:\n    add its words to the count; too many: stop\n    a line \"[number] passage\"\nif there is a line: an empty one\n\"Question: …\", then \"Answer:\"",
-        "Near miss: `if words + size <= most` around the body goes on behind a passage that does not fit.",
+        "The limit is ten words; the passages have six, five and two. Which of them belong in the prompt?",
+        "Input: a text, a list of texts (perhaps empty), a number of words. Output: one text, its lines joined by line breaks.",
+        "for each passage, numbered from 1:\n    add its words to the count; stop if there are too many\n    add a line "
+        "\"[number] passage\"\nif there is any line: add an empty one\n\"Question: …\", then \"Answer:\"",
+        "A near miss: `if words + size <= most` around the body continues after a passage that does not fit.",
     ),
 )
 
@@ -1251,7 +1307,7 @@ supported = Exercise(
     mistakes=(
         Mistake(
             "repeated words counted each time",
-            "An answer that says one word three times counts it three times with you. Each different word counts once.",
+            "If an answer contains a word three times, you count it three times. Each different word counts once.",
             code="""
 def supported(answer, passage):
     claimed = content_words(answer)
@@ -1269,8 +1325,9 @@ def supported(answer, passage):
 """,),
         ),
         Mistake(
-            "the share of the passage",
-            "You measure how much of the passage the answer repeats. A short answer from a long passage may be wholly supported: divide by the answer's words.",
+            "share of the passage's words",
+            "You measure how much of the passage the answer repeats. A short answer from a long passage may be fully "
+            "supported: divide by the answer's words.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(set(content_words(passage)))",
             also=("""
 def supported(answer, passage):
@@ -1279,8 +1336,9 @@ def supported(answer, passage):
 """,),
         ),
         Mistake(
-            "the share of the words of both",
-            "You divide by the words of answer and passage together. What the passage says beyond the answer takes nothing away from it.",
+            "share of the words of both texts",
+            "You divide by the number of words in answer and passage together. What else the passage says does not weaken the "
+            "answer's support.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(claimed | set(content_words(passage)))",
             also=("""
 def supported(answer, passage):
@@ -1289,13 +1347,14 @@ def supported(answer, passage):
 """,),
         ),
         Mistake(
-            "parts of words found",
-            "You look for the letters of a word anywhere in the passage, so that *art* stands in *part*. Compare whole words.",
+            "parts of words matched",
+            "You look for the letters of a word anywhere in the passage, so that *art* is found in *part*. Compare whole "
+            "words.",
             SUPPORT, "sum(word in passage.lower() for word in claimed) / len(claimed)",
         ),
         Mistake(
             "function words counted",
-            "*The* and *is* stand in every passage and support nothing: your shares are those of all words.",
+            "Your share is that of all words. *The* and *is* occur in every passage and support nothing.",
             edits={CLAIMED: 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", answer.lower()))', "set(content_words(passage))": 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", passage.lower()))'},
             also=("""
 def supported(answer, passage):
@@ -1312,33 +1371,34 @@ def supported(answer, passage):
 """),
         ),
         Mistake(
-            "0 for an answer that claims nothing",
-            "An answer without a content word has 0 with you. It claims nothing that the passage would have to support: 1.",
+            "0 for an answer without content words",
+            "You return 0 for an answer without content words. It claims nothing that the passage would have to support: "
+            "return 1.",
             "return 1.0", "return 0.0",
         ),
         Mistake(
-            "divided by zero",
-            "Your function stops at an answer without a content word. Such an answer claims nothing: 1.",
+            "division by zero",
+            "Your function raises an error for an answer without content words. Such an answer claims nothing: return 1.",
             "    if not claimed:\n        return 1.0\n", "",
         ),
         Mistake(
-            "all or nothing",
-            "You give 1 if every word stands in the passage, else 0. Asked is the share.",
+            "1 only for full support",
+            "You return 1 if every word occurs in the passage, otherwise 0. Return the share.",
             SUPPORT, "float(claimed <= set(content_words(passage)))",
         ),
         Mistake(
-            "a single word is enough",
-            "You give 1 as soon as one word stands in the passage. Asked is the share.",
+            "1 for a single supported word",
+            "You return 1 as soon as one word occurs in the passage. Return the share.",
             SUPPORT, "float(bool(claimed & set(content_words(passage))))",
         ),
         Mistake(
-            "the share that is not supported",
-            "You give the share of the words that do *not* stand in the passage.",
+            "share of unsupported words",
+            "You return the share of the words that do *not* occur in the passage.",
             SUPPORT, "len(claimed - set(content_words(passage))) / len(claimed)",
         ),
         Mistake(
-            "the number of words",
-            "You count the supported words. Asked is their share.",
+            "number instead of share",
+            "You return the number of supported words. Return their share.",
             SUPPORT, "len(claimed & set(content_words(passage)))",
         ),
     ),
@@ -1369,10 +1429,13 @@ def supported(answer, passage):
 """,
     },
     hints=(
-        'The passage is "The sky is blue." How far does it support "Blue!", "It is a green sky", and an answer that says nothing?',
-        "In: two texts. `content_words` gives a list of words of each, in which a word may stand twice. Out: a number from 0 to 1.",
-        "the different content words of the answer\nnone: 1\nhow many of them are among the content words of the passage, divided by how many there are",
-        "Near miss: `word in passage` looks for letters; `word in content_words(passage)` for a word.",
+        "The passage is \"The sky is blue.\" To what extent does it support \"Blue!\", \"It is a green sky\", and an answer that "
+        "says nothing?",
+        "Input: two texts. `content_words` returns a list of words for each, which may contain a word twice. Output: a number "
+        "from 0 to 1.",
+        "the different content words of the answer\nif there are none: 1\nhow many of them are among the content words of the "
+        "passage, divided by how many there are",
+        "A near miss: `word in passage` looks for letters, `word in content_words(passage)` for a word.",
     ),
 )
 
@@ -1398,28 +1461,29 @@ last_token = Exercise(
     rule=Rule("close", 1e-5, axes={"": "B D"}),
     mistakes=(
         Mistake(
-            "the last place",
-            "In rows that end in padding you return the padding's vector.",
+            "last position regardless of padding",
+            "For sequences that end in padding, you return the padding's vector.",
             LAST, "torch.full((len(hidden),), T - 1)",
         ),
         Mistake(
-            "the number of tokens taken for a place",
-            "With the padding on the left your rows are wrong: the last token does not stand where the count of tokens says.",
+            "number of tokens used as a position",
+            "Your vectors are wrong for sequences padded on the left: there, the number of tokens does not give the position "
+            "of the last one.",
             LAST, "keep.sum(dim=1) - 1",
         ),
         Mistake(
-            "the first token",
-            "You return the first token. In a decoder it has seen nothing but itself.",
+            "first token instead of the last",
+            "You return the vector of the first token, which in a decoder has seen nothing but itself.",
             LAST, "keep.int().argmax(dim=1)",
         ),
         Mistake(
-            "the first place",
-            "You return what stands at the first place, whether it is a token or padding.",
+            "first position regardless of padding",
+            "You return the vector at the first position, whether it is a token or padding.",
             LAST, "torch.zeros(len(hidden), dtype=torch.long)",
         ),
         Mistake(
-            "the token before the last",
-            "Your rows are one place too early. (From place 0, one less is the end of the row.)",
+            "token before the last",
+            "You look one position too early. (One position before 0 is index −1, the end of the sequence.)",
             LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) - 1).clamp(min=0)",
             also=("""
 def last_token(hidden, keep):
@@ -1428,13 +1492,14 @@ def last_token(hidden, keep):
 """,),
         ),
         Mistake(
-            "the place behind the last",
-            "Where padding follows, your rows are one place too late. (Who counts: a count begins at 1, places at 0.)",
+            "position after the last token",
+            "Where padding follows, you look one position too late. (Counting starts at 1, positions start at 0.)",
             LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) + 1).clamp(max=T - 1)",
         ),
         Mistake(
-            "one side for the whole batch",
-            "You choose one side for the whole batch. Some rows may be padded on the left and others on the right, or not at all: each row has a place of its own.",
+            "one padding side for the whole batch",
+            "You choose one padding side for the whole batch. Some sequences may be padded on the left, others on the right or "
+            "not at all: each has its own last position.",
             code="""
 def last_token(hidden, keep):
     last = torch.full((len(keep),), keep.shape[1] - 1) if keep[0, -1] else keep.sum(dim=1) - 1
@@ -1451,13 +1516,14 @@ def last_token(hidden, keep):
 """),
         ),
         Mistake(
-            "every row's place in every row",
-            "You look up the places of *all* rows in each row: (B, B, D). Row 0 needs its own place, row 1 its own.",
+            "every position looked up in every sequence",
+            "You look up *all* positions in each sequence, which gives (B, B, D). Sequence 0 needs only its own position, "
+            "sequence 1 only its own.",
             "return hidden[torch.arange(len(hidden)), last]", "return hidden[:, last]",
         ),
         Mistake(
-            "the mean",
-            "You return the mean of the tokens.",
+            "mean instead of the last token",
+            "You return the mean of the tokens instead of the last one.",
             code="""
 def last_token(hidden, keep):
     return mean_pool(hidden, keep)
@@ -1481,9 +1547,10 @@ def last_token(hidden, keep):
 """,
     },
     hints=(
-        "In which column does the last True of each row stand? Try a row that begins with padding.",
-        "keep (B, T) → one place for each row (B). hidden (B, T, D) → (B, D).",
-        "number the places 1 to T, 0 at padding\nthe place of the largest number in each row\ntake the vector there",
-        "Near miss: `keep.sum(dim=1) - 1` is right as long as the padding stands on the right.",
+        "In which column is the last True of each row? Try a row that begins with padding.",
+        "keep (B, T) → one position per sequence (B). hidden (B, T, D) → (B, D).",
+        "number the positions from 1 to T, with 0 at padding\nposition of the largest number in each row\nselect the vector "
+        "there",
+        "A near miss: `keep.sum(dim=1) - 1` is correct as long as the padding is on the right.",
     ),
 )

@@ -98,12 +98,13 @@ evaluate = Exercise(
     mistakes=(
         Mistake(
             "neighbours of other words",
-            "Some of your senses do not even belong to the word that was asked: its neighbour was an occurrence of another word.",
+            "Some of your senses do not belong to the held-out word: its nearest neighbour was an occurrence of another word.",
             MASKED, "similarity",
         ),
         Mistake(
-            "votes of other words that are as near",
-            "Occurrences of other words vote with you where they lie as near as the nearest of the asked word's own. Only its own may answer.",
+            "votes from equally near occurrences of other words",
+            "You also let occurrences of other words vote if they are as near as the word's own nearest one. Only its own "
+            "occurrences may vote.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -114,34 +115,35 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "dot products instead of cosines",
-            "Long vectors win with you, whatever their direction.",
+            "Long vectors win in your answer, whatever their direction.",
             "normalize(asked, dim=-1) @ normalize(known, dim=-1).T", "asked @ known.T",
         ),
         Mistake(
-            "the first of the equally near",
-            "Where a word has the same vector everywhere, your answer depends on the order of the labelled sentences. "
-            "The docstring says who wins a tie.",
+            "first of several equally near neighbours",
+            "Where a word has the same vector everywhere, your answer depends on the order of the labelled sentences. The "
+            "docstring says how to resolve ties.",
             f"return {VOTES}", "return known_senses[similarity.argmax(dim=-1)]",
         ),
         Mistake(
-            "the nearest of all words, and the first of the equally near",
-            "Two things are missing. Some of your senses do not belong to the word that was asked: only its own occurrences may answer. And "
-            "where several are equally near, you take the first; the docstring says who wins a tie.",
+            "neighbours of other words, and ties resolved by order",
+            "Two things are missing. Some of your senses belong to another word, but only the same word's occurrences may "
+            "vote. And where several are equally near, you take the first; the docstring says how to resolve ties.",
             edits={MASKED: "similarity", f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
         ),
         Mistake(
-            "the most frequent sense of the word",
-            "Your answer is the same for every occurrence of a word: all its labelled sentences vote, near or not.",
+            "most frequent sense of the word",
+            "Your answer is the same for every occurrence of a word: all labelled ones vote, near or not.",
             NEAR, "similarity > -2",
         ),
         Mistake(
-            "the largest of equally frequent senses",
-            "Where two senses have equally many votes, you take the one with the larger id; the docstring wants the smallest.",
+            "largest id among equally frequent senses",
+            "Where two senses have equally many votes, you take the larger id; the docstring asks for the smaller.",
             f"return {VOTES}", "return votes.shape[-1] - 1 - votes.flip(-1).argmax(dim=-1)",
         ),
         Mistake(
-            "of equally frequent senses the one met first",
-            "Where two senses have equally many votes, yours is the one that was met first: the answer depends on the order of a file. The smallest id wins.",
+            "first of several equally frequent senses",
+            "Where two senses have equally many votes, you take the one that occurs first: the answer depends on the order of "
+            "a file. The smallest id wins.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -154,19 +156,22 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
 """,
         ),
         Mistake(
-            "only equal cosines vote",
-            "You let only the highest cosine itself vote. All within TIE of it are equally near: the same vector, computed twice, may differ a little.",
+            "tolerance TIE not used",
+            "You let only the highest cosine vote. All within TIE of it are equally near: the same vector, computed twice, may "
+            "differ slightly.",
             NEAR, "similarity == similarity.amax(dim=-1, keepdim=True)",
         ),
         Mistake(
-            "the smallest of the senses that are near",
-            "Of the senses that are equally near you take the one with the smallest id. First they vote; the id decides only between equally frequent ones.",
+            "smallest id without a vote",
+            "Among the senses that are equally near, you take the smallest id. Let them vote first; the id only decides "
+            "between equally frequent ones.",
             "near.float() @ one_hot(known_senses).float()",
             "(near.float() @ one_hot(known_senses).float()).clamp(max=1)",
         ),
         Mistake(
-            "the mean vector of each sense",
-            "You compare with one mean vector for each sense. A sense may be used in several ways; its single nearest occurrence is asked.",
+            "mean vector of each sense",
+            "You compare with one mean vector per sense. A sense may be used in several ways; what counts is its nearest "
+            "occurrence.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     answers = []
@@ -178,13 +183,13 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
 """,
         ),
         Mistake(
-            "the neighbour's number instead of its sense",
-            "Your answers are numbers of labelled sentences. What is asked is the sense of that sentence's word.",
+            "index of the neighbour instead of its sense",
+            "Your answers are indices of labelled sentences. Return the sense of the word in that sentence.",
             f"return {VOTES}", "return similarity.argmax(dim=-1)",
         ),
         Mistake(
-            "the farthest neighbour",
-            "You take the labelled vector that is least like the asked one.",
+            "farthest neighbour",
+            "You take the labelled vector that is least similar to the held-out one.",
             edits={
                 MASKED: MASKED.replace("-torch.inf", "torch.inf"),
                 NEAR: NEAR.replace("amax", "amin"),
@@ -192,12 +197,13 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "similarity 0 for other words",
-            "Where the best neighbour of the own word has a negative cosine, all other words win against it: 0 is not the lowest cosine.",
+            "Where the nearest occurrence of the same word has a negative cosine, all other words win: 0 is not the lowest "
+            "possible cosine.",
             "-torch.inf", "0.0",
         ),
         Mistake(
             "normalised over the sentences",
-            "You divide each coordinate by its length over all sentences; a cosine divides each vector by its own.",
+            "You divide each coordinate by its norm over all sentences; a cosine divides each vector by its own norm.",
             edits={"normalize(asked, dim=-1)": "normalize(asked, dim=0)", "normalize(known, dim=-1)": "normalize(known, dim=0)"},
         ),
         Mistake(
@@ -234,11 +240,13 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         "keepdim=True), atol=TIE)`": "ties are twice as wide with it, and no two cosines that differ lie as close",
     },
     hints=(
-        "Which labelled sentences may answer for an asked word at all? And what happens where a word's vector is the same everywhere?",
-        "Cosines: (asked, known); the highest of each row: (asked, 1), to compare with. Who votes: (asked, known), True or False. Votes: (asked, senses). Out: (asked).",
-        "cosines of every asked vector with every labelled one\nhide those of other words\nnear = within TIE of the row's largest\n"
-        "count the senses among the near ones\nthe sense with the most votes",
-        "Near miss: argmax over the similarities is right for contextual vectors and arbitrary for static ones, where all neighbours are equally near.",
+        "Which labelled sentences may vote for a held-out word at all? What if a word has the same vector in every sentence?",
+        "Cosines: (asked, known). Highest of each row: (asked, 1). Who votes: (asked, known), True or False. Votes: (asked, "
+        "senses). Output: (asked).",
+        "cosines of every held-out vector with every labelled one\nmask those of other words\nnear = within TIE of the largest "
+        "of the row\ncount the senses among the near ones\nthe sense with the most votes",
+        "A near miss: argmax over the similarities works for contextual vectors but is arbitrary for static ones, whose "
+        "neighbours are all equally near.",
     ),
 )  # fmt: skip
 
@@ -284,24 +292,25 @@ bootstrap_interval = Exercise(
     cases=interval_cases,
     mistakes=(
         Mistake(
-            "the mean over the draws",
-            "You average over the draws: each of your numbers mixes all of them. A row of draws is one new test set, and has one mean.",
+            "mean over the draws",
+            "You average over the draws, so each number mixes them all. A row of draws is one new test set, with one mean.",
             MEANS, "right[draws].mean(dim=0)",
         ),
         Mistake(
-            "all of the rest on each side",
-            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, where 5 % is all it may leave.",
+            "whole remainder on each side",
+            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, but 5 % is what it may leave in total.",
             "outside = (1 - level) / 2", "outside = 1 - level",
         ),
         Mistake(
             "1.96 standard errors",
-            "Your interval is symmetric and the same for every level. Asked is the percentile interval: read it off the sorted means.",
+            "Your interval is symmetric and does not depend on the level. A percentile interval is read off the sorted means.",
             f"low, high = means.quantile({BOTH})",
             "low, high = means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()",
         ),
         Mistake(
-            "a quantile that is not interpolated",
-            "Your ends are two of the means themselves. A quantile that falls between two of them lies in proportion between them.",
+            "quantiles not interpolated",
+            "Each of your ends is the mean of a draw, or the midpoint of two. A quantile that falls between two means is "
+            "interpolated in proportion.",
             f"low, high = means.quantile({BOTH})", f"low, high = means.quantile({BOTH}, interpolation='nearest')",
             also=(
                 *(NOT_INTERPOLATED.replace("WAY", way) for way in ("lower", "higher", "midpoint")),
@@ -310,33 +319,35 @@ bootstrap_interval = Exercise(
             ),
         ),
         Mistake(
-            "the interval turned round the measured mean",
-            "You have turned the interval round the mean of the items as they are. That is the basic bootstrap; the percentile interval is read off the means themselves.",
+            "interval reflected about the measured mean",
+            "You reflect the interval about the mean of the original items. That is the basic bootstrap; the percentile "
+            "interval is read off the resampled means.",
             "return low, high", "return 2 * right.mean() - high, 2 * right.mean() - low",
         ),
         Mistake(
-            "95 % whatever the level",
+            "level fixed at 95 %",
             "Your interval is right at level 0.95 only: the level is an argument.",
             "outside = (1 - level) / 2", "outside = 0.025",
         ),
         Mistake(
-            "the smallest and the largest mean",
-            "Your interval grows with the number of draws: it holds all of the means.",
+            "smallest and largest mean",
+            "Your interval contains all the means, so it grows with the number of draws.",
             f"low, high = means.quantile({BOTH})", "low, high = means.min(), means.max()",
         ),
         Mistake(
             "single answers instead of means",
-            "Your ends are single answers, such as 0 and 1, and no shares. What varies from draw to draw is the mean of a draw. (The median of a draw is a single answer, too.)",
+            "Your ends are single answers, such as 0 and 1, rather than proportions. What varies from draw to draw is the mean "
+            "of a draw. (The median of a draw is a single answer, too.)",
             MEANS, "right",
         ),
         Mistake(
-            "high before low",
+            "upper end before lower end",
             "Your first number is the larger one.",
             "return low, high", "return high, low",
         ),
         Mistake(
             "sums instead of means",
-            "Your interval counts right answers; a share lies between 0 and 1.",
+            "Your ends are counts of correct answers; a proportion lies between 0 and 1.",
             MEANS, "right[draws].sum(dim=1)",
         ),
         Mistake(
@@ -364,11 +375,11 @@ def bootstrap_interval(right, draws, level):
 """,
     },
     hints=(
-        "What would have been another test set of the same size? What number would you have reported on it?",
-        "right[draws]: (times, items). One mean for each row; then two numbers of the sorted means.",
-        "means = for each row of draws, the share of right answers among its items\nlow = the quantile (1 − level) / 2 of the means\n"
-        "high = the quantile 1 − (1 − level) / 2",
-        "Near miss: `level` itself as the upper quantile leaves 5 % above and nothing below.",
+        "What would another test set of the same size have been? What number would you have reported on it?",
+        "right[draws]: (times, items). One mean for each row, then two numbers from the sorted means.",
+        "means = for each row of draws, the proportion of correct answers among its items\nlow = the quantile (1 − level) / 2 "
+        "of the means\nhigh = the quantile 1 − (1 − level) / 2",
+        "A near miss: the quantiles 0 and `level` (0.95) leave 5 % above and nothing below.",
     ),
 )
 
@@ -404,44 +415,45 @@ clear_differences = Exercise(
     rule=Rule(axes={"0": "model model", "1": "model model"}),
     mistakes=(
         Mistake(
-            "the other way round",
-            "Your differences have the wrong sign: row i, column j is what model i has more than model j.",
+            "sign of the differences reversed",
+            "Your differences have the wrong sign: row i, column j is the mean of model i minus that of model j.",
             GAPS, "right - right[:, None]",
         ),
         Mistake(
-            "intervals that do not overlap",
-            "You call two models different where their own intervals lie apart. That misses clear differences: both models answered the "
-            "same items, so what is hard for one is mostly hard for the other, and cancels in the difference.",
+            "separate intervals compared",
+            "You call two models different if their own intervals do not overlap. That misses clear differences: both answered "
+            "the same items, so what is hard for one is mostly hard for the other and cancels in the difference.",
             f"ends = [[{ENDS} for gap in row] for row in gaps]",
             f"own = [{ENDS.replace('gap', 'row')} for row in right]\n"
             "    ends = [[(a[0] - b[1], a[1] - b[0]) for b in own] for a in own]",
         ),
         Mistake(
-            "every model on draws of its own",
-            "In your resampling the two models of a pair meet different items, so their common ups and downs do not cancel: your intervals are too wide.",
+            "different draws for each model",
+            "You resample different items for the two models of a pair, so their common ups and downs do not cancel: your "
+            "intervals are too wide.",
             f"ends = [[{ENDS} for gap in row] for row in gaps]",
             "means = torch.stack([row[draws].mean(dim=-1).roll(i) for i, row in enumerate(right)])\n"
             "    outside = (1 - level) / 2\n"
             "    ends = (means[:, None] - means).quantile(torch.tensor([outside, 1 - outside]), dim=-1).permute(1, 2, 0).tolist()",
         ),
         Mistake(
-            "only where the first is better",
+            "only positive differences clear",
             "Your table of clear differences is not symmetric: a model can also be clearly worse.",
             CLEAR, "low > 0",
         ),
         Mistake(
-            "clear and unclear exchanged",
-            "Your diagonal says that a model differs clearly from itself.",
+            "clear and unclear swapped",
+            "On your diagonal, each model differs clearly from itself.",
             CLEAR, "(low <= 0) & (high >= 0)",
         ),
         Mistake(
-            "any difference is clear",
-            "Every difference that is not 0 is clear with you; the question is whether it would be there on other items.",
+            "any non-zero difference clear",
+            "You call every non-zero difference clear; the question is whether it would be found on other items.",
             CLEAR, "gaps.mean(dim=-1) != 0",
         ),
         Mistake(
-            "the difference measured on the draws",
-            "Your differences are slightly off: the difference itself is measured on the items as they are, not on the draws.",
+            "difference computed from the draws",
+            "Your differences are slightly off: compute the difference itself on the original items, not on the draws.",
             "return gaps.mean(dim=-1)", "return (low + high) / 2",
             also=("""
 def clear_differences(right, draws, level):
@@ -451,13 +463,14 @@ def clear_differences(right, draws, level):
 """,),
         ),
         Mistake(
-            "an end at 0 does not hold it",
-            "An interval that ends at 0 holds 0: it is not clear. (A model compared with itself has the interval from 0 to 0.)",
+            "interval that ends at 0 called clear",
+            "An interval that ends at 0 contains 0: the difference is not clear. (For a model compared with itself, it is 0 to "
+            "0.)",
             CLEAR, "(low >= 0) | (high <= 0)",
         ),
         Mistake(
-            "only one half of the tables",
-            "Below the diagonal, or above it, your tables are empty: each pair stands in both orders, with the other sign.",
+            "one triangle of the tables only",
+            "Your tables are empty below or above the diagonal. Each pair occurs in both orders, with opposite signs.",
             "return gaps.mean(dim=-1), (low > 0) | (high < 0)",
             "return gaps.mean(dim=-1).triu(), ((low > 0) | (high < 0)).triu()",
             also=("""
@@ -468,13 +481,13 @@ def clear_differences(right, draws, level):
 """,),
         ),
         Mistake(
-            "differences without their sign",
-            "None of your differences is below 0: row i, column j says how much *more* model i has, and that may be less.",
+            "absolute differences",
+            "None of your differences is negative: row i, column j is by how much model i is *better*, and it may be worse.",
             "return gaps.mean(dim=-1)", "return gaps.mean(dim=-1).abs()",
         ),
         Mistake(
-            "a fixed level",
-            "Your table is the same for every level.",
+            "fixed level",
+            "Your answer does not depend on the level.",
             ENDS, "bootstrap_interval(gap, draws, 0.5)",
             also=("""
 def clear_differences(right, draws, level):
@@ -505,10 +518,11 @@ def clear_differences(right, draws, level):
 """,
     },
     hints=(
-        "Two models answered the same items. Should a new test set give them the same new items, or each its own?",
+        "Two models answered the same items. Should a new test set have the same new items for both, or separate ones?",
         "right[:, draws]: (models, times, items). The differences of all pairs: (models, models, times).",
-        "means of every model on every draw\nfor each pair: the differences draw by draw\nits interval, as before\nclear where 0 lies outside it",
-        "Near miss: comparing each model's own interval with the other's. Two intervals may overlap although nearly every draw prefers the same model.",
+        "means of every model on every draw\nfor each pair: the difference in each draw\nits interval, as before\nclear if 0 lies "
+        "outside it",
+        "A near miss: comparing separate intervals. They may overlap although nearly every draw favours the same model.",
     ),
 )
 
@@ -531,23 +545,24 @@ mended_answers = Exercise(
     rule=Rule("equal", axes={"": "items"}),
     mistakes=(
         Mistake(
-            "machine after machine",
-            "The number of your answers is right, their order is that of the machines: the second item went to the second machine. (Reshaping does not exchange axes.)",
+            "answers in the order of the machines",
+            "Your number of answers is right, but their order is that of the machines: the second item went to the second "
+            "machine. (Reshaping does not swap axes.)",
             IN_ORDER, "gathered.flatten()[:items]",
         ),  # also what reshape(rounds, machines) gives: it does not exchange axes
         Mistake(
-            "items asked twice are kept",
+            "repeated items kept",
             "You return more answers than there are items.",
             IN_ORDER, "gathered.T.flatten()",
         ),
         Mistake(
-            "cut off in front",
-            "The repeated items stand at the end of the round; you remove the first ones, and keep their repetitions.",
+            "first answers removed instead of repetitions",
+            "The repetitions are at the end of the last round; you remove the first answers instead and keep the repetitions.",
             IN_ORDER, "gathered.T.flatten()[-items:]",
         ),
         Mistake(
-            "the last round dropped",
-            "Whole items are missing at the end: not everything that was dealt in the last round is a repetition.",
+            "last round dropped",
+            "Some items are missing at the end: not everything dealt in the last round is a repetition.",
             IN_ORDER, "gathered[:, :-1].T.flatten()",
             also=("""
 def mended_answers(gathered, items):
@@ -555,8 +570,8 @@ def mended_answers(gathered, items):
 """,),
         ),
         Mistake(
-            "dealt in blocks",
-            "You put one machine's answers behind another's. Items were dealt in turn: 0 to the first machine, 1 to the second.",
+            "items assumed to be dealt in blocks",
+            "You concatenate the machines' answers. Items were dealt in turn: 0 to the first machine, 1 to the second.",
             code="""
 def mended_answers(gathered, items):
     machines = len(gathered)
@@ -564,8 +579,8 @@ def mended_answers(gathered, items):
 """,
         ),
         Mistake(
-            "equal answers taken for repetitions",
-            "You keep each different answer once. Two items may well have the same answer.",
+            "equal answers treated as repetitions",
+            "You keep each distinct answer once, but two items may well have the same answer.",
             IN_ORDER, "gathered.T.flatten().unique()",
             also=("""
 def mended_answers(gathered, items):
@@ -586,10 +601,11 @@ def mended_answers(gathered, items):
 """,
     },
     hints=(
-        "Deal the cards 0, 1, 2, 3, 4 to two players, until both have the same number. Who holds what? Collect them again in order.",
-        "gathered: (machines, rounds). Item 0 is gathered[0, 0], item 1 is gathered[1, 0]. Out: (items,).",
-        "go through the rounds; in each round through the machines\nstop after `items` answers",
-        "Near miss: flattening goes through one machine's answers first.",
+        "Deal the cards 0, 1, 2, 3, 4 to two players until both have the same number. Who has which cards? Collect them again "
+        "in order.",
+        "gathered: (machines, rounds). Item 0 is gathered[0, 0], item 1 is gathered[1, 0]. Output: (items,).",
+        "for each round: for each machine: the next answer\nstop after `items` answers",
+        "A near miss: flattening goes through all answers of one machine first.",
     ),
 )
 
@@ -613,33 +629,33 @@ path_lengths = Exercise(
     rule=Rule("equal", axes={"": "output input"}),
     mistakes=(
         Mistake(
-            "outputs and inputs exchanged",
-            "With you an output depends on the words to its right alone: rows are outputs, columns are inputs.",
+            "outputs and inputs swapped",
+            "Your recurrent and decoder outputs depend on later words, not earlier ones: rows are outputs, columns are inputs.",
             "apart < 0", "apart > 0",
         ),
         Mistake(
-            "the layers left out",
-            "Your lengths do not depend on the number of layers. From layer to layer is a step, too.",
+            "layers not counted",
+            "Your lengths do not depend on the number of layers. Going up a layer is a step, too.",
             "torch.full((T, T), layers)", "torch.ones(T, T, dtype=torch.long)",
         ),
         Mistake(
-            "the distance in every layer",
-            "Your recurrent paths are too long: a path goes to the right once in all, in whichever layer.",
+            "distance counted in every layer",
+            "Your recurrent paths are too long: a path covers the distance once in all, in whichever layer.",
             "lengths + apart.abs()", "lengths * (apart.abs() + 1)",
         ),
         Mistake(
-            "ELMo reads in one direction",
-            "ELMo's second stack is missing in yours.",
+            "ELMo in one direction only",
+            "Your ELMo lacks its second stack.",
             BLIND, 'if architecture in ("recurrent", "decoder", "elmo"):',
         ),
         Mistake(
-            "the decoder sees everything",
+            "decoder without a causal mask",
             "Your decoder's outputs depend on later words.",
             BLIND, 'if architecture == "recurrent":',
         ),
         Mistake(
-            "attention passes from word to word",
-            "With attention a far word is as near as the next: your lengths grow with the distance.",
+            "distance counted with attention",
+            "Your lengths grow with the distance, but with attention all words are equally near.",
             FARTHER, "if True:",
             also=("""
 def path_lengths(architecture, T, layers):
@@ -653,33 +669,36 @@ def path_lengths(architecture, T, layers):
 """,),
         ),
         Mistake(
-            "the longer of layers and distance",
-            "Your recurrent paths are too short: one cell leads one word to the right or one layer up, never both at once.",
+            "maximum of layers and distance",
+            "Your recurrent paths are too short: each step goes one word to the right or one layer up, never both at once.",
             "lengths = lengths + apart.abs()", "lengths = torch.maximum(lengths, apart.abs() + 1)",
         ),
         Mistake(
-            "attention in one step",
-            "With attention your paths have one cell, however many layers there are. Each layer is one: the shortest way still passes them all.",
+            "attention paths of one cell",
+            "With attention, your paths have one cell, however many layers there are. Even the shortest path passes through "
+            "one cell per layer.",
             "torch.full((T, T), layers)", 'torch.full((T, T), layers if architecture in ("recurrent", "elmo") else 1)',
         ),
         Mistake(
-            "the layers one too few",
-            "All your lengths are one too small: count the cells on the way, not the steps between them. A word's own path passes one cell in each layer.",
+            "one layer too few",
+            "All your lengths are one too small: count the cells on the path, not the steps between them. A word's path to its "
+            "own output has one cell per layer.",
             "torch.full((T, T), layers)", "torch.full((T, T), layers - 1)",
         ),
         Mistake(
-            "−1 where there is no way",
-            "Where there is no way the docstring asks for 0.",
+            "−1 where there is no path",
+            "Where there is no path, the docstring asks for 0.",
             "apart < 0, 0)", "apart < 0, -1)",
         ),
         Mistake(
-            "ELMo's two stacks one behind the other",
-            "Your ELMo has twice the layers. Its stacks stand side by side: from word to word the way leads through one of them.",
+            "ELMo's stacks in series",
+            "Your ELMo has twice as many layers. Its stacks run side by side: a path from word to word leads through one of "
+            "them.",
             "torch.full((T, T), layers)", 'torch.full((T, T), 2 * layers if architecture == "elmo" else layers)',
         ),
         Mistake(
-            "a word does not see itself",
-            "Your diagonal says that a word's own input does not count.",
+            "diagonal masked",
+            "On your diagonal, an output does not depend on its own input.",
             "apart < 0", "apart <= 0",
             also=("""
 def path_lengths(architecture, T, layers):
@@ -694,7 +713,8 @@ def path_lengths(architecture, T, layers):
         ),
         Mistake(
             "one step too many",
-            "The path from a word to its own output passes each layer once: count the cells, not the arrows in and out.",
+            "The path from a word to its own output passes through each layer once: count the cells, not the arrows in and "
+            "out.",
             "torch.full((T, T), layers)", "torch.full((T, T), layers + 1)",
         ),
     ),
@@ -718,10 +738,12 @@ def path_lengths(architecture, T, layers):
 """,
     },
     hints=(
-        "Draw two layers over four words, once with arrows from state to state, once with arrows from every word to every word. How does word 1 get to output 4?",
-        "Out: (T, T) whole numbers. Row i: the output at word i. Column j: the input at word j. 0 where there is no way.",
-        "each layer costs 1\nwhere a state is handed on word by word, each word of distance costs 1 more\nwhere later words are hidden, there is no way from them",
-        "Near miss: distance times layers. A path has to get to the right once, not once in each layer.",
+        "Draw two layers over four words, once with arrows from state to state, once with arrows from every word to every "
+        "word. How does word 1 reach output 4?",
+        "Output: (T, T), integers. Row i: the output at word i. Column j: the input at word j. 0 where there is no path.",
+        "each layer costs 1\nwhere a state is passed on from word to word, each word of distance costs 1 more\nwhere later words "
+        "are masked, there is no path from them",
+        "A near miss: distance times layers. A path has to cover the distance only once, not in each layer.",
     ),
 )
 
@@ -793,34 +815,37 @@ neighbour_posterior = Exercise(
             "cosines / temperature", "cosines * temperature",
         ),
         Mistake(
-            "the temperature left out",
+            "temperature not used",
             "Your posterior does not depend on the temperature.",
             "cosines / temperature", "cosines",
         ),
         Mistake(
             "neighbours of other words",
-            "Labelled sentences of other words have a weight with you.",
+            "In your answer, occurrences of other words have some weight.",
             ".masked_fill(~same_word, -torch.inf)", "",
         ),
         Mistake(
-            "the nearest alone",
-            "Each of your rows has a single 1: only the nearest occurrence has a say. All of the same word have a weight, larger for nearer ones.",
+            "nearest neighbour only",
+            "Each of your rows has a single 1: only the nearest occurrence counts. All those of the same word have a weight, "
+            "nearer ones a larger one.",
             WEIGHTS, "one_hot(cosines.masked_fill(~same_word, -torch.inf).argmax(dim=-1), len(known)).float()",
         ),
         Mistake(
-            "other words with a cosine of 0",
-            "Your other words have the cosine 0, and a softmax gives that a weight. To weigh nothing, a score has to be minus infinity.",
+            "cosine 0 for other words",
+            "You give other words a cosine of 0, which has some weight in a softmax. Only a score of minus infinity has a "
+            "weight of 0.",
             WEIGHTS, "(cosines * same_word / temperature).softmax(dim=-1)",
         ),
         Mistake(
-            "exponentials that float32 cannot hold",
-            "At a low temperature your numbers are NaN: exp of more than 88 is infinite in float32. Take each row's largest score off first, or call softmax.",
+            "overflow of exp in float32",
+            "At a low temperature your answer has NaN: exp of more than 88 is infinite in float32. Subtract each row's largest "
+            "score first, or call softmax.",
             WEIGHTS, "torch.nn.functional.normalize((cosines / temperature).exp() * same_word, p=1, dim=-1)",
         ),
         Mistake(
-            "another word's largest score taken off",
-            "Where a row's own word lies far from it, your row is NaN or 0 at a low temperature: you take off a score that is not its "
-            "word's largest, and of what is left nothing is large enough for exp. Hide the other words first, and then take off each row's largest.",
+            "maximum taken before masking",
+            "Where a row's own word has low cosines, your row is NaN or 0 at a low temperature: you subtract a score that is "
+            "not its word's largest, so every exp underflows. Mask other words first, then subtract each row's largest score.",
             code=TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)"),
             also=(
                 TAKEN_OFF.replace("LARGEST", "scores.max()"),
@@ -828,19 +853,20 @@ neighbour_posterior = Exercise(
             ),
         ),
         Mistake(
-            "other words hidden with a finite score",
-            "Other words have a weight with you where a row's own cosines are near −1: at the temperature 0.01 its scores are near −100. "
-            "To weigh nothing, a score has to be minus infinity.",
+            "other words masked with a finite score",
+            "Other words have some weight where a row's own cosines are near −1: at temperature 0.01 its scores are near −100. "
+            "Only a score of minus infinity gives a weight of 0.",
             "-torch.inf", "-100.0",
         ),
         Mistake(
-            "as many columns as senses occur",
-            "You have no column for senses that do not occur among the labelled: S says how many there are.",
+            "number of senses taken from the labels",
+            "Your last columns are missing where no labelled sentence has those senses: S is the number of columns.",
             "one_hot(known_senses, S)", "one_hot(known_senses)",
         ),
         Mistake(
-            "a softmax over the senses",
-            "You add up the cosines of a sense, and then take the softmax over senses. The softmax is over labelled occurrences, and their weights are added.",
+            "softmax over the senses",
+            "You add up the cosines of each sense and then take the softmax over senses. Take the softmax over labelled "
+            "occurrences, then add up their weights.",
             code="""
 def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
     cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -848,13 +874,13 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
 """,
         ),
         Mistake(
-            "hidden after the softmax",
-            "Your rows add up to less than 1: the other words had taken their share before they were removed.",
+            "mask applied after the softmax",
+            "Your rows sum to less than 1: the other words received their share before you removed them.",
             WEIGHTS, "(cosines / temperature).softmax(dim=-1) * same_word",
         ),
         Mistake(
-            "softmax over the asked words",
-            "Your rows do not add up to 1: the asked words compete with one another for a labelled sentence.",
+            "softmax over the wrong axis",
+            "Your rows do not sum to 1: the held-out words compete with one another for a labelled sentence.",
             "softmax(dim=-1)", "softmax(dim=0)",
             also=("""
 def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
@@ -865,17 +891,17 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "dot products instead of cosines",
-            "Long vectors weigh more with you.",
+            "In your answer, long vectors weigh more.",
             COSINES, "asked @ known.T",
         ),
         Mistake(
-            "every neighbour counts the same",
-            "Your posterior is the share of each sense among the labelled sentences of the word, near or far.",
+            "equal weight for every neighbour",
+            "Your posterior is the proportion of each sense among the word's labelled sentences, near or far.",
             WEIGHTS, "same_word / same_word.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
-            "the mean weight of each sense",
-            "A sense that is seen often gains nothing with you. The weights of its sentences are added, not averaged.",
+            "mean weight of each sense",
+            "In your answer a frequent sense has no advantage. Add up the weights of its occurrences; do not average them.",
             "return weights @ one_hot(known_senses, S).float()",
             "votes = weights @ one_hot(known_senses, S).float()\n"
             "    votes = votes / (same_word.float() @ one_hot(known_senses, S).float()).clamp(min=1)\n"
@@ -912,10 +938,12 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         "→ `cosines = normalize(asked) @": "the axis is the default",
     },
     hints=(
-        "It is the attention of 02. What is the query, what are the keys, and which values would make the output a distribution over senses?",
-        "cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Out: (asked, S), rows add up to 1.",
-        "cosines, divided by the temperature\nhide the sentences of other words\nsoftmax over the labelled sentences\nadd the weights of each sense",
-        "Near miss: multiplying the weights by the mask after the softmax, without dividing by their new sum.",
+        "This is the attention of notebook 02. What is the query, what are the keys, and which values make the output a "
+        "distribution over senses?",
+        "Cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Output: (asked, S); each row sums to 1.",
+        "cosines, divided by the temperature\nmask the sentences of other words\nsoftmax over the labelled sentences\nadd up the "
+        "weights of each sense",
+        "A near miss: multiplying the weights by the mask after the softmax, without dividing by their new sum.",
     ),
 )
 
@@ -953,12 +981,12 @@ explain = Exercise(
     rule=Rule(axes={"": "read sense"}),
     mistakes=(
         Mistake(
-            "the prior left out",
-            "Your first row does not depend on log_prior: all templates count the same before a word is read.",
+            "prior not used",
+            "Your first row does not depend on log_prior: all templates have the same weight before a word is read.",
             "torch.cat([log_prior[:, None], log_words]", "torch.cat([0 * log_prior[:, None], log_words]",
         ),
         Mistake(
-            "each word alone",
+            "each word on its own",
             "Your rows forget: each is the posterior after one word, as if the others had not been read.",
             ".cumsum(dim=1)", "",
             also=("""
@@ -970,12 +998,13 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "probabilities instead of logarithms",
-            "For the long sentence your rows are zero: products of small probabilities are too small for float32. Stay with logarithms until the end.",
+            "For the long sentence your rows are zero: products of small probabilities underflow in float32. Use logarithms "
+            "until the end.",
             BY_SENSE, "running[senses == s].exp().sum(dim=0).log()",
         ),
         Mistake(
-            "the best template of each sense",
-            "You take each sense's most probable template; a sense with many templates has the sum of them.",
+            "best template of each sense",
+            "You take each sense's most probable template. Add up the probabilities of all its templates instead.",
             BY_SENSE, "running.masked_fill((senses != s)[:, None], -torch.inf).amax(dim=0)",
             also=("""
 def explain(log_prior, log_words, senses, S):
@@ -985,13 +1014,14 @@ def explain(log_prior, log_words, senses, S):
 """,),
         ),
         Mistake(
-            "the mean over a sense's templates",
-            "A sense with many templates gains nothing with you: their probabilities are added, not averaged.",
+            "mean over the templates of a sense",
+            "In your answer a sense with many templates has no advantage: their probabilities are added, not averaged.",
             BY_SENSE, "(running[senses == s].logsumexp(dim=0) - (senses == s).sum().clamp(min=1).log())",
         ),
         Mistake(
-            "templates without a sense count for the last one",
-            "Your last sense is too probable: −1 as an index is the last column, and here it says that a template has no sense.",
+            "templates without a sense assigned to a sense",
+            "One of your senses is too probable: the index −1 is the last column (clamped, the first), but here it marks a "
+            "template without a sense.",
             code="""
 def explain(log_prior, log_words, senses, S):
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
@@ -1004,8 +1034,9 @@ def explain(log_prior, log_words, senses, S):
 """,),
         ),
         Mistake(
-            "the largest of all templates taken off",
-            "Where a template without a sense is far more probable than all that have one, your rows are zeros or NaN. Take off the largest among those that count.",
+            "largest of all templates subtracted",
+            "Where a template without a sense is far more probable than all those with one, your rows are zeros or NaN. "
+            "Subtract the largest among the templates that count.",
             "(by_sense - by_sense.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()",
             "((by_sense - running.amax(dim=0)[:, None]).exp() / (by_sense - running.amax(dim=0)[:, None]).exp().sum(dim=-1, keepdim=True)).nan_to_num()",
             also=("""
@@ -1016,28 +1047,30 @@ def explain(log_prior, log_words, senses, S):
 """,),
         ),
         Mistake(
-            "equal shares where nothing is possible",
-            "Your rows are right until the language has no such sentence: then you share 1 among all senses. The docstring asks for zeros.",
+            "uniform distribution for impossible sentences",
+            "Your rows are correct until the sentence becomes impossible in the language: then they are uniform. The docstring "
+            "asks for zeros.",
             ".exp().nan_to_num()", ".exp().nan_to_num(nan=1 / S)",
         ),
         Mistake(
             "not normalised",
-            "Your rows do not add up to 1: they are probabilities of senses *and* words.",
+            "Your rows do not sum to 1: they are joint probabilities of senses *and* words.",
             "by_sense - by_sense.logsumexp(dim=-1, keepdim=True)", "by_sense",
         ),
         Mistake(
-            "templates without a sense in the sum",
-            "Your rows add up to less than 1 where some templates have no sense (−1): those do not belong into the sum either.",
+            "templates without a sense in the normalisation",
+            "Your rows sum to less than 1 where some templates have no sense (−1): leave those out of the sum as well.",
             "by_sense.logsumexp(dim=-1, keepdim=True)", "running.logsumexp(dim=0)[:, None]",
         ),
         Mistake(
-            "NaN where nothing is possible",
-            "Your rows are right until the language has no such sentence: then they are NaN (−∞ − −∞). The docstring asks for zeros.",
+            "NaN for impossible sentences",
+            "Your rows are correct until the sentence becomes impossible in the language: then they are NaN (−∞ − −∞). The "
+            "docstring asks for zeros.",
             ".exp().nan_to_num()", ".exp()",
         ),
         Mistake(
-            "the row before the first word missing",
-            "Your first row has already read a word.",
+            "row before the first word missing",
+            "Your row 0 is already the posterior after one word.",
             ".exp().nan_to_num()", ".exp().nan_to_num()[1:]",
         ),
     ),
@@ -1067,11 +1100,12 @@ def explain(log_prior, log_words, senses, S):
 """,
     },
     hints=(
-        "Before a word is read, how probable is each template? What does one word do to that number? When are two templates the same for us?",
-        "After n words: K log-probabilities of template and words together. Sum those of each sense: (T + 1, S).",
-        "running = log prior, then plus the words one after another\nfor each sense: log of the sum of its templates' probabilities\n"
-        "subtract the log of the sum over senses\nexponentials; zeros where all is impossible",
-        "Near miss: a softmax over all templates counts those without a sense (−1) too, so that the senses share less than 1.",
+        "How probable is each template before a word is read? How does one word change that number? When do we not distinguish "
+        "two templates?",
+        "After n words: K log-probabilities of template and words together. Sum the probabilities of each sense: (T + 1, S).",
+        "running = log prior, then plus the words, one after another\nfor each sense: the log of the sum of its templates' "
+        "probabilities\nsubtract the log of the sum over senses\nexponentials; zeros where nothing is possible",
+        "A near miss: a softmax over all templates includes those without a sense (−1), so that the senses sum to less than 1.",
     ),
 )
 
@@ -1116,49 +1150,53 @@ attention_tests = Exercise(
     unseen=UNSEEN,
     mistakes=(
         Mistake(
-            "nothing is ever hidden",
-            "All your keys may be seen by all queries: no fault that concerns keep can show itself.",
+            "nothing masked",
+            "All your queries may attend to all keys, so code that ignores keep gives the same output.",
             edits={COIN: "keep = torch.ones_like(coin, dtype=torch.bool)", WORST: "", NOTHING: ""},
         ),
         Mistake(
-            "every query may see something",
-            "Look at the docstring of attention again, at its promise about a query that may attend to no key at all: your inputs never ask for it.",
+            "no fully masked query",
+            "Read the docstring again: what does it promise for a query that may attend to no key at all? Your inputs never "
+            "test it.",
             NOTHING, "keep[..., 0] = True ",
         ),
         Mistake(
-            "scores of ordinary size only",
-            "Every score of yours is small enough for exp. What happens in float32 when one is beyond 88?",
+            "no large scores",
+            "All your scores are small enough for exp. What happens in float32 when a score exceeds 88?",
             LARGE, "q *= 1.1 ",
         ),
         Mistake(
             "scores too close to 0",
-            "All your scores are so small that every key gets nearly the same weight: whoever computes the scores wrongly gets the same.",
+            "All your scores are so small that every key gets nearly the same weight: code that computes the scores wrongly "
+            "gives the same output.",
             LARGE, "queries *= 0.0005 ",
         ),
         Mistake(
-            "one winner everywhere",
-            "All your scores are so large that the best key takes all the weight in every row: whoever scales them wrongly, or forgets the rest, gets the same.",
+            "all scores too large",
+            "All your scores are so large that the best key gets all the weight: code that scales them wrongly, or ignores the "
+            "other keys, gives the same output.",
             LARGE, "queries *= 10_000 ",
         ),
         Mistake(
             "one mask for the whole batch",
-            "All rows of your batch hide the same keys: whoever applies the first mask to all rows gets the same.",
+            "All rows of your batch mask the same keys: code that applies the first mask to all rows gives the same output.",
             NOTHING, "keep[:] = keep[:1].clone()\n    keep[:, 0] = False ",
         ),
         Mistake(
             "one mask for all queries",
-            "In each row of your batch, all queries see the same keys: whoever looks up the first query's mask for all of them gets the same.",
+            "In each row of your batch, all queries may attend to the same keys: code that uses the first query's mask for all "
+            "gives the same output.",
             edits={WORST: "", NOTHING: "keep[:] = keep[:, :1].clone()\n    keep[0] = False "},
         ),
         Mistake(
-            "the same value at every key",
-            "All your values are alike within a row: a weighted mean of equal numbers is the same for all weights.",
+            "same value at every key",
+            "Within a row, all your values are equal: a weighted mean of equal numbers is the same for all weights.",
             "return {", "values[:] = values[:, :1].clone()\n    return {",
         ),
         Mistake(
-            "numbers that rounding swallows",
-            "Your keys are far from 0 and close to one another: in float32 the scores lose the digits in which they differ, and right "
-            "implementations disagree among themselves. That is a false alarm.",
+            "differences lost in rounding",
+            "Your keys are far from 0 and close to one another: in float32 the scores lose the digits in which they differ, "
+            "and correct implementations disagree. That is a false alarm.",
             LARGE, "keys += 300_000\n    q *= 1000 ",
         ),
     ),
@@ -1196,11 +1234,14 @@ def attention_tests(queries, keys, values, coin):
         "keep[-1] = False": "the row of large scores sees nothing, and exp overflows there all the same",
     },
     hints=(
-        "Take one fault: the mask is ignored. On which inputs does that change the answer? On which does it not? Now the next fault.",
-        "Four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query: they can have different purposes.",
-        "most rows: ordinary numbers, and a mask by chance, another one for each query\none row: scores far beyond 88, of both signs\n"
-        "one query: nothing may be seen",
-        "Near miss: huge numbers everywhere. They expose exp, and hide every fault in the scale, since the best key wins anyhow. Keep most rows ordinary.",
+        "Take one fault: the mask is ignored. For which inputs does it change the output? For which does it not? Now take the "
+        "next fault.",
+        "Four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query: they can have "
+        "different purposes.",
+        "most rows: ordinary numbers and a random mask, a different one for each query\none row: scores far beyond 88, of both "
+        "signs\none query: every key masked",
+        "A near miss: huge numbers everywhere. They expose exp but hide every fault in the scale, since the best key wins "
+        "anyway. Keep most rows ordinary.",
     ),
 )  # fmt: skip
 
@@ -1244,27 +1285,29 @@ calibration = Exercise(
     rule=Rule(axes={"said": "bins", "found": "bins", "count": "bins"}),
     mistakes=(
         Mistake(
-            "bins counted up to the last that is filled",
-            "Where the last bins are empty, yours are missing: say how many there are, `one_hot(which, bins)` or `bincount(which, minlength=bins)`.",
+            "empty last bins missing",
+            "Where the last bins are empty, yours are missing. Say how many there are: `one_hot(which, bins)` or "
+            "`bincount(which, minlength=bins)`.",
             "one_hot(which, bins)", "one_hot(which)",
         ),
         Mistake(
-            "a confidence of 1 outside the last bin",
-            "A confidence of exactly 1 is lost in yours, or stands in a bin of its own. It belongs to the last bin.",
+            "confidence 1 outside the last bin",
+            "You lose a confidence of exactly 1, or give it its own bin. It belongs to the last bin.",
             edits={
                 WHICH: "(confidence * bins).long()",
                 "one_hot(which, bins)": "one_hot(which, bins + 1)[:, :bins]",
             },
         ),
         Mistake(
-            "a bin holds its upper end",
-            "An answer that stands exactly on the border of two bins belongs to the upper one, and 0 to the first.",
+            "upper end included in a bin",
+            "A confidence exactly on the boundary of two bins belongs to the upper bin, and 0 to the first.",
             WHICH, "((confidence * bins).ceil().long() - 1).clamp(min=0)",
             also=(BIN_BY_BIN.replace("INSIDE", "(confidence > b / bins) & (confidence <= (b + 1) / bins)"),),
         ),
         Mistake(
-            "bins from the lowest to the highest confidence",
-            "Your bins divide the range of the confidences that occur. They have equal width over 0 to 1, whatever occurs.",
+            "bins between lowest and highest confidence",
+            "Your bins divide the range of the confidences that occur. They should have equal width over 0 to 1, whatever "
+            "occurs.",
             code="""
 def calibration(confidence, right, bins):
     low, high = confidence.min(), confidence.max()
@@ -1277,7 +1320,7 @@ def calibration(confidence, right, bins):
         ),
         Mistake(
             "equally many answers in each bin",
-            "Your bins hold equally many answers each. Here they have equal width, and a bin may hold many or none.",
+            "Your bins contain equally many answers. Here bins have equal width and may contain many answers or none.",
             code="""
 def calibration(confidence, right, bins):
     parts = confidence.argsort().tensor_split(bins)
@@ -1287,18 +1330,18 @@ def calibration(confidence, right, bins):
 """,
         ),
         Mistake(
-            "shares instead of counts",
-            "Said, found and error are right. Your count is the share of the answers in a bin; asked is how many they are.",
+            "proportions instead of counts",
+            "Your \"said\", \"found\" and \"error\" are correct. Your \"count\" is a proportion, not the number of answers in a bin.",
             '"count": count,', '"count": count / count.sum(),',
         ),
         Mistake(
             "rounded to the nearest bin",
-            "Your bins are shifted by half a bin: 0.5 of a bin's width belongs to the bin that it stands in.",
+            "Your bins are shifted by half a width: answers in the upper half of a bin are counted in the next one.",
             WHICH, "(confidence * bins).round().long().clamp(max=bins - 1)",
         ),
         Mistake(
             "sums instead of means",
-            "What was said, or found, in a bin is a sum with you: it grows with the number of answers in it.",
+            "Your \"said\" or \"found\" is a sum over the answers in a bin, so it grows with their number.",
             SHARES, "member @ x",
             also=("""
 def calibration(confidence, right, bins):
@@ -1309,8 +1352,8 @@ def calibration(confidence, right, bins):
 """,),
         ),
         Mistake(
-            "every bin counts the same",
-            "Your error averages over bins; a bin of two answers counts as much as one of twenty.",
+            "equal weight for every bin",
+            "Your error is a mean over bins, so a bin of two answers counts as much as one of twenty.",
             ERROR, "(said - found).abs().mean()",
             also=("""
 def calibration(confidence, right, bins):
@@ -1321,23 +1364,23 @@ def calibration(confidence, right, bins):
 """,),
         ),
         Mistake(
-            "the largest gap",
-            "Your error is the largest gap of all bins. Asked is their mean, each bin weighed by its answers.",
+            "largest gap instead of the mean",
+            "Your error is the largest gap of all bins. It should be their mean, each bin weighted by its number of answers.",
             ERROR, "(said - found).abs().max()",
         ),
         Mistake(
-            "no absolute value",
-            "Too sure here and too modest there cancel in your error.",
+            "absolute value missing",
+            "In your error, overconfident and underconfident bins cancel.",
             "(said - found).abs()", "(said - found)",
         ),
         Mistake(
             "squared differences",
-            "Your error squares the differences; the expected calibration error takes them as they are, without their sign.",
+            "You square the differences; the expected calibration error uses absolute values.",
             "(said - found).abs()", "(said - found).square()",
         ),
         Mistake(
             "NaN in empty bins",
-            "An empty bin is 0/0 in yours; the docstring asks for 0.",
+            "For an empty bin you compute 0/0; the docstring asks for 0.",
             SHARES, "member @ x / count",
             also=("""
 def calibration(confidence, right, bins):
@@ -1349,8 +1392,8 @@ def calibration(confidence, right, bins):
 """,),
         ),
         Mistake(
-            "the middle of the bin for its confidence",
-            "You take the middle of a bin for what was said; asked is the mean of the confidences in it.",
+            "midpoint of the bin instead of the mean confidence",
+            "Your \"said\" is the midpoint of each bin; it should be the mean of the confidences in it.",
             edits={
                 "said, found = (": "found = [",
                 "for x in (confidence, right))": "for x in (confidence, right)][1]\n    said = (torch.arange(bins) + 0.5) / bins * (count > 0)",
@@ -1380,10 +1423,11 @@ def calibration(confidence, right, bins):
 """,
     },
     hints=(
-        "Of all answers that were given with a confidence of about 0.8, which share should be right?",
-        "Each answer belongs to one of `bins` bins of equal width. For each bin two means and a count; then one number over all.",
-        "bin of an answer = its confidence times bins, rounded down; 1.0 belongs to the last\nmean confidence, mean of right, count\n"
-        "error = mean over answers of |mean confidence − mean of right| of their bins",
-        "Near miss: the mean over bins. It lets a bin with two answers weigh as much as one with two hundred.",
+        "Of all answers that were given with a confidence of about 0.8, what proportion should be correct?",
+        "Each answer belongs to one of `bins` bins of equal width. For each bin, two means and a count; then one number for "
+        "all.",
+        "bin of an answer = its confidence times bins, rounded down; 1.0 belongs to the last\nmean confidence, mean of right, "
+        "count\nerror = mean over answers of |mean confidence − mean of right| in their bins",
+        "A near miss: the mean over bins. It gives a bin with two answers as much weight as one with two hundred.",
     ),
 )

@@ -61,27 +61,28 @@ bpe_train = Exercise(
     mistakes=(
         Mistake(
             "each word counted once",
-            "You count each word once, however often it stands in the text. A pair in a frequent word is a frequent pair.",
+            "You count each word once, however often it occurs in the text. A pair in a frequent word is a frequent pair.",
             "+= words[word]", "+= 1",
         ),
         Mistake(
-            "of equals the larger pair",
-            "Where two pairs are equally frequent you take the larger one. The docstring takes the smaller.",
+            "ties broken by the larger pair",
+            "Among equally frequent pairs, you choose the largest; the docstring asks for the smallest.",
             "(-counts[pair], pair)", "(-counts[pair], [-token for token in pair])",
         ),
         Mistake(
-            "of equals the first that was met",
-            "Where two pairs are equally frequent you take the one that was counted first (max and most_common do). The docstring takes the smaller.",
+            "ties broken by the first pair counted",
+            "Among equally frequent pairs, you choose the one counted first (as max and most_common do). The docstring asks "
+            "for the smallest.",
             BEST, "max(counts, key=counts.get)",
         ),
         Mistake(
             "characters instead of bytes",
-            "Words of plain letters are right with you. é is one character and two bytes: a word begins as word.encode().",
+            "Words of ASCII letters are correct. But é is one character and two bytes: a word starts as word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
-            "the counts of the beginning",
-            "Your pairs are the most frequent ones of the bytes. After each merge the text is another one: count again.",
+            "pairs counted only before the first merge",
+            "Your pairs are the most frequent ones among the bytes. Each merge changes the text, so count again after it.",
             code="""
 def bpe_train(words, merges):
     counts = Counter()
@@ -92,23 +93,24 @@ def bpe_train(words, merges):
 """,
         ),
         Mistake(
-            "new tokens from 255",
+            "new tokens numbered from 255",
             "Your first new token is 255, which is a byte. Bytes have the ids 0 to 255.",
             "new = 256 +", "new = 255 +",
         ),
         Mistake(
-            "new tokens from 257",
-            "Your first new token is 257. Bytes have the ids 0 to 255, so the first free one is 256.",
+            "new tokens numbered from 257",
+            "Your first new token is 257. Bytes have the ids 0 to 255, so the first free id is 256.",
             "new = 256 +", "new = 257 +",
         ),
         Mistake(
-            "new tokens from 0",
+            "new tokens numbered from 0",
             "Your first new token is 0, which is a byte. Bytes have the ids 0 to 255.",
             "new = 256 +", "new =",
         ),
         Mistake(
-            "pairs across words",
-            "You count pairs of a word's end and the next word's beginning. Each word is a text of its own: pairs stand inside it.",
+            "pairs across word boundaries",
+            "You count pairs of one word's end and the next word's beginning. Each word is a text of its own, and pairs lie "
+            "within it.",
             code="""
 def bpe_train(words, merges):
     row, learned = [], []
@@ -125,31 +127,31 @@ def bpe_train(words, merges):
 """,
         ),
         Mistake(
-            "the text is never merged",
-            "You find the same pair again and again: what was merged has to be replaced in the words before the next count.",
+            "merges never applied",
+            "You find the same pair again and again: replace the merged pair in all words before the next count.",
             "{word: merge(ids, best, new) for word, ids in rows.items()}", "rows",
         ),
         Mistake(
-            "overlapping places counted once",
-            'In "aaa" you count the pair aa once. Every two neighbours count, so it stands there twice.',
+            "overlapping pairs counted once",
+            "In \"aaa\" you count the pair aa once. Every two neighbours count, so it occurs twice.",
             "            for pair in pairwise(ids):\n                counts[pair] += words[word]",
             "            place = 0\n            while place < len(ids) - 1:\n                pair = ids[place], ids[place + 1]\n"
             "                counts[pair] += words[word]\n                doubled = place + 2 < len(ids) and ids[place + 1] == ids[place] == ids[place + 2]\n"
             "                place += 2 if doubled else 1",
         ),
         Mistake(
-            "each pair once per word",
-            "A pair that stands twice in a word counts once with you. It stands there twice.",
+            "each pair counted once per word",
+            "You count a pair that occurs twice in a word only once. Count both occurrences.",
             "pairwise(ids):", "set(pairwise(ids)):",
         ),
         Mistake(
-            "the rarest pair",
-            "Your first pair is the rarest one. The most frequent pair is merged.",
+            "rarest pair merged",
+            "Your first pair is the rarest one. Merge the most frequent pair.",
             "-counts[pair]", "counts[pair]",
         ),
         Mistake(
             "one merge too few",
-            "One pair is missing at the end.",
+            "Your list is one pair too short.",
             "len(learned) < merges", "len(learned) < merges - 1",
         ),
     ),
@@ -198,11 +200,15 @@ def bpe_train(words, merges):
 """,
     },
     hints=(
-        "Take the words ab (three times) and abb (once). Which pairs are there, and how often? What do the words look like after the first merge?",
-        "words: how often each word stands in the text. Rows: the ids of each word. Out: a list of pairs of ids, at most `merges` of them.",
-        "rows = the bytes of each word\nrepeat `merges` times:\n    count each pair of neighbours, as often as its word stands in the text\n    none left: stop\n"
-        "    best = highest count; of equals the smallest pair\n    in all rows, merge it into 256 + number of the pairs so far\n    remember it",
-        "Near miss: `max(counts, key=counts.get)` takes the first of several equally frequent pairs, in the order in which they were met.",
+        "Take the words ab (three times) and abb (once). Which pairs occur, and how often? What do the words look like after "
+        "the first merge?",
+        "words: how often each word occurs in the text. In between: the ids of each word. Output: a list of pairs of ids, at "
+        "most `merges` of them.",
+        "sequences = the bytes of each word\nrepeat `merges` times:\n    count each pair of neighbours, as often as its word "
+        "occurs in the text\n    stop if there are none\n    best = highest count; among equals, the smallest pair\n    in all "
+        "sequences, merge it into 256 + number of pairs so far\n    append it to the list",
+        "A near miss: `max(counts, key=counts.get)` chooses the first of several equally frequent pairs, in the order in which "
+        "they were counted.",
     ),
 )
 
@@ -258,18 +264,20 @@ bpe_encode = Exercise(
     rule=Rule("equal", axes={"": "words tokens"}),
     mistakes=(
         Mistake(
-            "the pair on the left",
-            "You merge the first pair of the word that stands in the list. What comes first is the pair that was *learned* first, wherever it is in the word.",
+            "leftmost pair merged first",
+            "You merge the first pair of the word that is in the list. The pair *learned* first takes priority, wherever it is "
+            "in the word.",
             FIRST, "first = pairs[0]",
         ),
         Mistake(
-            "the pair that was learned last",
-            "You merge the pair that was learned last. The earliest comes first.",
+            "pair learned last merged first",
+            "You merge the pair that was learned last. The earliest one takes priority.",
             FIRST, "first = max(pairs, key=place.get)",
         ),
         Mistake(
-            "the longest token from the left",
-            "You take the longest token that fits, from the left, as WordPiece does. Here merges are made in the order in which they were learned.",
+            "longest match from the left",
+            "You take the longest token that fits, from the left, as WordPiece does. Here merges are applied in the order in "
+            "which they were learned.",
             code="""
 def bpe_encode(word, merges):
     content = {bytes([i]): i for i in range(256)}
@@ -286,8 +294,8 @@ def bpe_encode(word, merges):
 """,
         ),
         Mistake(
-            "places instead of ids",
-            "Your new tokens have the number of their merge, which is a byte's. The pair at place i becomes token 256 + i.",
+            "index of the merge used as token id",
+            "You use the index of the merge as the id, but that is a byte. The pair at index i becomes token 256 + i.",
             "256 + place[first]", "place[first]",
             also=(
                 """
@@ -300,8 +308,9 @@ def bpe_encode(word, merges):
             ),
         ),
         Mistake(
-            "numbers from 255",
-            "Your new tokens have numbers that are one too small: the first becomes 255, which is a byte's. The pair at place i becomes token 256 + i.",
+            "new tokens numbered from 255",
+            "The ids of your new tokens are one too small: the first becomes 255, which is a byte. The pair at index i becomes "
+            "token 256 + i.",
             "256 + place[first]", "255 + place[first]",
             also=(
                 """
@@ -314,33 +323,33 @@ def bpe_encode(word, merges):
             ),
         ),
         Mistake(
-            "one merge only",
-            "You stop after one merge. What comes out of it can be merged again, until no pair is in the list.",
+            "only one merge applied",
+            "You stop after one merge. Its result can be merged again, until no pair of the word is in the list.",
             "while pairs :=", "if pairs :=",
         ),
         Mistake(
-            "only pairs of bytes",
-            "You merge bytes only: pairs with a token that came out of a merge are in the list, too.",
+            "only pairs of bytes merged",
+            "You merge only bytes. The list also contains pairs with a token that is itself the result of a merge.",
             "if pair in place]", "if pair in place and max(pair) < 256]",
         ),
         Mistake(
             "characters instead of bytes",
-            "Words of plain letters are right with you. 猫 is one character and three bytes: begin with word.encode().",
+            "Words of ASCII letters are correct. But 猫 is one character and three bytes: start with word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
             "merged from the right",
-            "In a row of three equal tokens you merge the last two. `merge` begins on the left.",
+            "Of three equal tokens in succession you merge the last two. `merge` starts from the left.",
             "ids = merge(ids, first, 256 + place[first])", "ids = merge(ids[::-1], first[::-1], 256 + place[first])[::-1]",
         ),
         Mistake(
-            "the last merge forgotten",
-            "The last pair of the list is never used with you.",
+            "last merge never used",
+            "Your code never uses the last pair of the list.",
             "enumerate(merges)}", "enumerate(merges[:-1])}",
         ),
         Mistake(
-            "each pair merged once",
-            "A pair that stands twice in a word is merged once with you. All its places are merged before the next pair's turn.",
+            "each pair merged once per word",
+            "You merge a pair that occurs twice in a word only once. Merge all its occurrences before the next pair.",
             code="""
 def bpe_encode(word, merges):
     ids = list(word.encode())
@@ -353,8 +362,8 @@ def bpe_encode(word, merges):
 """,
         ),
         Mistake(
-            "the list from its end",
-            "You go through the list from its end, so what was learned late comes first. The earliest comes first.",
+            "merges applied in reverse order",
+            "You go through the list from its end, so merges learned late are applied first. Start with the earliest.",
             code="""
 def bpe_encode(word, merges):
     ids = list(word.encode())
@@ -364,8 +373,9 @@ def bpe_encode(word, merges):
 """,
         ),
         Mistake(
-            "a pass over the list for each token",
-            "You go through the word once and give each token its best merge with the next. A merge on the right may come first.",
+            "one greedy pass from the left",
+            "You go through the word once and merge each token with the one before it whenever their pair is in the list. A "
+            "pair further right may come first.",
             code="""
 def bpe_encode(word, merges):
     place = {pair: i for i, pair in enumerate(merges)}
@@ -399,10 +409,12 @@ def bpe_encode(word, merges):
 """,
     },
     hints=(
-        "The list is [bc, ab]. What does abc become, and what would the longest match from the left have made of it?",
-        "word: a string; its bytes are ids 0 to 255. Out: a list of ids, as long as the bytes or shorter.",
-        "ids = the bytes\nrepeat:\n    the pairs of neighbours that stand in the list\n    none: done\n    merge the one with the smallest place into 256 + place",
-        "Near miss: taking the first pair of the word that stands in the list gives the same for many words, but not where a better one comes behind it.",
+        "The list is [bc, ab]. What does abc become, and what would the longest match from the left have given?",
+        "word: a string; its bytes are ids 0 to 255. Output: a list of ids, as long as the bytes or shorter.",
+        "ids = the bytes\nrepeat:\n    find the pairs of neighbours that are in the list\n    stop if there are none\n    merge "
+        "the one with the smallest index into 256 + index",
+        "A near miss: merging the first pair of the word that is in the list. It is right for many words, but not where a pair "
+        "learned earlier comes after it.",
     ),
 )
 
@@ -424,55 +436,58 @@ rms_norm = Exercise(
     rule=Rule(tolerance=2e-5, axes={"": "… D"}),
     mistakes=(
         Mistake(
-            "the mean subtracted",
-            "Your vectors have the mean 0 before the weight: that is layer norm. RMSNorm leaves the mean in.",
+            "mean subtracted",
+            "Your vectors have mean 0 before the weight is applied: that is layer norm. RMSNorm does not subtract the mean.",
             f"weight * x / {ROOT}", "weight * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + eps).sqrt()",
         ),
         Mistake(
             "divided by the standard deviation",
-            "You divide by the standard deviation, which is measured from the mean. Here it is the root of the mean square.",
+            "You divide by the standard deviation, which measures deviations from the mean. Divide by the root of the mean "
+            "square.",
             ROOT, "(x.var(dim=-1, keepdim=True, unbiased=False) + eps).sqrt()",
         ),
-        Mistake("no root", "Your vectors are divided by the mean square; its root is missing.", ".sqrt()", ""),
+        Mistake("square root missing", "You divide your vectors by the mean square; its square root is missing.", ".sqrt()", ""),
         Mistake(
             "divided by the length",
-            "Your vectors have the length 1 before the weight. Their mean square should be 1, which is a length of √D.",
+            "Your vectors have length 1 before the weight is applied. Their mean square should be 1, which means a length of "
+            "√D.",
             ".mean(dim=-1", ".sum(dim=-1",
         ),
         Mistake(
             "eps outside the root",
-            "Beside large numbers eps hardly shows, beside small ones it does. It is added to the mean square, under the root.",
+            "Your error is small for long vectors and large for short ones: eps is added to the mean square, under the root.",
             ROOT, "(x.square().mean(dim=-1, keepdim=True).sqrt() + eps)",
         ),
         Mistake(
-            "eps forgotten",
-            "Beside large numbers a small eps hardly shows, beside small ones it does. It belongs under the root, with the mean square.",
+            "eps not used",
+            "Your answer does not depend on `eps`, which hardly affects long vectors but does affect short ones: it belongs "
+            "under the root, with the mean square.",
             " + eps)", ")",
         ),
         Mistake(
-            "an eps of its own",
-            "Your vectors are right but for a factor that eps makes: take the eps that you are handed.",
+            "fixed eps",
+            "Your vectors are correct up to a factor that comes from eps: use the argument `eps`.",
             " + eps)", " + torch.finfo(x.dtype).eps)",
         ),
         Mistake(
-            "the weight forgotten", "The weight is missing: each place of the vector has its own.", "weight * x", "x",
+            "weight not applied", "The weight is missing: each coordinate of the vector has its own.", "weight * x", "x",
         ),
         Mistake(
-            "over the whole table",
-            "One number divides all your vectors. Each is divided by its own root mean square.",
+            "one mean square for the whole tensor",
+            "You divide all vectors by the same number. Divide each by its own root mean square.",
             "mean(dim=-1, keepdim=True)", "mean()",
         ),
         Mistake(
-            "over the wrong axis",
-            "You average over the first axis. The mean square is that of each vector: the last axis.",
+            "mean over the first axis",
+            "You average over the first axis. Each vector has its own mean square: average over the last axis.",
             "dim=-1", "dim=0",
         ),
         Mistake(
-            "multiplied instead of divided", "You multiply by the root mean square: long vectors get longer.", "x / (", "x * (",
+            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer.", "x / (", "x * (",
         ),
         Mistake(
             "1 added to the weight",
-            "You multiply by 1 + weight, as Gemma does. The docstring has the weight itself.",
+            "You multiply by 1 + weight, as Gemma does. The docstring asks for the weight itself.",
             "weight * x", "(1 + weight) * x",
         ),
     ),
@@ -488,10 +503,10 @@ def rms_norm(x, weight, eps):
 """,
     },
     hints=(
-        "Which three steps, in their order, does the name RMS say?",
-        "x: (…, D). Mean square: (…, 1), so that it divides each vector. weight: (D).",
-        "mean square of each vector, over its D numbers\nroot of (mean square + eps)\nx divided by it, times weight",
-        "Near miss: x.std() is measured from the mean. Square, mean, root: three calls.",
+        "Which three steps does the name RMS stand for, and in which order?",
+        "x: (…, D). Mean square: (…, 1), so that it broadcasts over each vector. weight: (D).",
+        "mean square of each vector, over its D coordinates\nroot of (mean square + eps)\nx divided by it, times weight",
+        "A near miss: x.std() measures deviations from the mean. Square, mean, root: three calls.",
     ),
 )
 
@@ -514,61 +529,66 @@ rotary = Exercise(
     rule=Rule(tolerance=2e-5, axes={"": "… T d"}),
     mistakes=(
         Mistake(
-            "neighbours instead of halves",
-            "You turn the numbers 2i and 2i + 1 together. Here plane i is made of the numbers i and i + d/2.",
+            "neighbours paired instead of halves",
+            "You rotate the coordinates 2i and 2i + 1 together. Here plane i consists of the coordinates i and i + d/2.",
             edits={
                 "first, second = x.chunk(2, dim=-1)": "first, second = x[..., ::2], x[..., 1::2]",
                 TURNED: "torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)",
             },
         ),
         Mistake(
-            "neighbours taken, halves given back",
-            "You take the numbers 2i and 2i + 1 for a plane, and put the results into the two halves. Plane i is made of the numbers i and i + d/2.",
+            "neighbours paired, result in halves",
+            "You take the coordinates 2i and 2i + 1 as a plane but write the results into the two halves. Plane i consists of "
+            "the coordinates i and i + d/2.",
             "first, second = x.chunk(2, dim=-1)", "first, second = x[..., ::2], x[..., 1::2]",
         ),
         Mistake(
-            "turned the other way",
-            "You turn the other way round: the minus belongs to the first half. A model trained that way would do as well, but published weights would give other scores: a distance of 3 becomes −3.",
+            "rotated in the wrong direction",
+            "You rotate in the wrong direction: the minus belongs to the first half. A model trained that way would do as "
+            "well, but published weights would give other scores: a distance of 3 becomes −3.",
             TURNED, "torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)",
         ),
         Mistake(
-            "no minus",
-            "Your vectors change their lengths. A rotation has one minus: in the first half.",
+            "minus sign missing",
+            "Your vectors change their lengths. A rotation has one minus sign: in the first half.",
             "first * cos - second * sin", "first * cos + second * sin",
         ),
         Mistake(
-            "positions counted from 0",
-            "You are right where the text begins at 0. The positions are given to you.",
+            "positions not used",
+            "You are right where the text begins at position 0. Use the argument `positions`.",
             "positions[:, None]", "torch.arange(x.shape[-2])[:, None]",
         ),
         Mistake(
-            "every plane with its own number",
-            "Your later planes turn too fast. Plane i of the d/2 planes has the exponent −2i/d; yours has −i/d.",
+            "exponent −i/d instead of −2i/d",
+            "Your later planes rotate too fast. Plane i of the d/2 planes has the exponent −2i/d; yours has −i/d.",
             "torch.arange(0, d, 2) / d", "torch.arange(d // 2) / d",
         ),
         Mistake(
-            "exponents twice as fast",
-            "Your exponents grow twice as fast as asked: plane i has −2i/d.",
+            "exponent doubled",
+            "Your exponents grow twice as fast as they should: plane i has −2i/d.",
             "torch.arange(0, d, 2) / d", "2 * torch.arange(0, d, 2) / d",
         ),
         Mistake(
-            "the minus of the exponent forgotten",
-            "Your later planes turn faster and faster. They should turn more slowly: the exponent is negative.",
+            "exponent positive",
+            "Your later planes rotate faster and faster. They should rotate more slowly: the exponent is negative.",
             "(-torch.arange", "(torch.arange",
         ),
         Mistake(
-            "sine and cosine exchanged",
-            "At position 0 nothing is to be turned, and yours is by a quarter: cos 0 = 1 belongs to the number itself.",
+            "sine and cosine swapped",
+            "At position 0 you rotate by a quarter turn, but nothing should change: cos 0 = 1 multiplies the coordinate "
+            "itself.",
             "angle.cos(), angle.sin()", "angle.sin(), angle.cos()",
         ),
         Mistake(
             "sinusoids added",
-            "You add sine and cosine to the vector, as in 03. Here it is turned: multiplied, so that its length stays.",
+            "You add sines and cosines to the vector, as in 03. Here the vector is rotated: multiplied, so that its length is "
+            "preserved.",
             TURNED, "x + torch.cat([sin, cos], dim=-1)",
         ),
         Mistake(
-            "angles for neighbours, halves turned",
-            "You turn halves, with angles in the order of neighbours (repeat_interleave). Places i and i + d/2 have the same angle: torch.cat of the angles twice.",
+            "angles ordered for neighbours, halves rotated",
+            "You rotate halves, but with angles in the order of neighbours (repeat_interleave). Coordinates i and i + d/2 have "
+            "the same angle: torch.cat of the angles twice.",
             code="""
 def rotary(x, positions, base=10_000.0):
     d = x.shape[-1]
@@ -578,18 +598,18 @@ def rotary(x, positions, base=10_000.0):
 """,
         ),
         Mistake(
-            "the base always 10,000",
-            "With the base 10,000 you are right. It is an argument.",
+            "base fixed at 10,000",
+            "You are right for the base 10,000. The base is an argument.",
             SPEED, "10_000.0 ** (-torch.arange(0, d, 2) / d)",
         ),
         Mistake(
-            "only the first half turned",
-            "The second half of your vectors is unchanged. Both numbers of a point move.",
+            "only the first half rotated",
+            "The second half of your vectors is unchanged. Rotation changes both coordinates of a point.",
             TURNED, "torch.cat([first * cos - second * sin, second], dim=-1)",
         ),
         Mistake(
-            "the second half made of the new first half",
-            "Your second half is computed from the turned first half. Both come from the old numbers.",
+            "second half computed from the rotated first half",
+            "You compute the second half from the rotated first half. Compute both from the old coordinates.",
             f"return {TURNED}", "first = first * cos - second * sin\n    return torch.cat([first, first * sin + second * cos], dim=-1)",
         ),
     ),
@@ -625,10 +645,12 @@ def rotary(x, positions, base=10_000.0):
 """,
     },
     hints=(
-        "A point (1, 0) is turned by a quarter to (0, 1). Which of the two formulas has the minus?",
-        "positions: (T). Speeds: (d/2). Angles: (T, d/2). The two halves of x: (…, T, d/2) each.",
-        "speed of plane i = base to the power −2i/d\nangle = position times speed\nfirst half · cos − second half · sin\nfirst half · sin + second half · cos\nthe two side by side",
-        "Near miss: x[..., ::2] and x[..., 1::2] are other planes than the two halves. Both occur in published code, and weights belong to one of them.",
+        "Rotating the point (1, 0) by a quarter turn gives (0, 1). Which of the two formulas has the minus?",
+        "positions: (T). Frequencies: (d/2). Angles: (T, d/2). The two halves of x: (…, T, d/2) each.",
+        "frequency of plane i = base to the power −2i/d\nangle = position times frequency\nfirst half · cos − second half · "
+        "sin\nfirst half · sin + second half · cos\nconcatenate the two",
+        "A near miss: x[..., ::2] and x[..., 1::2] form other planes than the two halves. Both versions occur in published "
+        "code, and weights fit only one of them.",
     ),
 )
 
@@ -726,21 +748,24 @@ attention = Exercise(
     uses=("decoders.rotary",),
     mistakes=(
         Mistake(
-            "keys and values dealt out in turn",
-            "Your query heads take the heads of keys and values in turn: 0, 1, 0, 1. The first heads / kv_heads query heads share the first one: 0, 0, 1, 1.",
+            "key and value heads assigned in turn",
+            "Your query heads use the heads of keys and values in turn: 0, 1, 0, 1. The first heads / kv_heads query heads "
+            "share the first one: 0, 0, 1, 1.",
             SHARED, "shared.repeat(1, self.share, 1, 1)",
         ),
         Mistake(
-            "positions restart with the cache",
-            "At once you are right. In pieces, each of your calls begins at position 0 again: with t tokens in the cache, the first new one stands at t.",
+            "positions restart at every call",
+            "You are right for texts read at once. In pieces, each of your calls starts at position 0 again: with t tokens in "
+            "the cache, the first new one has position t.",
             edits={
                 "positions = torch.arange(before, before + x.shape[1])": "positions = torch.arange(x.shape[1])",
                 HIDDEN: "torch.arange(k.shape[2]) > (before + positions)[:, None]",
             },
         ),
         Mistake(
-            "keys turned again on every call",
-            "In pieces your old keys are turned with the new ones, once more with every call: what is in the cache has been turned already.",
+            "cached keys rotated again",
+            "In pieces, each call rotates the old keys once more, together with the new ones. Cached keys have already been "
+            "rotated.",
             code="""
 class GroupedAttention(torch.nn.Module):
     def __init__(self, dim, heads, kv_heads, base=10_000.0):
@@ -771,26 +796,28 @@ class GroupedAttention(torch.nn.Module):
 """,
         ),
         Mistake(
-            "only the keys turned",
-            "Your queries are not turned. If the keys alone are, a score depends on the key's place and not on the distance.",
+            "queries not rotated",
+            "Your queries are not rotated. If only the keys are, a score depends on the position of the key instead of the "
+            "distance.",
             BOTH, "k = rotary(k, positions, self.base)",
         ),
         Mistake(
-            "only the queries turned",
-            "Your keys are not turned. If the queries alone are, a score depends on the query's place and not on the distance.",
+            "keys not rotated",
+            "Your keys are not rotated. If only the queries are, a score depends on the position of the query instead of the "
+            "distance.",
             BOTH, "q = rotary(q, positions, self.base)",
         ),
         Mistake(
-            "values turned, too",
-            "Your values are turned as well. Only what goes into the scores is: queries and keys.",
+            "values rotated",
+            "You also rotate the values. Rotate only what the scores are computed from: queries and keys.",
             BOTH, f"{BOTH}\n        v = rotary(v, positions, self.base)",
         ),
         Mistake(
-            "no positions", "Nothing is turned with you: the attention does not know where its tokens stand.", BOTH, "pass",
+            "no rotation", "You rotate nothing, so the attention does not depend on the positions of its tokens.", BOTH, "pass",
         ),
         Mistake(
-            "turned before the heads are split",
-            "You turn the whole vectors, before they are split into heads. Each head has d numbers and d/2 planes of its own.",
+            "rotated before splitting into heads",
+            "You rotate whole vectors before they are split into heads. Each head has d coordinates and d/2 planes of its own.",
             edits={
                 SPLIT: "(layer(x) if layer is self.value else rotary(layer(x), torch.arange(0 if self.past is None else self.past[0].shape[2], "
                 "x.shape[1] + (0 if self.past is None else self.past[0].shape[2])), self.base)).unflatten(-1, (-1, self.d)).transpose(1, 2)",
@@ -798,78 +825,82 @@ class GroupedAttention(torch.nn.Module):
             },
         ),
         Mistake(
-            "the base is not handed on",
-            "With the base 10,000 you are right: yours is not handed on to `rotary`.",
+            "base not passed to rotary",
+            "You are right for the base 10,000, but you do not pass base on to `rotary`.",
             BOTH, "q, k = rotary(q, positions), rotary(k, positions)",
         ),
         Mistake(
-            "no mask",
-            "Read at once, your last token is right and the earlier ones are not: they have seen what comes after them.",
+            "causal mask missing",
+            "When a text is read at once, your last token is correct, but the earlier ones attend to tokens after them.",
             HIDDEN, "torch.zeros(x.shape[1], k.shape[2], dtype=torch.bool)",
         ),
         Mistake(
-            "the mask of the first tokens",
-            "At once you are right. In pieces, your new tokens see no more of the cache than the first tokens of a text would.",
+            "mask ignores the cache",
+            "You are right for texts read at once. In pieces, your new tokens see no more of the cache than the first tokens "
+            "of a text would.",
             HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
         ),
         Mistake(
-            "no mask once something is remembered",
-            "At once you are right. In pieces, the new tokens of one call see each other, those behind them, too: they need a mask as well.",
+            "no mask once the cache is filled",
+            "You are right for texts read at once. In pieces, the new tokens of one call also see those after them: they need "
+            "a mask as well.",
             HIDDEN, f"({HIDDEN}) & (before == 0)",
         ),
         Mistake(
-            "a token does not see itself",
-            "Your first token may see nothing, and its row is NaN: a token sees itself and what comes before.",
+            "token does not attend to itself",
+            "Your first token may attend to nothing, so its output is NaN: a token sees itself and everything before it.",
             "torch.arange(k.shape[2]) > positions", "torch.arange(k.shape[2]) >= positions",
         ),
         Mistake(
-            "the cache is not reset",
-            "After a second reset(cached=True) your tokens still see keys and values of the first text. A new text begins with nothing.",
+            "cache not emptied by reset",
+            "After a second reset(cached=True), your tokens still attend to keys and values of the first text. A new text "
+            "starts with an empty cache.",
             "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
         ),
         Mistake(
-            "nothing is remembered",
-            "In pieces, each of your calls sees its own tokens alone: no key and no value of an earlier call is there.",
+            "cache never filled",
+            "In pieces, each of your calls sees only its own tokens: keys and values of earlier calls are not stored.",
             "if self.cached:", "if False:",
         ),
         Mistake(
-            "remembered without being asked",
-            "Your second call sees the tokens of the first, though nobody asked for a cache.",
+            "cache filled without being requested",
+            "Your second call sees the tokens of the first, although no cache was requested.",
             "if self.cached:", "if True:",
         ),
         Mistake(
-            "no scaling", "Your weights are more decided than they should be: the scores are to be divided by √d.", " / self.d**0.5", "",
+            "scores not scaled", "Your attention weights are too peaked: divide the scores by √d.", " / self.d**0.5", "",
         ),
         Mistake(
-            "divided by √D instead of √d",
-            "With several heads your weights are too even: a score is a sum over the d numbers of one head.",
+            "scores divided by √D instead of √d",
+            "With several heads your attention weights are too uniform: a score is a sum over the d coordinates of one head.",
             "self.d**0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "Your columns add up to 1, where the rows should.",
+            "Your columns sum to 1, but the rows should.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
-            "heads cut with tokens mixed",
-            "Your heads mix tokens from the start. A view to (B, heads, T, d) takes the numbers as they lie in memory, token after token: "
-            "make (B, T, heads, d) of them, then exchange the two axes.",
+            "heads split across tokens",
+            "Your heads mix tokens from the start. A view as (B, heads, T, d) takes the numbers in memory order, token after "
+            "token: make it (B, T, heads, d), then swap the two axes.",
             SPLIT, "layer(x).reshape(x.shape[0], -1, x.shape[1], self.d)",
             also=(WITHOUT_TRANSPOSE,),
         ),
         Mistake(
-            "heads put together in the wrong order",
-            "Your result mixes tokens: the heads' axis has to stand beside d again before the two become one.",
+            "heads joined across tokens",
+            "Your result mixes tokens: move the axis of heads back next to d before you merge the two.",
             "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
         ),
         Mistake(
-            "the output layer forgotten",
-            "You return the heads side by side. The fourth layer, `output`, has not been asked.",
+            "output layer not applied",
+            "You return the concatenated heads without applying the fourth layer, `output`.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "(weights @ v).transpose(1, 2).flatten(2)",
         ),
         Mistake(
-            "biases",
-            "There are numbers that the docstring does not name (see the last entry of `registered`): no layer here has a bias.",
+            "layers with biases",
+            "Your module has parameters that the docstring does not mention (see the last entry of `registered`): no layer "
+            "here has a bias.",
             "self.output = torch.nn.Linear(dim, dim, bias=False)", "self.output = torch.nn.Linear(dim, dim)",
             also=(with_biases("query", "key", "value", "output"), with_biases("query", "key", "value")),
         ),
@@ -940,11 +971,15 @@ class GroupedAttention(torch.nn.Module):
         "self.past[-1].shape[2]": "the same",
     },
     hints=(
-        "Six query heads, two heads of keys: which key head does query head 4 ask? And at which place does a new token stand when t are in the cache?",
-        "q: (B, H, T, d). k, v of the new tokens: (B, K, T, d), turned keys in the cache: (B, K, t + T, d). Copied for the heads: (B, H, t + T, d). Scores: (B, H, T, t + T).",
-        "queries, keys, values, split into heads of d numbers\npositions of the new tokens: from the number of tokens in the cache on\nturn queries and keys\n"
-        "put old keys and values in front; remember all if wanted\ncopy each key head for the query heads that share it\nattention as in 07, through `output`",
-        "Near miss: `repeat` gives the heads 0, 1, 0, 1; the heads that share stand side by side: 0, 0, 1, 1. That is `repeat_interleave`.",
+        "With six query heads and two key heads, which key head does query head 4 use? And what is the position of a new token "
+        "when t tokens are in the cache?",
+        "q: (B, H, T, d). k, v of the new tokens: (B, K, T, d); rotated keys in the cache: (B, K, t + T, d). Copied for the "
+        "heads: (B, H, t + T, d). Scores: (B, H, T, t + T).",
+        "queries, keys, values, split into heads of d coordinates\npositions of the new tokens: start from the number of tokens "
+        "in the cache\nrotate queries and keys\nput the old keys and values first; store all if a cache is requested\ncopy each "
+        "key and value head for the query heads that share it\nattention as in 07, then `output`",
+        "A near miss: `repeat` gives the heads 0, 1, 0, 1; the heads that share are adjacent: 0, 0, 1, 1. That is "
+        "`repeat_interleave`.",
     ),
 )
 
@@ -963,19 +998,20 @@ swiglu = Exercise(
     cases=swiglu_cases,
     rule=Rule(tolerance=2e-5, axes={"registered": "weights", "eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
-        Mistake("gate and up exchanged", "SiLU belongs to the gate, and you take it of `up`.", GATED, "self.gate(x) * silu(self.up(x))"),
-        Mistake("no activation", "Your gate has no SiLU: the two projections are multiplied as they are.", "silu(self.gate(x))", "self.gate(x)"),
+        Mistake("gate and up swapped", "SiLU belongs to the gate, but you apply it to `up`.", GATED, "self.gate(x) * silu(self.up(x))"),
+        Mistake("activation function missing", "Your gate has no SiLU: you multiply the two projections as they are.", "silu(self.gate(x))", "self.gate(x)"),
         Mistake("added instead of multiplied", "You add the two projections. A gate multiplies.", " * self.up", " + self.up"),
-        Mistake("the activation of the product", "You take SiLU of the product. It belongs to the gate alone.", GATED, "silu(self.gate(x) * self.up(x))"),
-        Mistake("a sigmoid alone", "Your gate is σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
-        Mistake("ReLU", "Your gate is exactly 0 for half of the numbers: that is ReLU.", "silu(", "torch.relu("),
-        Mistake("GELU", "Your numbers are near: your gate has GELU. That is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
-        Mistake("no gate", "`gate` is not used with you: that is the feed-forward layer of 03 with another activation.", GATED, "silu(self.up(x))"),
-        Mistake("both activated", "You take SiLU of both projections; `up` goes in as it is.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
-        Mistake("the activation at the end", "You take SiLU of what `down` returns. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
+        Mistake("activation applied to the product", "You apply SiLU to the product. It belongs only to the gate.", GATED, "silu(self.gate(x) * self.up(x))"),
+        Mistake("sigmoid instead of SiLU", "Your gate is σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
+        Mistake("ReLU instead of SiLU", "About half of your gate's entries, the negative ones, are exactly 0: that is ReLU.", "silu(", "torch.relu("),
+        Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. That is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
+        Mistake("gate not used", "You do not use `gate`: that is the feed-forward layer of 03 with another activation function.", GATED, "silu(self.up(x))"),
+        Mistake("activation applied to both projections", "You apply SiLU to both projections; `up` has no activation function.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
+        Mistake("activation applied to the output", "You apply SiLU to the output of `down`. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
         Mistake(
-            "biases",
-            "There are numbers that the docstring does not name (see the last entry of `registered`): no biases here.",
+            "layers with biases",
+            "Your module has parameters that the docstring does not mention (see the last entry of `registered`): there are no "
+            "biases here.",
             "torch.nn.Linear(inner, dim, bias=False)", "torch.nn.Linear(inner, dim)\n        torch.nn.init.zeros_(self.down.bias)",
         ),
     ),
@@ -1004,10 +1040,10 @@ class SwiGLU(torch.nn.Module):
 """,
     },
     hints=(
-        "What passes where the gate is far below 0? Where it is far above?",
-        "x: (B, T, dim). gate(x) and up(x): (B, T, inner). Out: (B, T, dim).",
-        "init: gate, up, down without biases\nforward: SiLU of gate(x), times up(x), through down",
-        "Near miss: silu(gate(x) * up(x)) multiplies before the activation; the gate alone is activated.",
+        "What passes where the gate's input is far below 0? Where it is far above?",
+        "x: (B, T, dim). gate(x) and up(x): (B, T, inner). Output: (B, T, dim).",
+        "init: gate, up, down without biases\nforward: SiLU of gate(x), times up(x), then down",
+        "A near miss: silu(gate(x) * up(x)) multiplies before the activation function, which belongs only to the gate.",
     ),
 )
 
@@ -1057,95 +1093,102 @@ decoder = Exercise(
     uses=("decoders.rms_norm", "decoders.rotary", "decoders.attention", "decoders.swiglu"),
     mistakes=(
         Mistake(
-            "the final norm forgotten",
-            "Your logits are made of the last layer's sum as it is. In a pre-norm stack nothing has normalised it: `norm` comes after the last layer.",
+            "final norm missing",
+            "You compute the logits from the last layer's residual sum. In a pre-norm stack nothing has normalised it: `norm` "
+            "comes after the last layer.",
             LOGITS, "x @ self.token.weight.T",
         ),
         Mistake(
-            "the norm in front of the layers",
-            "Your norm comes before the first layer. It belongs behind the last.",
+            "norm before the first layer",
+            "Your norm comes before the first layer. It belongs after the last.",
             edits={"x = self.token(ids)": "x = self.norm(self.token(ids))", LOGITS: "x @ self.token.weight.T"},
         ),
         Mistake(
-            "the norm behind each layer",
-            "You normalise after each layer. The norm stands behind the last one only.",
+            "norm after every layer",
+            "You apply the norm after each layer. It belongs only after the last one.",
             edits={"x = layer(x)": "x = self.norm(layer(x))", LOGITS: "x @ self.token.weight.T"},
         ),
         Mistake(
-            "not tied",
-            "There are numbers that the docstring does not name (see the last entry of `registered`), a second table for the logits. The rows of `token` serve at both ends.",
+            "output matrix not tied",
+            "Your module has parameters that the docstring does not mention (see the last entry of `registered`): a second "
+            "matrix for the logits. The embedding matrix `token` is used at both ends.",
             edits={
                 "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
                 LOGITS: "self.head(self.norm(x))",
             },
         ),
         Mistake(
-            "the table saved twice",
-            "Your numbers are right, but the table is saved under two names (see the last entry of `registered`). A file of weights has it once, and "
-            "load_state_dict asks for both. Make the logits with the table itself: `x @ self.token.weight.T`.",
+            "embedding matrix saved twice",
+            "Your numbers are right, but the matrix is saved under two names (see the last entry of `registered`). A weights "
+            "file contains it once, and load_state_dict expects both. Compute the logits with the matrix itself: `x @ "
+            "self.token.weight.T`.",
             edits={
                 "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
                 LOGITS: "self.lm_head(self.norm(x))",
             },
         ),
         Mistake(
-            "the cache stays on",
-            "After reset() your first call is right and the second one is not: it still sees the tokens of the first. reset() hands False on to the layers.",
+            "cache left on after reset",
+            "After reset() your first call is correct but the second is not: it still sees the tokens of the first. reset() "
+            "must pass False on to the layers.",
             TOLD, "layer.attention.reset(True)",
         ),
         Mistake(
-            "tied without its gradient",
-            "Your logits are right, and the gradient of the table is not: its use at the end was cut off from training (detach, .data or no_grad).",
+            "tied matrix detached",
+            "Your logits are right, but the gradient of the embedding matrix is not: its use in the output is excluded from "
+            "training (detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
         ),
         Mistake(
-            "the layers are not told",
-            "In pieces, no layer of yours remembers anything: each attention has a reset of its own.",
+            "reset not passed on to the layers",
+            "In pieces, none of your layers uses its cache: each attention has a reset of its own.",
             TOLD, "pass",
         ),
         Mistake(
-            "only the first layer is told",
-            "In pieces, only your first layer remembers. Each layer's attention has a cache of its own.",
+            "reset passed on only to the first layer",
+            "In pieces, only your first layer uses its cache. Each layer's attention has one of its own.",
             f"for layer in self.layers:\n            {TOLD}", "self.layers[0].attention.reset(cached)",
         ),
         Mistake(
-            "one layer used again and again",
-            "PyTorch finds the parameters of one layer only (0 in `registered`): you use the same Layer in all places.",
+            "one layer used repeatedly",
+            "All entries of your ModuleList are one and the same Layer, so they share one set of parameters. Each layer needs "
+            "its own.",
             LIST, f"torch.nn.ModuleList([{MADE}] * layers)",
         ),
         Mistake(
-            "the layers in a plain list",
-            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list is no part of a module, an nn.ModuleList is.",
+            "layers in a plain list",
+            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list does not register them, an "
+            "nn.ModuleList does.",
             LIST, f"[{MADE} for _ in range(layers)]",
         ),
         Mistake(
-            "the base is not handed on",
-            "With the default base you are right: yours is not handed on to the layers.",
+            "base not passed on",
+            "You are right for the default base, but you do not pass base on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, eps)",
         ),
         Mistake(
-            "base and eps are not handed on",
-            "With the default base and eps you are right: neither of yours is handed on to the layers.",
+            "base and eps not passed on",
+            "You are right for the default base and eps, but you pass neither on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, 1e-5)",
         ),
         Mistake(
-            "eps is not handed on",
-            "With the default eps you are right: yours is not handed on to the layers, whose norms need it.",
+            "eps not passed on to the layers",
+            "You are right for the default eps, but you do not pass eps on to the layers, whose norms need it.",
             "inner, base, eps)", "inner, base, 1e-5)",
         ),
         Mistake(
-            "the last norm with an eps of its own",
-            "With the default eps you are right: yours is not handed on to the last norm.",
+            "fixed eps in the last norm",
+            "You are right for the default eps, but you do not pass eps on to the last norm.",
             "self.norm = RMSNorm(dim, eps)", "self.norm = RMSNorm(dim, 1e-5)",
         ),
         Mistake(
-            "vectors times √D",
-            "You multiply the token's vector by √D, as the transformer of 2017 (and Gemma) does. The docstring does not.",
+            "token vectors scaled by √D",
+            "You multiply the token vectors by √D, as the transformer of 2017 (and Gemma) does. The docstring does not.",
             "x = self.token(ids)", "x = self.token(ids) * self.token.embedding_dim**0.5",
         ),
         Mistake(
-            "positions added",
-            "You add sinusoids to the vectors. The positions are in the attention now: queries and keys are turned.",
+            "sinusoids added",
+            "You add sinusoids to the token vectors. Positions now enter in the attention, where queries and keys are rotated.",
             code="""
 class Decoder(torch.nn.Module):
     def __init__(self, vocabulary, dim, layers, heads, kv_heads, inner, base=10_000.0, eps=1e-5):
@@ -1169,12 +1212,12 @@ class Decoder(torch.nn.Module):
         ),
         Mistake(
             "probabilities returned",
-            "Your rows add up to 1: a softmax has been taken. Logits are asked for.",
+            "Your rows sum to 1: you have applied a softmax. Return logits.",
             LOGITS, f"({LOGITS}).softmax(dim=-1)",
         ),
         Mistake(
-            "the layers from the last to the first",
-            "With one layer you are right. With several, yours come in the wrong order.",
+            "layers in reverse order",
+            "You are right for a single layer. You apply several layers in the wrong order.",
             edits={"for layer in self.layers:\n            x = layer(x)": "for layer in reversed(self.layers):\n            x = layer(x)"},
         ),
     ),
@@ -1219,10 +1262,13 @@ class Decoder(torch.nn.Module):
 """,
     },
     hints=(
-        "What did the GPT of 07 have that is gone here? Who knows the positions now, and who has to be told about the cache?",
-        "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a table of (vocabulary, dim).",
-        "init: the table, the layers in a ModuleList, the last norm with eps\nreset: each layer's attention\nforward: token vectors, through the layers, the norm, and the table turned round",
-        "Near miss: `[Layer(…)] * n` is n times one and the same layer. Each needs weights of its own.",
+        "Which part of the GPT of 07 is missing here? Which part uses the positions now, and which parts have a cache to "
+        "reset?",
+        "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from an embedding matrix of shape "
+        "(vocabulary, dim).",
+        "init: the embedding, the layers in a ModuleList, the last norm with eps\nreset: the attention of each layer\nforward: "
+        "token vectors, the layers, the norm, and the transposed embedding matrix",
+        "A near miss: `[Layer(…)] * n` is the same layer n times. Each layer needs its own weights.",
     ),
 )
 
@@ -1262,8 +1308,9 @@ own_names = Exercise(
     cases=names_cases,
     mistakes=(
         Mistake(
-            "the tied table given a second time",
-            "There is a name too many: lm_head.weight is the table once more, and your Decoder has no parameter for it.",
+            "tied matrix included twice",
+            "You return one name too many: lm_head.weight is the embedding matrix again, and your Decoder has no parameter for "
+            "it.",
             "    return ours", '    if "lm_head.weight" in theirs:\n        ours["lm_head.weight"] = theirs["lm_head.weight"]\n    return ours',
             also=(
                 """
@@ -1281,59 +1328,61 @@ def own_names(theirs):
             ),
         ),
         Mistake(
-            "buffers taken for parameters",
-            "There are names too many: rotary_emb.inv_freq holds speeds, which are computed. They are no weights of a layer.",
+            "buffers included",
+            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed and are not weights.",
             "        if place:", '        if path[-1] == "rotary_emb":\n            place = "attention.rotary_emb"\n        if place:',
         ),
         Mistake(
-            "the matrices transposed",
-            "Your matrices are turned round. That was GPT-2's own habit; here both programs have nn.Linear.",
+            "matrices transposed",
+            "Your matrices are transposed. GPT-2's own weights need that; here both models use nn.Linear.",
             PLACED, 'ours[".".join([*layer, place, part])] = value.T if value.ndim == 2 and path[0] != "embed_tokens" else value',
         ),
         Mistake(
-            "the first layer only",
-            "Only layer 0 comes back: the number behind layers. says which one it is.",
+            "only layer 0 returned",
+            "Of all layers, you return only layer 0: the number after layers. says which one it is.",
             LAYERED, 'layer, path = path[:2], path[2:] if path[1] == "0" else ["another"]',
         ),
         Mistake(
-            "numbers of one digit",
-            "Layers 0 to 9 are right. The number of a layer may have two digits.",
+            "only one digit of the layer number",
+            "You mistake layer 10 for layer 1: the number of a layer may have two digits.",
             LAYERED, "layer, path = [path[0], path[1][0]], path[2:]",
         ),
         Mistake(
-            "the last norm forgotten",
-            "norm.weight is missing: it stands outside the layers.",
+            "final norm missing",
+            "norm.weight is missing: it is outside the layers.",
             "        if place:", '        if place and (layer or path[0] != "norm"):',
         ),
         Mistake(
-            "the names of a LlamaModel not taken",
-            "With model. in front you are right. A model without head has its names without it: of it you return nothing.",
+            "names without the prefix ignored",
+            "You are right where names have the prefix model., but you return nothing for a model without a head, whose names "
+            "lack it.",
             "in theirs.items():", 'in ((n, v) for n, v in theirs.items() if n.startswith("model.")):',
         ),
         Mistake(
-            "gate and up exchanged",
-            "gate_proj and up_proj have changed places. They have the same shape, so no error says so.",
+            "gate and up swapped",
+            "gate_proj and up_proj are swapped. They have the same shape, so no error is raised.",
             LOOK, 'place = PLACES.get(".".join(path).replace("gate", "x").replace("up_", "gate_").replace("x_", "up_"))',
         ),
         Mistake(
-            "keys and values exchanged",
-            "k_proj and v_proj have changed places. They have the same shape, so no error says so.",
+            "keys and values swapped",
+            "k_proj and v_proj are swapped. They have the same shape, so no error is raised.",
             LOOK, 'place = PLACES.get(".".join(path).replace("k_proj", "x").replace("v_proj", "k_proj").replace("x", "v_proj"))',
         ),
         Mistake(
-            "the two norms exchanged",
-            "The two norms of a layer have changed places: input_layernorm stands in front of the attention, post_attention_layernorm behind it, which is in front of the feed-forward layer.",
+            "the two norms swapped",
+            "The two norms of a layer are swapped: input_layernorm comes before the attention, post_attention_layernorm after "
+            "it, which is before the feed-forward layer.",
             PLACED,
             'place = {"norm_attention": "norm_feed_forward", "norm_feed_forward": "norm_attention"}.get(place, place)\n            ' + PLACED,
         ),
         Mistake(
-            "the prefix stays",
-            "Your names still begin with model.: a Decoder's begin with token, layers and norm.",
+            "prefix kept",
+            "Your names still begin with model.: those of a Decoder begin with token, layers and norm.",
             PLACED, 'ours["model." * name.startswith("model.") + ".".join([*layer, place, part])] = value',
         ),
         Mistake(
-            "without .weight",
-            "Your names lack their last piece: a module's parameter is called weight.",
+            ".weight missing",
+            "Your names lack their last component: a module's parameter is called weight.",
             "[*layer, place, part]", "[*layer, place]",
         ),
     ),
@@ -1365,10 +1414,13 @@ def own_names(theirs):
         'if path[0] == "layers":': "outside the layers a name has one piece before weight, so nothing else begins like it",
     },
     hints=(
-        "Take one name, model.layers.7.mlp.up_proj.weight, and say of each of its pieces what becomes of it.",
-        "In and out: names and tensors; no tensor changes. Of each layer nine names come out, and two more of the whole.",
-        "for each name and value:\n    without the prefix; the last piece is the parameter's\n    layers and number, if there are any, stay as they are\n    what is left is looked up in PLACES; what has no place is left out",
-        "Near miss: name.replace(\"norm\", …) also hits input_layernorm. Split the name at its dots and look up the whole place.",
+        "Take model.layers.7.mlp.up_proj.weight. What happens to each component of this name?",
+        "Input and output: names and tensors; no tensor changes. Each layer gives nine names, and there are two more outside "
+        "the layers.",
+        "for each name and value:\n    remove the prefix; the last component is the parameter's name\n    keep layers and the "
+        "layer number, if there are any\n    look up the rest in PLACES; leave out names that are not found",
+        "A near miss: name.replace(\"norm\", …) also changes input_layernorm. Split the name at its dots and look up the "
+        "complete module name.",
     ),
 )
 
@@ -1388,43 +1440,44 @@ mended_rows = Exercise(
     rule=Rule("equal", axes={"": "Hd D"}),
     mistakes=(
         Mistake(
-            "as they are", "Your rows stand where they stood. With two numbers per head that would do; with more the neighbours have to part.",
+            "rows in the original order", "Your rows are in their original order. That suffices for two rows per head; with more, neighbours "
+                           "must be separated.",
             f"return {ROWS}", "return weight.clone()",
         ),
         Mistake(
-            "all heads as one",
-            "With one head you are right. Each head has its own d rows: part the neighbours within a head.",
+            "all heads treated as one",
+            "With one head you are right. Each head has its own d rows: separate the neighbours within each head.",
             ROWS, "torch.cat([weight[::2], weight[1::2]])",
         ),
         Mistake(
-            "the way back",
-            "You put halves between each other, which leads from the halves to neighbours. It is to go the other way.",
+            "inverse permutation",
+            "You interleave the halves, which turns them into neighbours. Convert in the opposite direction.",
             ROWS, "torch.stack(by_head.chunk(2, dim=1), dim=2).flatten(0, 2)",
         ),
         Mistake(
             "odd rows first",
-            "Your halves have changed places: row 0 of a head stays row 0.",
+            "Your two halves are swapped: row 0 of a head stays row 0.",
             "by_head[:, ::2], by_head[:, 1::2]", "by_head[:, 1::2], by_head[:, ::2]",
         ),
         Mistake(
-            "the columns",
-            "You have changed the order of columns. What a matrix makes, here queries and keys, are its rows.",
+            "columns reordered instead of rows",
+            "You have reordered the columns. The outputs of a matrix, here queries and keys, correspond to its rows.",
             f"return {ROWS}", "return torch.cat([weight[:, ::2], weight[:, 1::2]], dim=1)",
         ),
         Mistake(
-            "rows of a head taken across the heads",
-            "The rows that you take for a head's stand `heads` rows apart. A head's d rows stand side by side.",
+            "rows of a head taken across heads",
+            "The rows that you take as one head are `heads` rows apart. The d rows of a head are adjacent.",
             edits={
                 "weight.unflatten(0, (heads, -1))": "weight.unflatten(0, (-1, heads)).transpose(0, 1)",
                 "dim=1).flatten(0, 1)": "dim=1).transpose(0, 1).flatten(0, 1)",
             },
         ),
         Mistake(
-            "transposed", "Your matrix is turned round: rows and columns have changed places.",
+            "result transposed", "Your matrix is transposed: rows and columns are swapped.",
             ".flatten(0, 1)", ".flatten(0, 1).T",
         ),
         Mistake(
-            "the second half reversed", "The second half of each head stands in reverse.", "by_head[:, 1::2]]", "by_head[:, 1::2].flip(1)]",
+            "second half reversed", "The second half of each head is in reverse order.", "by_head[:, 1::2]]", "by_head[:, 1::2].flip(1)]",
         ),
     ),
     alternatives={
@@ -1441,10 +1494,10 @@ def mended_rows(weight, heads):
 """,
     },
     hints=(
-        "A head has the rows 0 1 2 3 4 5. In which order must they stand, so that the old neighbours 0 and 1 are i and i + 3?",
-        "weight: (H · d, D). By heads: (H, d, D). Out: (H · d, D), the same rows in another order.",
-        "split the rows by heads\nof each head: first its even rows, then its odd ones\nput the heads together again",
-        "Near miss: weight[::2] over all rows mixes the heads. Split by heads first.",
+        "A head has the rows 0 1 2 3 4 5. Which order moves the old neighbours 0 and 1 to positions i and i + 3?",
+        "weight: (H · d, D). By heads: (H, d, D). Output: (H · d, D), the same rows in another order.",
+        "split the rows by heads\nfor each head: first its even rows, then its odd rows\nconcatenate the heads",
+        "A near miss: weight[::2] over all rows mixes the heads. Split by heads first.",
     ),
 )
 
@@ -1468,66 +1521,68 @@ route = Exercise(
     rule=Rule(tolerance=2e-5, axes={"0": "T E", "1": ""}),
     mistakes=(
         Mistake(
-            "not shared out again",
-            "Your weights do not add up to 1: they are probabilities among all experts. The softmax is that of the k best scores.",
+            "weights not renormalised",
+            "Your weights do not sum to 1: they are probabilities among all experts. Take the softmax of only the k best "
+            "scores.",
             "best.values.softmax(dim=-1)", "scores.softmax(dim=-1).gather(-1, best.indices)",
         ),
         Mistake(
-            "all experts", "All your experts have a weight. Only the k best may.",
+            "all experts used", "All your experts have a positive weight. Only the k best may.",
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values.softmax(dim=-1))", "scores.softmax(dim=-1)",
         ),
         Mistake(
             "zeros instead of minus infinity",
-            "Experts outside the k best still have a weight: a score of 0 has the weight exp(0) = 1 before dividing.",
+            "Experts outside the k best still have a weight: a score of 0 has the weight exp(0) = 1 before normalisation.",
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values.softmax(dim=-1))",
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values).softmax(dim=-1)",
         ),
         Mistake(
-            "equal weights", "Your k experts have equal weights. Theirs is the softmax of their scores.",
+            "equal weights", "Your k experts have equal weights. Their weights are the softmax of their scores.",
             "best.values.softmax(dim=-1)", "torch.full_like(best.values, 1 / k)",
         ),
         Mistake(
-            "without E", "Your weights are right. Your loss is E times too small.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
+            "factor E missing", "Your weights are right. Your loss is E times too small.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
         ),
         Mistake(
-            "choices divided by the tokens",
-            "Your weights are right. With k = 1 your loss is, too: the choices are T · k, and f is a share of them.",
+            "choices divided by T instead of T · k",
+            "Your weights are right, and with k = 1 your loss is, too: there are T · k choices, and f is a fraction of them.",
             "/ best.indices.numel()", "/ len(scores)",
         ),
         Mistake(
-            "P from the k best alone",
-            "Your weights are right. P is the mean of the softmax over *all* experts; you took the weights.",
+            "P computed from the weights",
+            "Your weights are right. P is the mean of the softmax over *all* experts, but you averaged the weights.",
             "scores.softmax(dim=-1).mean(dim=0)", "weights.mean(dim=0)",
         ),
         Mistake(
-            "f from probabilities",
+            "P used in place of f",
             "Your weights are right. f counts how often an expert was chosen; you used the mean probability twice.",
             BALANCE, "E * (mean_probability * mean_probability).sum()",
         ),
         Mistake(
-            "f squared",
-            "Your weights are right. Your loss is made of counts alone, which have no gradient: P is a mean of probabilities.",
+            "f used in place of P",
+            "Your weights are right. Your loss contains only counts, which have no gradient: P is a mean of probabilities.",
             BALANCE, "E * (chosen * chosen).sum()",
         ),
         Mistake(
-            "only the first choice counted",
-            "Your weights are right. With k = 1 your loss is, too: all k choices of a token count.",
+            "only first choices counted",
+            "Your weights are right, and with k = 1 your loss is, too: count all k choices of a token.",
             "torch.bincount(best.indices.flatten(), minlength=E) / best.indices.numel()", "torch.bincount(best.indices[:, 0], minlength=E) / len(scores)",
         ),
         Mistake(
-            "experts counted up to the last that was chosen",
-            "Where nobody chooses the last experts, your counts are too few: give bincount `minlength=E`, so that each expert has a count.",
+            "bincount without minlength",
+            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount has one for each "
+            "expert.",
             ", minlength=E)", ")",
         ),
         Mistake(
             "softmax over the tokens",
-            "Your weights are right. P is made of each token's softmax over the experts; you took it over the tokens.",
+            "Your weights are right. P uses the softmax of each token over the experts, but you took it over the tokens.",
             "scores.softmax(dim=-1)", "scores.softmax(dim=0)",
         ),
         Mistake(
-            "the worst experts", "You take the k lowest scores.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
+            "lowest scores chosen", "You choose the k lowest scores.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
         ),
-        Mistake("the loss first", "Your tuple is the other way round: the weights come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
+        Mistake("loss returned first", "Your tuple is in the wrong order: the weights come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
     ),
     alternatives={
         "a mask of minus infinity": """
@@ -1553,10 +1608,12 @@ def route(scores, k):
         "→ `best = scores.topk(k)`": "the axis is the default",
     },
     hints=(
-        "Scores 2, 1, 0 and k = 2: which two weights, and what do they add up to? What are f and P if every token looks like this?",
-        "scores: (T, E). The best: (T, k), values and places. Weights: (T, E). f and P: (E). The loss: one number.",
-        "the k best scores of each token and their places\nweights: softmax of these k, at their places, 0 elsewhere\nf: how often each place occurs, divided by T · k\nP: mean over tokens of softmax(scores)\nE · sum of f · P",
-        "Near miss: softmax(scores) at the k places adds up to less than 1. Take the softmax of the k scores.",
+        "For the scores 2, 1, 0 and k = 2, what are the two weights, and what is their sum? What are f and P if every token "
+        "has these scores?",
+        "scores: (T, E). The k best: (T, k), values and indices. Weights: (T, E). f and P: (E). The loss: one number.",
+        "the k best scores of each token and their indices\nweights: softmax of these k at their indices, 0 elsewhere\nf: how "
+        "often each index occurs, divided by T · k\nP: mean over tokens of softmax(scores)\nE · sum of f · P",
+        "A near miss: softmax(scores) at the k indices sums to less than 1. Take the softmax of the k scores.",
     ),
 )
 
@@ -1602,41 +1659,42 @@ quantise = Exercise(
     rule=Rule(tolerance=2e-5, axes={"0": "N", "1": "blocks"}),
     mistakes=(
         Mistake(
-            "0/0 in a block of zeros", "A block of zeros is NaN with you: 0 divided by a scale of 0.", "scale.clamp(min=1e-30)", "scale",
+            "0/0 in a block of zeros", "For a block of zeros you return NaN: 0 divided by a scale of 0.", "scale.clamp(min=1e-30)", "scale",
         ),
         Mistake(
-            "cut off instead of rounded", "Your whole numbers are cut off towards 0. The nearest one is asked for.", ".round()", ".mul(1.001).trunc()",
+            "truncated instead of rounded", "You truncate your numbers towards 0. Round to the nearest integer.", ".round()", ".mul(1.001).trunc()",
             also=(TO_WHOLE.format("trunc"),),
         ),
         Mistake(
-            "rounded down", "Your whole numbers are rounded down. The nearest one is asked for.", ".round()", ".add(0.001).floor()",
+            "rounded down", "You round your numbers down. Take the nearest integer.", ".round()", ".add(0.001).floor()",
             also=(TO_WHOLE.format("floor"),),
         ),
         Mistake(
-            "one scale for all", "One scale serves all your numbers. Each block has its own.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
+            "one scale for all blocks", "You use one scale for all blocks. Each block has its own.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
         ),
         Mistake(
-            "the largest number, with its sign",
-            "Where the largest number of a block is negative you are wrong: the largest *absolute* value decides.",
+            "largest signed value",
+            "You are wrong where a block's number furthest from 0 is negative: the largest *absolute* value decides.",
             "blocks.abs().amax(dim=1)", "blocks.amax(dim=1)",
         ),
         Mistake(
             "divided by 8", "Your largest numbers become 8: the scale is the largest absolute value divided by 7.", "/ 7", "/ 8",
         ),
         Mistake(
-            "not divided by 7", "Your whole numbers are −1, 0 and 1 alone: the scale is a seventh of the largest absolute value.", " / 7", "",
+            "scale not divided by 7", "Your only integers are −1, 0 and 1: the scale is one seventh of the largest absolute value.", " / 7", "",
         ),
         Mistake(
-            "not rounded", "Your numbers are not whole.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
+            "not rounded", "Your numbers are not integers.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
         ),
         Mistake(
-            "blocks of columns", "You take every n-th number for a block. A block's numbers stand in a row.", "x.reshape(-1, size)", "x.reshape(size, -1).T",
+            "blocks of non-adjacent numbers", "The numbers of your blocks are N / size apart. A block consists of consecutive numbers.", "x.reshape(-1, size)", "x.reshape(size, -1).T",
         ),
         Mistake(
-            "size taken for the number of blocks", "You make `size` blocks. It says how many numbers a block has.", "x.reshape(-1, size)", "x.reshape(size, -1)",
+            "size used as the number of blocks", "You make `size` blocks. The argument is how many numbers a block contains.", "x.reshape(-1, size)", "x.reshape(size, -1)",
         ),
         Mistake(
-            "given back in the old units", "You return the rounded numbers times their scale. Asked are the whole numbers, and the scales beside them.",
+            "dequantised numbers returned", "You return the rounded numbers multiplied by their scale. Return the integers and, "
+                                           "separately, the scales.",
             "return whole.flatten(), scale", "return (whole * scale[:, None]).flatten(), scale",
         ),
     ),
@@ -1660,9 +1718,10 @@ def quantise(x, size):
     },
     survivors={"clamp(min=2e-30)": "any number that is small beside every scale will do"},
     hints=(
-        "A block is 3.5, −7, 0.9. What is its scale, and which whole numbers come out?",
-        "x: (N). Blocks: (N / size, size). Scales: (N / size). Whole numbers: (N).",
-        "cut x into rows of `size` numbers\nscale = largest absolute value of each row / 7\nwhole = round(row / scale), 0 where the scale is 0\nboth back: whole numbers in one row, scales",
-        "Near miss: a block of zeros has the scale 0, and 0/0 is NaN.",
+        "A block is 3.5, −7, 0.9. What is its scale, and which integers does it give?",
+        "x: (N). Blocks: (N / size, size). Scales: (N / size). Integers: (N).",
+        "reshape x into rows of `size` numbers\nscale = largest absolute value of each row / 7\nintegers = round(row / scale), 0 "
+        "where the scale is 0\nreturn the flattened integers and the scales",
+        "A near miss: a block of zeros has the scale 0, and 0/0 is NaN.",
     ),
 )

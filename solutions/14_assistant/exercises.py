@@ -34,10 +34,10 @@ sft_labels = Exercise(
     cases=labels_cases,
     rule=Rule("equal", axes={"0": "tokens", "1": "tokens"}),
     mistakes=(
-        Mistake("labels everywhere", "Your labels stand at the user's tokens, too. The model shall learn to answer, not to ask.", LABELLED, "tokens"),
+        Mistake("labels everywhere", "You also give labels to the user's tokens. The model should learn to answer, not to ask.", LABELLED, "tokens"),
         Mistake(
-            "only the last answer",
-            "With one answer you are right. In a longer conversation every answer of the assistant counts, not the last alone.",
+            "only the last answer labelled",
+            "You are right with one answer. In a longer conversation every answer of the assistant counts, not just the last.",
             code="""
 def sft_labels(turns):
     last = max(i for i, (role, _) in enumerate(turns) if role == "assistant")
@@ -49,41 +49,45 @@ def sft_labels(turns):
 """,
         ),
         Mistake(
-            "shifted already",
-            "Your labels are one place early: they are shifted. The loss shifts them itself, and twice is once too often.",
+            "labels shifted",
+            "Your labels are one position early. The loss shifts them itself, so they would be shifted twice.",
             "return ids, labels", "return ids, labels[1:] + [-100]",
         ),
         Mistake(
-            "without the end token",
-            "The last token of each answer has no label with you. It is the answer's end: who never learns it never stops.",
+            "end token without a label",
+            "The last token of each answer has no label. It ends the answer: a model that never learns it never stops.",
             LABELLED, 'tokens[:-1] + [-100] if role == "assistant" else [-100] * len(tokens)',
         ),
         Mistake(
-            "the first token left out",
-            "The first token of each answer has no label with you. It is predicted from the question, and counts.",
+            "first token of the answer without a label",
+            "The first token of each answer has no label. It is predicted from the question, so it counts.",
             LABELLED, '[-100] + tokens[1:] if role == "assistant" else [-100] * len(tokens)',
         ),
         Mistake(
-            "one place shorter",
-            "Your ids end a token early and your labels begin a token late: that is the shift of the loss, which it makes itself. Both have every place.",
+            "both lists one position short",
+            "You drop the last id and the first label. The loss makes this shift itself; both lists should keep every "
+            "position.",
             "return ids, labels", "return ids[:-1], labels[1:]",
         ),
         Mistake(
-            "one −100 for each turn",
-            "A turn that counts for nothing has one −100 with you. It has as many as it has tokens, so that labels stand where their ids stand.",
+            "one −100 per turn",
+            "A turn that does not count gets a single −100. It needs one per token, so that labels and ids stay aligned.",
             "[-100] * len(tokens)", "[-100]",
         ),
-        Mistake("the user's turns", "Your labels stand at the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
+        Mistake("user's turns labelled", "You label the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
         Mistake(
-            "the system's turn too",
-            "Without a system turn you are right: what the system says is no answer, and has no labels.",
+            "system turn labelled",
+            "You are right without a system turn. A system turn is not an answer and has no labels.",
             'role == "assistant"', 'role != "user"',
         ),
-        Mistake("zeros instead of −100", "Where nothing counts, your labels are 0, which is a token. The loss leaves out −100.", "[-100] * len", "[0] * len"),
-        Mistake("the answers alone", "Your labels are shorter than the ids: every place has one, −100 where nothing counts.", LABELLED, 'tokens if role == "assistant" else []'),
+        Mistake("0 instead of −100", "Where nothing should count, your labels are 0, which is a token. The loss ignores "
+                                           "−100.", "[-100] * len", "[0] * len"),
+        Mistake("labels of the answers only", "Your labels are shorter than the ids. Every position has a label, −100 where nothing "
+                                     "counts.", LABELLED, 'tokens if role == "assistant" else []'),
         Mistake(
-            "everything after the first question",
-            "Where no question follows an answer you are right. You count everything from the first answer on; later questions are no answers.",
+            "everything from the first answer on labelled",
+            "You are right where no question follows an answer. You label everything from the first answer on, but later "
+            "questions are not answers.",
             code="""
 def sft_labels(turns):
     ids, labels, begun = [], [], False
@@ -114,10 +118,10 @@ def sft_labels(turns):
 """,
     },
     hints=(
-        "The user writes 11 12 2, the assistant 21 2. What are the ids, and which of them should the model learn to write?",
-        "turns: a list of (role, ids). Out: two lists of the same length.",
-        "for each turn:\n    ids: append its ids\n    labels: append its ids if the assistant speaks, otherwise −100 for each",
-        "Near miss: labels[1:] shifts. Most libraries shift inside the loss; labels stand where their ids stand.",
+        "The user writes 11 12 2, the assistant 21 2. What are the ids, and which of them should the model learn to generate?",
+        "turns: a list of (role, ids). Output: two lists of the same length.",
+        "for each turn:\n    ids: append its ids\n    labels: append its ids if the role is assistant, otherwise −100 for each",
+        "A near miss: labels[1:] shifts. Most libraries shift inside the loss; each label has the position of its id.",
     ),
 )
 
@@ -147,30 +151,34 @@ pack = Exercise(
     rule=Rule("equal", axes=dict.fromkeys(("ids", "labels", "positions", "segments"), "rows length")),
     mistakes=(
         Mistake(
-            "a label across the boundary",
-            "The first token of each conversation keeps its label with you. It would be predicted from the end of another conversation.",
+            "label across the boundary",
+            "The first token of each conversation keeps its label, so it would be predicted from the end of another "
+            "conversation.",
             "[-100, *labels[1:]]", "labels",
         ),
-        Mistake("positions go on", "Your positions count through the whole row. Each conversation begins at 0, as if it were alone.", "range(n), [seg", "range(used, used + n), [seg"),
-        Mistake("segments from 0", "Your first segment is 0, which marks an empty place. Segments count from 1.", "[segment] * n", "[segment - 1] * n"),
-        Mistake("segments through all rows", "In the first row you are right. In each row the segments begin with 1 again.", edits={
+        Mistake("positions continued across conversations", "Your positions run through the whole row. Each conversation begins at 0, as if it were "
+                                   "alone.", "range(n), [seg", "range(used, used + n), [seg"),
+        Mistake("segments counted from 0", "Your first segment is 0, which marks empty positions. Segments count from 1.", "[segment] * n", "[segment - 1] * n"),
+        Mistake("segments not restarted in each row", "You are right in the first row. In every later row the segments should begin "
+                                             "with 1 again.", edits={
             "rows, used = [], length": "rows, used, segment = [], length, 0", "used, segment = 0, 0": "used = 0",
         }),
-        Mistake("all one segment", "All conversations of a row are segment 1 with you, so each could see the others.", "[segment] * n", "[1] * n"),
-        Mistake("empty places are labelled 0", "Your empty places have label 0, which is a token. They count for nothing: −100.", "[-100] * length,", "[0] * length,"),
+        Mistake("one segment for the whole row", "All conversations of a row are segment 1, so they could attend to each other.", "[segment] * n", "[1] * n"),
+        Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is a token. Use −100.", "[-100] * length,", "[0] * length,"),
         Mistake(
-            "one row each",
-            "Each conversation has a row of its own with you: that is padding. The next one goes behind it, where it fits.",
+            "one conversation per row",
+            "You give each conversation a row of its own, which is padding. The next one goes into the same row if it fits.",
             "if used + n > length:", "if True:",
         ),
         Mistake(
-            "an exact fit refused",
-            "A conversation that fills the row exactly begins a new row with you. It fits.",
+            "exact fit refused",
+            "You begin a new row for a conversation that would fill the last one exactly. It fits.",
             "used + n > length", "used + n >= length or not rows",
         ),
         Mistake(
-            "a place in an earlier row",
-            "You put a conversation into an earlier row that still has room. They stay in order: only the last row is open.",
+            "earlier rows filled up",
+            "You put a conversation into an earlier row that still has room. Conversations stay in order, so only the last row "
+            "is open.",
             code="""
 def pack(conversations, length):
     rows = []
@@ -193,8 +201,9 @@ def pack(conversations, length):
 """,
         ),
         Mistake(
-            "cut at the row's end",
-            "You cut conversations at the end of a row and go on in the next. One that does not fit begins the next row whole.",
+            "conversations split across rows",
+            "You split conversations at the end of a row and continue in the next. One that does not fit begins the next row "
+            "as a whole.",
             code="""
 def pack(conversations, length):
     ids, labels, positions, segments = [], [], [], []
@@ -208,11 +217,12 @@ def pack(conversations, length):
     return {"ids": fill(ids, 0), "labels": fill(labels, -100), "positions": fill(positions, 0), "segments": fill(segments, 0)}
 """,
         ),
-        Mistake("no labels", "All your labels are −100: nothing is learned.", "[-100, *labels[1:]]", "[-100] * n"),
-        Mistake("ids as labels", "Your labels are the ids, the questions too. They are those that the conversation brings, but for its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
+        Mistake("labels all −100", "All your labels are −100, so nothing is learned.", "[-100, *labels[1:]]", "[-100] * n"),
+        Mistake("ids used as labels", "Your labels are the ids, including those of the questions. Use the labels of each "
+                                 "conversation, except at its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
         Mistake(
-            "the last label covered",
-            "You cover the last label of each conversation, its end. It is the first that nothing stands before.",
+            "last label masked instead of the first",
+            "You mask the last label of each conversation, its end. Mask the first, before which there is no token.",
             "[-100, *labels[1:]]", "[*labels[:-1], -100]",
         ),
     ),
@@ -253,10 +263,12 @@ def pack(conversations, length):
 """,
     },
     hints=(
-        "Conversations of 4, 3 and 5 tokens, rows of 9: what stands where? From what would the first token of the second be predicted?",
-        "conversations: a list of (ids, labels). Out: four tables (rows, length).",
-        "for each conversation:\n    does it fit behind what is in the last row? if not: a new, empty row\n    ids and labels, the first label −100\n    positions 0 … n − 1, segment: one more than before in this row",
-        "Near miss: with `>=` a conversation that fills its row to the last place is refused.",
+        "Pack conversations of 4, 3 and 5 tokens into rows of 9. From which token would the first token of the second "
+        "conversation be predicted?",
+        "conversations: a list of (ids, labels). Output: four tables (rows, length).",
+        "for each conversation:\n    does it fit into what is left of the last row? if not: a new, empty row\n    ids and "
+        "labels, the first label −100\n    positions 0 … n − 1, segment: one more than before in this row",
+        "A near miss: with `>=`, a conversation that fills its row to the last position is refused.",
     ),
 )
 
@@ -292,60 +304,64 @@ lora_linear = Exercise(
     rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out"}, legend=OF_WEIGHTS),
     mistakes=(
         Mistake(
-            "the base learns, too",
-            "Your output is right, and the base has a gradient: it is not frozen. Its parameters must ask for none (`requires_grad_(False)`).",
+            "base not frozen",
+            "Your output is right, but the base receives a gradient: it is not frozen. Its parameters must not require one "
+            "(`requires_grad_(False)`).",
             "base.requires_grad_(False)", "base",
         ),
         Mistake(
-            "the base without gradients",
-            "Your output is right, but no gradient comes back through the base: no_grad, detach or .data cuts it off, and the layers before this one "
-            "would hardly learn. Freezing means that the base's own parameters ask for no gradient; x goes through it as usual.",
+            "gradient through the base cut off",
+            "Your output is right, but no gradient flows back through the base: no_grad, detach or .data cuts it off, so "
+            "earlier layers would hardly learn. Freezing means that the base's own parameters require no gradient; x passes "
+            "through as usual.",
             f"return self.base(x) + {CHANGED}", f"with torch.no_grad():\n            y = self.base(x)\n        return y + {CHANGED}",
         ),
-        Mistake("not scaled", "Where alpha equals the rank you are right. The change is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
-        Mistake("scaled by alpha", "With rank 1 you are right: the change is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
-        Mistake("divided by alpha", "Where alpha equals the rank you are right. Your scale is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
+        Mistake("update not scaled", "You are right where alpha equals the rank. The update B A x is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
+        Mistake("update scaled by alpha", "You are right with rank 1. The update B A x is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
+        Mistake("scale inverted", "You are right where alpha equals the rank. Your scale is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
         Mistake(
-            "scaled by the root of the rank",
-            "With rank 1 you are right. You divide by the root of the rank: that is rsLoRA (Kalajdzievski 2023). Here it is alpha / rank.",
+            "scale alpha / √rank",
+            "You are right with rank 1. You divide by the square root of the rank, as rsLoRA does (Kalajdzievski 2023). Here "
+            "the scale is alpha / rank.",
             "(False), alpha / rank", "(False), alpha / rank**0.5",
         ),
         Mistake(
-            "B begins with random numbers",
-            "What your layer gives before any training is not what the base gives: B begins with zeros.",
+            "B initialised with random numbers",
+            "Before any training, the output of your layer differs from that of the base: B should begin with zeros.",
             ZEROS, "torch.nn.Parameter(torch.randn(base.out_features, rank))",
         ),
         Mistake(
-            "A begins with zeros",
-            "A begins with zeros. It should begin with small random numbers, and B with zeros: if both are zeros, the gradient of "
-            "each is a product with the other, so neither of them ever moves.",
+            "A initialised with zeros",
+            "Your A begins with zeros. It should begin with small random numbers, and B with zeros: if both are zero, so are "
+            "their gradients (each is a product with the other matrix), and neither ever changes.",
             DRAWN, "torch.nn.Parameter(torch.zeros(rank, base.in_features))",
         ),
-        Mistake("the change alone", "What the base gives is missing: the change is added to it.", f"self.base(x) + {CHANGED}", CHANGED),
-        Mistake("the bias forgotten", "Without a bias you are right. The base's own bias belongs to what it gives.", "self.base(x) +", "x @ self.base.weight.T +"),
+        Mistake("output of the base missing", "Your output is only the low-rank update. Add it to the output of the base.", f"self.base(x) + {CHANGED}", CHANGED),
+        Mistake("bias of the base missing", "You are right without a bias. The bias of the base belongs to its output.", "self.base(x) +", "x @ self.base.weight.T +"),
         Mistake(
-            "the bias scaled, too",
-            "Without a bias you are right. The base's bias is in your output more than once.",
+            "bias of the base added again",
+            "You are right without a bias. Otherwise your output contains the bias more than once.",
             CHANGED, f"{CHANGED} + (0 if self.base.bias is None else self.scale * self.base.bias)",
         ),
         Mistake(
             "tensors instead of parameters",
-            "A or B is no parameter of your module (see `registered`): a plain tensor is not saved, and no optimiser finds it.",
+            "A or B is not a parameter (see `registered`). A plain tensor is not saved, and no optimiser finds it.",
             edits={DRAWN: DRAWN.replace("torch.nn.Parameter(", "("), ZEROS: ZEROS.replace("torch.nn.Parameter(", "(")},
         ),
         Mistake(
-            "a bias of its own",
-            "There are numbers that the docstring does not name (see the last entry of `registered`): A and B are the only new ones.",
+            "additional parameters",
+            "Your module has parameters that the docstring does not name (see the last entry of `registered`). Only A and B "
+            "are new.",
             ZEROS, f"{ZEROS}\n        self.extra = torch.nn.Parameter(torch.zeros(base.out_features))",
         ),
         Mistake(
-            "A frozen with the base",
-            "A has no gradient with you. Both A and B learn.",
+            "A frozen",
+            "Your A has no gradient. Both A and B are trained.",
             DRAWN, DRAWN[:-1] + ", requires_grad=False)",
         ),
         Mistake(
-            "A and B the other way round",
-            "A or B has another shape than in the docstring (see `registered`): A is (rank, in), B is (out, rank).",
+            "A or B transposed",
+            "A or B does not have the shape in the docstring (see `registered`): A is (rank, in), B is (out, rank).",
             edits={
                 DRAWN: "torch.nn.Parameter(torch.randn(base.in_features, rank) / base.in_features**0.5)",
                 ZEROS: "torch.nn.Parameter(torch.zeros(rank, base.out_features))",
@@ -394,10 +410,11 @@ class LoRALinear(torch.nn.Module):
         )
     },
     hints=(
-        "A layer has 64 × 64 weights. How many numbers have A and B for rank 2? What does B A x give while B is zero?",
+        "A layer has 64 × 64 weights. How many parameters do A and B have for rank 2? What is B A x while B is zero?",
         "x: (…, in). A: (rank, in), so x Aᵀ: (…, rank). B: (out, rank), so x Aᵀ Bᵀ: (…, out).",
-        "init: keep the base, frozen; scale = alpha / rank; A random, B zeros, both nn.Parameter\nforward: base(x) + scale · (x through A, then through B)",
-        "Near miss: zeros for both A and B start in the right place and never leave it.",
+        "init: keep the base, frozen; scale = alpha / rank; A random, B zeros, both nn.Parameter\nforward: base(x) + scale · (x "
+        "through A, then through B)",
+        "A near miss: with zeros for both A and B, training starts in the right place and never leaves it.",
     ),
 )
 
@@ -412,13 +429,14 @@ merge = Exercise(
     rule=Rule(tolerance=3e-5, axes={"weight": "out in", "bias": "out", "merged again": "out in", "base afterwards": "out in"}),
     uses=("assistant.lora_linear",),
     mistakes=(
-        Mistake("the base alone", "Your weight is the base's: what was learned is lost.", MERGED, "base.weight"),
-        Mistake("not scaled", "Where alpha equals the rank you are right: the change is scaled, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
-        Mistake("subtracted", "You subtract the change. That takes it out of a merged layer.", "base.weight + layer", "base.weight - layer"),
-        Mistake("the change alone", "Your weight is the change. It is added to the base's.", MERGED, "layer.scale * (layer.B @ layer.A)"),
+        Mistake("weight of the base only", "Your weight is the base's, so what was learned is lost.", MERGED, "base.weight"),
+        Mistake("update not scaled", "You are right where alpha equals the rank. Scale the update B A, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
+        Mistake("update subtracted", "You subtract the update B A, which would remove it from a merged layer.", "base.weight + layer", "base.weight - layer"),
+        Mistake("weight of the update only", "Your weight is only the low-rank update. Add it to the base's weight.", MERGED, "layer.scale * (layer.B @ layer.A)"),
         Mistake(
             "merged into the base",
-            "The first merge is right and the second is not: you add the change to the base's own weight, where `layer` adds it again.",
+            "You add the low-rank update to the base's own weight. A second merge then adds it again, and so does the forward "
+            "of `layer`.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -438,8 +456,8 @@ def merge(layer):
             ),
         ),
         Mistake(
-            "no bias",
-            "Where base has no bias you are right. A bias stays as it is, and is yours to copy.",
+            "bias missing",
+            "You are right where the base has no bias. Merging does not change a bias, but you have to copy it.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -450,13 +468,13 @@ def merge(layer):
 """,
         ),
         Mistake(
-            "a bias of zeros",
-            "Your weight is right, and your bias is zeros. It is the base's.",
+            "bias of zeros",
+            "Your weight is right, but your bias is zero. It should be that of the base.",
             "merged.bias.copy_(base.bias)", "merged.bias.zero_()",
         ),
         Mistake(
-            "a bias where there was none",
-            "A layer without bias has one with you: more parameters than before.",
+            "bias added to a base without one",
+            "Your layer has a bias where the base has none, and so more parameters than before.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -467,8 +485,8 @@ def merge(layer):
     return merged
 """,
         ),
-        Mistake("added twice", "The change is in your weight twice.", "layer.scale * (layer", "2 * layer.scale * (layer"),
-        Mistake("scaled by its square", "Your change is scaled twice.", "layer.scale * (layer", "layer.scale**2 * (layer"),
+        Mistake("update added twice", "Your weight contains the update B A twice.", "layer.scale * (layer", "2 * layer.scale * (layer"),
+        Mistake("update scaled twice", "You scale the update B A twice.", "layer.scale * (layer", "layer.scale**2 * (layer"),
     ),
     alternatives={
         "asked with unit vectors": """
@@ -492,10 +510,11 @@ def merge(layer):
 """,
     },
     hints=(
-        "W x + s B (A x): which single matrix gives the same for every x?",
-        "B: (out, rank), A: (rank, in), so B A: (out, in), as W. The bias: (out).",
-        "a new nn.Linear of the base's sizes, with bias only if base has one\nits weight: base's + scale · B A\nits bias: base's",
-        "Near miss: base.weight += … changes the layer itself, whose forward then adds the change again.",
+        "Consider W x + s B (A x). Which single matrix gives the same result for every x?",
+        "B: (out, rank), A: (rank, in), so B A: (out, in), like W. The bias: (out).",
+        "a new nn.Linear of the base's sizes, with a bias only if the base has one\nits weight: the base's weight + scale · B "
+        "A\nits bias: the base's bias",
+        "A near miss: base.weight += … changes the layer itself, whose forward then adds the update again.",
     ),
 )
 
@@ -538,13 +557,14 @@ answer_log_p = Exercise(
     rule=Rule(tolerance=2e-5, axes={"": "B"}),
     mistakes=(
         Mistake(
-            "the mean over tokens",
-            "You take the mean over an answer's tokens. log p of an answer is the sum: probabilities of its tokens are multiplied.",
+            "mean over tokens",
+            "You take the mean over the tokens of an answer. Its log-probability is the sum, because the probabilities of its "
+            "tokens are multiplied.",
             SUMMED, f"{SUMMED} / (targets != -100).sum(dim=1).clamp(min=1)",
         ),
         Mistake(
-            "not shifted",
-            "You read each token's probability at its own place. The logits at t are about the token at t + 1.",
+            "labels not shifted",
+            "You read the probability of each token at its own position. The logits at t predict the token at t + 1.",
             "logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]", "logits[:, 1:].log_softmax(dim=-1), labels[:, 1:]",
             also=(
                 """
@@ -555,29 +575,33 @@ def answer_log_p(logits, labels):
             ),
         ),
         Mistake(
-            "shifted the other way",
-            "You read the probability of each token two places off: labels are shifted against the logits, the wrong way.",
+            "labels shifted the wrong way",
+            "You read the probability of each token two positions too late: you shift the labels in the wrong direction.",
             "logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]", "logits[:, 1:].log_softmax(dim=-1), labels[:, :-1]",
         ),
         Mistake(
-            "−100 counts as token 0",
-            "Where the label is −100 you add the log-probability of token 0. These places count for nothing.",
+            "−100 counted as token 0",
+            "Where the label is −100, you add the log-probability of token 0. These positions should not count.",
             SUMMED, "found.sum(dim=1)",
         ),
-        Mistake("token 0 left out", "You leave out token 0 as well. It is a token like others; −100 is what does not count.", "targets != -100", "targets > 0"),
-        Mistake("probabilities added", "You add probabilities. Those of an answer's tokens are multiplied: add their logarithms.", "log_softmax", "softmax"),
+        Mistake("token 0 left out", "You also leave out token 0. It is a token like any other; only −100 marks what does not "
+                                    "count.", "targets != -100", "targets > 0"),
+        Mistake("probabilities added", "You add probabilities. Those of an answer's tokens are multiplied, so add their "
+                                       "logarithms.", "log_softmax", "softmax"),
         Mistake(
-            "the logarithm of the softmax",
-            "Where a token is very improbable, its probability is 0 in float32, and the logarithm of that is −∞. Take log_softmax, which never forms it.",
+            "logarithm of the softmax",
+            "Where a token is very improbable, its probability is 0 in float32 and the logarithm of that is −∞. Use "
+            "log_softmax, which never computes the probability itself.",
             "log_softmax(dim=-1)", "softmax(dim=-1).log()",
         ),
-        Mistake("logits added", "You add logits. They become log-probabilities through log_softmax.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
-        Mistake("over the batch", "You have one number. Each answer of the batch has its own.", ".sum(dim=1)", ".sum()"),
-        Mistake("the sign", "Your numbers are positive: that is the loss. log p is negative.", "return (found", "return -(found"),
-        Mistake("softmax over the tokens", "Your softmax runs over the places of the text. It belongs over the vocabulary.", "dim=-1), labels", "dim=1), labels"),
+        Mistake("logits added", "You add logits. Apply log_softmax to turn them into log-probabilities.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
+        Mistake("sum over the batch", "You return a single number. Each answer of the batch has its own.", ".sum(dim=1)", ".sum()"),
+        Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is negative.", "return (found", "return -(found"),
+        Mistake("softmax over the positions", "Your softmax runs over the positions of the sequence. It should run over the "
+                                           "vocabulary.", "dim=-1), labels", "dim=1), labels"),
         Mistake(
-            "the first token counted",
-            "The label of the first token counts with you. Nothing stands before it, so nothing predicts it.",
+            "first token counted",
+            "You count the label of the first token. There is no token before it from which to predict it.",
             code="""
 def answer_log_p(logits, labels):
     before = torch.cat([logits[:, :1], logits[:, :-1]], dim=1).log_softmax(dim=-1)
@@ -609,10 +633,14 @@ def answer_log_p(logits, labels):
         "(logits[:, :].log_softmax(dim=-1)": "gather looks no further than the targets reach",
     },
     hints=(
-        "An answer of two tokens with probabilities 1/2 and 1/4: what is its log-probability? At which place of the logits stands each?",
-        "logits: (B, T, V). Without the last place: (B, T − 1, V), about labels without the first: (B, T − 1). Out: (B).",
-        "log_softmax of the logits without their last place\nat each place, that of the next token's label\n0 where the label is −100\nsum over the places",
-        "Near miss: dividing by the number of tokens gives another quantity: long answers are then as likely as short ones.",
+        "An answer has two tokens with probabilities 1/2 and 1/4. What is its log-probability? Which position of the logits "
+        "predicts each token?",
+        "logits: (B, T, V). Without the last position: (B, T − 1, V). They predict the labels without the first: (B, T − 1). "
+        "Output: (B).",
+        "log_softmax of the logits without the last position\nat each position, the entry of the next token's label\n0 where the "
+        "label is −100\nsum over the positions",
+        "A near miss: dividing by the number of tokens gives another quantity, in which long answers are as likely as short "
+        "ones.",
     ),
 )
 
@@ -633,17 +661,19 @@ best_policy = Exercise(
     cases=policy_cases,
     rule=Rule(tolerance=2e-5, axes={"": "… N"}),
     mistakes=(
-        Mistake("multiplied by beta", "You multiply the reward by beta. The *smaller* beta, the more the reward counts: it divides.", BEST, "(log_ref + reward * beta).log_softmax(dim=-1)"),
-        Mistake("without beta", "Your policy is that of beta = 1.", BEST, "(log_ref + reward).log_softmax(dim=-1)"),
-        Mistake("without the reference", "Your policy knows the reward alone: π* begins from the reference.", BEST, "(reward / beta).log_softmax(dim=-1)"),
-        Mistake("not normalised", "Your probabilities do not sum to 1: divide by the sum, or take log_softmax.", ".log_softmax(dim=-1)", ""),
-        Mistake("probabilities", "You return probabilities. log π* is asked for.", "log_softmax", "softmax"),
-        Mistake("the reference divided, too", "You divide both by beta. Beta belongs under the reward; the reference stays as it is.", BEST, "((log_ref + reward) / beta).log_softmax(dim=-1)"),
-        Mistake("the reference as a probability", "You add the reward to probabilities. In logarithms, multiplying becomes adding.", "log_ref + reward", "log_ref.exp() + reward"),
-        Mistake("the worst", "Your policy likes low rewards.", "log_ref + reward", "log_ref - reward"),
-        Mistake("over the batch", "Your sum runs over the first axis. Each row of N answers sums to 1.", "dim=-1", "dim=0"),
+        Mistake("reward multiplied by beta", "You multiply the reward by beta. The *smaller* beta is, the more the reward counts, so "
+                                      "divide by it.", BEST, "(log_ref + reward * beta).log_softmax(dim=-1)"),
+        Mistake("beta not used", "Your policy is that of beta = 1.", BEST, "(log_ref + reward).log_softmax(dim=-1)"),
+        Mistake("reference not used", "Your policy depends only on the reward. π* also depends on the reference.", BEST, "(reward / beta).log_softmax(dim=-1)"),
+        Mistake("not normalised", "Your probabilities do not sum to 1. Divide by their sum, or use log_softmax.", ".log_softmax(dim=-1)", ""),
+        Mistake("probabilities returned", "You return probabilities. Return log π*.", "log_softmax", "softmax"),
+        Mistake("reference divided by beta", "You divide both terms by beta. Only the reward is divided; the reference stays "
+                                              "as it is.", BEST, "((log_ref + reward) / beta).log_softmax(dim=-1)"),
+        Mistake("reward added to probabilities", "You add the reward to probabilities. Add it to their logarithms.", "log_ref + reward", "log_ref.exp() + reward"),
+        Mistake("reward subtracted", "Your policy prefers low rewards.", "log_ref + reward", "log_ref - reward"),
+        Mistake("normalised over the first axis", "You normalise over the first axis. The N probabilities of the last axis should sum to 1.", "dim=-1", "dim=0"),
         Mistake(
-            "rewards times probabilities",
+            "probabilities multiplied by rewards",
             "You multiply probabilities by rewards. π* multiplies them by exp(reward / beta).",
             "log_ref + reward / beta).log", "log_ref.exp() * (reward / beta)).log",
         ),
@@ -662,10 +692,11 @@ def best_policy(log_ref, reward, beta):
 """,
     },
     hints=(
-        "Two answers, 0.8 and 0.2 under the reference; the second has the reward log 4 more. What is π* at beta = 1?",
-        "log_ref and reward: (…, N). Out: (…, N), whose exponentials sum to 1 along N.",
+        "Two answers have probabilities 0.8 and 0.2 under the reference; the reward of the second is log 4 higher. What is π* "
+        "at beta = 1?",
+        "log_ref and reward: (…, N). Output: (…, N), whose exponentials sum to 1 along N.",
         "log of π_ref · exp(reward / beta)\nminus the log of its sum over the N answers",
-        "Near miss: (log_ref + reward) / beta sharpens the reference as well. Only the reward is divided.",
+        "A near miss: (log_ref + reward) / beta also sharpens the reference. Only the reward is divided.",
     ),
 )
 
@@ -697,32 +728,37 @@ dpo_loss = Exercise(
     cases=dpo_cases,
     rule=Rule(tolerance=2e-5, axes={"": ""}),
     mistakes=(
-        Mistake("without the reference", "Your loss knows the policy alone. The margin is what it has changed against the reference.", MARGIN, "chosen - rejected"),
-        Mistake("the rejected preferred", "Your loss falls when the rejected answer rises.", MARGIN, "(rejected - ref_rejected) - (chosen - ref_chosen)"),
-        Mistake("the reference's sign", "Your margin adds what the reference thinks of the pair. It is subtracted: only the change counts.", MARGIN, "(chosen + ref_chosen) - (rejected + ref_rejected)"),
-        Mistake("without beta", "Your loss is that of beta = 1.", "beta * margin", "margin"),
-        Mistake("divided by beta", "You divide by beta. In the reward beta divides; here the reward has been solved for, and beta multiplies.", "beta * margin", "margin / beta"),
-        Mistake("beta for the policy alone", "Beta multiplies the whole margin, the reference's part too.", "beta * margin", "(beta * (chosen - rejected) - (ref_chosen - ref_rejected))"),
-        Mistake("the sum", "You add the losses of the pairs. Their mean is asked for.", ".mean()", ".sum()"),
-        Mistake("the sign", "Your loss is negative: −log of a probability is not.", "-logsigmoid", "logsigmoid"),
-        Mistake("no logarithm", "Your loss is a probability. Its −log is asked for.", LOSS, "(1 - (beta * margin).sigmoid()).mean()"),
+        Mistake("reference not used", "Your loss depends only on the policy. The margin measures its change relative to the "
+                                         "reference.", MARGIN, "chosen - rejected"),
+        Mistake("rejected answers preferred", "Your loss decreases when the rejected answer becomes more probable.", MARGIN, "(rejected - ref_rejected) - (chosen - ref_chosen)"),
+        Mistake("reference added instead of subtracted", "Your margin adds the log-probabilities of the reference. Subtract them: only the "
+                                        "change counts.", MARGIN, "(chosen + ref_chosen) - (rejected + ref_rejected)"),
+        Mistake("beta not used", "Your loss is that of beta = 1.", "beta * margin", "margin"),
+        Mistake("divided by beta", "You divide by beta. In π* the reward is divided by beta; solving for the reward makes it a "
+                                   "factor.", "beta * margin", "margin / beta"),
+        Mistake("beta applied to the policy only", "Beta multiplies the whole margin, including the part of the reference.", "beta * margin", "(beta * (chosen - rejected) - (ref_chosen - ref_rejected))"),
+        Mistake("sum instead of mean", "You add the losses of the pairs. Take their mean.", ".mean()", ".sum()"),
+        Mistake("sign wrong", "Your loss is negative, but −log of a probability never is.", "-logsigmoid", "logsigmoid"),
+        Mistake("logarithm missing", "Your loss is the mean of 1 − σ(beta · margin). Average −log σ instead.", LOSS, "(1 - (beta * margin).sigmoid()).mean()"),
         Mistake(
             "log of sigmoid",
-            "With margins of hundreds your loss is infinite: the sigmoid becomes 0 before its log is taken. `logsigmoid` does both at once.",
+            "For margins of minus several hundred your loss is infinite: the sigmoid becomes 0 before its log is taken. "
+            "`logsigmoid` computes both at once.",
             "-logsigmoid(beta * margin)", "-(beta * margin).sigmoid().log()",
         ),
-        Mistake("the mean inside", "You take the mean of the margins before the logarithm. Each pair has its own loss.", LOSS, "-logsigmoid((beta * margin).mean())"),
+        Mistake("mean inside the logarithm", "You average the margins before taking the logarithm. Each pair has its own loss.", LOSS, "-logsigmoid((beta * margin).mean())"),
         Mistake(
             "log-probabilities divided",
-            "You divide log-probabilities. A ratio of probabilities is a *difference* of their logarithms.",
+            "You divide log-probabilities. The logarithm of a ratio is a *difference* of logarithms.",
             MARGIN, "chosen / ref_chosen - rejected / ref_rejected",
         ),
         Mistake(
-            "a hinge",
-            "Your loss is 0 where the margin is large: that is a hinge, as SLiC has it. Here it is −log σ.",
+            "hinge loss",
+            "Your loss is 0 where the margin is large. That is a hinge loss, as in SLiC; here it is −log σ.",
             LOSS, "(1 - beta * margin).clamp(min=0).mean()",
         ),
-        Mistake("beta outside", "Beta stands inside the sigmoid, at the margin. Outside it only scales the loss.", LOSS, "-beta * logsigmoid(margin).mean()"),
+        Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside, it only scales the "
+                                "loss.", LOSS, "-beta * logsigmoid(margin).mean()"),
     ),
     alternatives={
         "softplus": """
@@ -738,9 +774,10 @@ def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
     },
     hints=(
         "What is the loss while policy and reference are the same model?",
-        "All four: (B), one number for each pair. Out: one number.",
-        "raised = chosen − ref_chosen, and the same for the rejected\nmargin = the first minus the second\nmean of −logsigmoid(beta · margin)",
-        "Near miss: sigmoid(…).log() is −inf where the margin is very negative.",
+        "All four: (B), one number for each pair. Output: one number.",
+        "raised = chosen − ref_chosen, and likewise for the rejected answer\nmargin = the first minus the second\nmean of "
+        "−logsigmoid(beta · margin)",
+        "A near miss: sigmoid(…).log() is −inf where the margin is very negative.",
     ),
 )
 
@@ -770,36 +807,41 @@ dpo_step = Exercise(
     rule=Rule(tolerance=5e-5, axes={"losses": "steps", "policy": "V V", "reference": "V V"}),
     uses=("assistant.answer_log_p", "assistant.dpo_loss"),
     mistakes=(
-        Mistake("old gradients kept", "Your first loss is right. Old gradients were still there when you went backward: set them to zero first.", "    optimiser.zero_grad()\n", ""),
+        Mistake("old gradients kept", "Your first loss is right, but the old gradients were still there in the backward pass. "
+                                      "Set them to zero first.", "    optimiser.zero_grad()\n", ""),
         Mistake(
-            "the reference has gradients",
-            "Your policy is right, and a gradient went into the reference. Ask it under torch.no_grad(): half of the memory was for nothing.",
+            "reference with gradients",
+            "Your policy is right, but a gradient also reached the reference. Call the reference under torch.no_grad(): half "
+            "of the memory is wasted.",
             "    with torch.no_grad():\n        theirs = [", "    if True:\n        theirs = [",
         ),
-        Mistake("no step", "Your loss is right, and the policy stays as it was: there was no step, or the gradients were set to zero between backward and step.", "    optimiser.step()\n", ""),
+        Mistake("policy unchanged", "Your first loss is right, but the policy does not change: there is no step, or the gradients are "
+                           "set to zero between backward and step.", "    optimiser.step()\n", ""),
         Mistake(
-            "the policy is its own reference",
-            "Your first loss is log 2: you asked the policy twice. The margin is against the reference.",
+            "policy used as reference",
+            "Your first loss is log 2: you use the policy twice. The margin is relative to the reference.",
             "answer_log_p(reference(ids), labels)", "answer_log_p(policy(ids), labels)",
         ),
         Mistake(
-            "chosen and rejected exchanged",
-            "Your policy raises what was rejected: chosen and rejected, or policy and reference, have changed places in the loss.",
+            "chosen and rejected swapped",
+            "Your policy makes the rejected answers more probable: in the loss, chosen and rejected are swapped, or policy and "
+            "reference.",
             "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(*ours[::-1], *theirs[::-1], beta)",
         ),
         Mistake(
             "questions counted",
-            "The questions' tokens count with you. Only what has a label belongs to the answer.",
+            "You also count the tokens of the questions. Only tokens with a label belong to the answer.",
             edits={
                 "answer_log_p(policy(ids), labels)": "answer_log_p(policy(ids), ids)",
                 "answer_log_p(reference(ids), labels)": "answer_log_p(reference(ids), ids)",
             },
         ),
-        Mistake("the loss after the step", "You return the loss after the step. The one before it is asked for.", "    return loss.item()",
+        Mistake("loss computed after the step", "You return the loss after the step. Return the one before it.", "    return loss.item()",
                 "    with torch.no_grad():\n        ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]\n    return dpo_loss(*ours, *theirs, beta).item()"),
-        Mistake("without the rejected", "Only the chosen answer moves your policy, as in supervised fine-tuning. The rejected one has to move it, too: let its gradient through.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
-        Mistake("two steps", "Your policy moves twice as far.", "    optimiser.step()\n", "    optimiser.step()\n    optimiser.step()\n"),
-        Mistake("upwards", "Your loss grows: you went against the gradient's direction.", "    loss.backward()", "    (-loss).backward()"),
+        Mistake("no gradient through the rejected answer", "Only the chosen answer changes your policy, as in supervised fine-tuning. Let the "
+                                        "gradient of the rejected answer through, too.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
+        Mistake("two steps per call", "Your policy moves twice as far as it should.", "    optimiser.step()\n", "    optimiser.step()\n    optimiser.step()\n"),
+        Mistake("step in the wrong direction", "Your loss increases: you step along the gradient, not against it.", "    loss.backward()", "    (-loss).backward()"),
     ),
     alternatives={
         "everything by name": """
@@ -831,10 +873,11 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
 """,
     },
     hints=(
-        "Which of the four log-probabilities must have a gradient?",
-        "chosen and rejected: (ids, labels), each (B, T), with a T of their own. answer_log_p: (B).",
-        "log p of both answers under the policy\nwithout gradients: under the reference\nloss\nold gradients away, backward, step\nthe loss as a number",
-        "Near miss: zero_grad between backward and step leaves nothing to step by.",
+        "Which of the four log-probabilities need a gradient?",
+        "chosen and rejected: (ids, labels), each (B, T), where T may differ between the two. answer_log_p: (B).",
+        "log p of both answers under the policy\nthe same under the reference, without gradients\nloss\nset old gradients to "
+        "zero, backward, step\nreturn the loss as a number",
+        "A near miss: zero_grad between backward and step leaves the optimiser no gradient.",
     ),
 )
 
@@ -866,22 +909,23 @@ kl_to_reference = Exercise(
     cases=kl_cases,
     rule=Rule(tolerance=3e-5, axes={"": ""}),
     mistakes=(
-        Mistake("the other way round", "You have KL(reference ‖ policy): the mean is taken under the reference. Here the *policy's* probabilities weight.", EACH, "(log_ref.exp() * (log_ref - log_p)).sum(dim=-1)"),
-        Mistake("the sign", "Your distance is negative.", "log_p - log_ref", "log_ref - log_p"),
-        Mistake("all places", "Every place counts with you. Take the mean over those that count.", "each[counts].mean()", "each.mean()"),
+        Mistake("KL divergence in the wrong direction", "You compute KL(reference ‖ policy), an expectation under the reference. Here the "
+                                       "*policy's* probabilities are the weights.", EACH, "(log_ref.exp() * (log_ref - log_p)).sum(dim=-1)"),
+        Mistake("sign wrong", "Your result is negative. A KL divergence never is.", "log_p - log_ref", "log_ref - log_p"),
+        Mistake("mean over all positions", "You average over every position. Take the mean over those that count.", "each[counts].mean()", "each.mean()"),
         Mistake(
-            "divided by all places",
-            "You leave out what does not count, and divide by all places all the same.",
+            "divided by the number of all positions",
+            "You leave out the positions that do not count, but still divide by the number of all positions.",
             "each[counts].mean()", "(each * counts).mean()",
         ),
         Mistake(
-            "the mean over the vocabulary",
-            "Your distance is V times too small: it is a sum over the vocabulary (PyTorch's kl_div divides by default).",
+            "mean over the vocabulary",
+            "Your result is V times too small: it should be a sum over the vocabulary. (PyTorch's kl_div divides by default.)",
             ".sum(dim=-1)", ".mean(dim=-1)",
         ),
         Mistake(
-            "the mean of the rows' means",
-            "You average the places of each row first. Every place that counts weighs the same.",
+            "mean of the sequences' means",
+            "You first average within each sequence. Every position that counts has the same weight.",
             "each[counts].mean()", "((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1))[counts.any(dim=1)].mean()",
             also=(
                 """
@@ -893,20 +937,23 @@ def kl_to_reference(logits, ref_logits, counts):
             ),
         ),
         Mistake(
-            "the size of each difference",
-            "You add up the sizes of the differences. Where the policy finds a token less likely than the reference, its term is negative.",
+            "absolute differences",
+            "You add the absolute values of the differences. A token less likely under the policy than under the reference has "
+            "a negative term.",
             "(log_p - log_ref)", "(log_p - log_ref).abs()",
         ),
-        Mistake("the sum over the places", "You add up the places: nats per token are asked for.", "each[counts].mean()", "each[counts].sum()"),
-        Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all of them must change nothing: log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
-        Mistake("cross-entropy", "You have the cross-entropy: the policy's own entropy is not subtracted.", "log_p - log_ref", "-log_ref"),
+        Mistake("sum over the positions", "You add up the positions. The result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
+        Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all logits should change "
+                                                       "nothing, so apply log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
+        Mistake("cross-entropy instead of KL divergence", "You compute the cross-entropy. Subtract the entropy of the policy.", "log_p - log_ref", "-log_ref"),
         Mistake(
-            "the logarithm of the softmax",
-            "Where a token is very improbable, its probability is 0 in float32, and the logarithm of that is −∞. Take log_softmax, which never forms it.",
+            "logarithm of the softmax",
+            "Where a token is very improbable, its probability is 0 in float32 and the logarithm of that is −∞. Use "
+            "log_softmax, which never computes the probability itself.",
             "logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log(), ref_logits.softmax(dim=-1).log()",
         ),
-        Mistake("not weighted", "You add up differences of log-probabilities. Each counts with the policy's probability.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
-        Mistake("in bits", "Your distance is in bits. Nats are asked for: the natural logarithm.", "each[counts].mean()", "each[counts].mean() / 0.6931472"),
+        Mistake("differences not weighted", "You add differences of log-probabilities. Weight each one by the probability of the policy.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
+        Mistake("bits instead of nats", "Your result is in bits. Use the natural logarithm, which gives nats.", "each[counts].mean()", "each[counts].mean() / 0.6931472"),
     ),
     alternatives={
         "kl_div": """
@@ -922,10 +969,11 @@ def kl_to_reference(logits, ref_logits, counts):
 """,
     },
     hints=(
-        "Policy 1/2, 1/2 and reference 1/4, 3/4: what is the sum? Whose probabilities weight the logarithms?",
-        "logits: (B, T, V). The distance at each place: (B, T). Out: one number.",
-        "log-probabilities of both\nat each place: sum over v of p · (log p − log p_ref)\nmean over the places that count",
-        "Near miss: F.kl_div(log_p, log_ref, log_target=True) is KL(reference ‖ policy), and divides by all numbers.",
+        "Take the policy 1/2, 1/2 and the reference 1/4, 3/4. What is the sum? Whose probabilities weight the logarithms?",
+        "logits: (B, T, V). The KL divergence at each position: (B, T). Output: one number.",
+        "log-probabilities of both\nat each position: sum over v of p · (log p − log p_ref)\nmean over the positions that count",
+        "A near miss: F.kl_div(log_p, log_ref, log_target=True) is KL(reference ‖ policy), and divides by the number of "
+        "entries.",
     ),
 )
 
@@ -948,20 +996,22 @@ in_order = Exercise(
     cases=order_cases,
     rule=Rule(tolerance=1e-5, axes={"": ""}),
     mistakes=(
-        Mistake("equal scores are wrong", "Without equal scores you are right. A pair with equal scores counts one half.", GAPS, "(gap > 0).double().mean()"),
-        Mistake("equal scores are right", "A pair with equal scores counts as in order with you. It counts one half: who says the same of all has no order.", GAPS, "(gap >= 0).double().mean()"),
-        Mistake("the other order", "You count the pairs in which the negative one is higher.", "(gap > 0)", "(gap < 0)"),
+        Mistake("ties counted as wrong", "You are right without equal scores. A pair with equal scores counts one half.", GAPS, "(gap > 0).double().mean()"),
+        Mistake("ties counted as in order", "You count a pair with equal scores as in order. It counts one half: a constant "
+                                          "score orders nothing.", GAPS, "(gap >= 0).double().mean()"),
+        Mistake("order reversed", "You count the pairs in which the negative has the higher score.", "(gap > 0)", "(gap < 0)"),
         Mistake(
-            "accuracy at 0",
-            "That is the accuracy with the threshold 0. Order knows no threshold: only pairs are compared.",
+            "accuracy with threshold 0",
+            "You compute the accuracy with the threshold 0. The order (AUC) needs no threshold: only pairs are compared.",
             code="""
 def in_order(scores, positive):
     return ((scores > 0) == positive).double().mean()
 """,
         ),
         Mistake(
-            "accuracy at the mean",
-            "That is an accuracy with a threshold in the middle of the scores, their mean or median. Order knows no threshold: only pairs are compared.",
+            "accuracy with the mean or median as threshold",
+            "You compute an accuracy with the mean or median score as threshold. The order (AUC) needs no threshold: only "
+            "pairs are compared.",
             code="""
 def in_order(scores, positive):
     return ((scores > scores.mean()) == positive).double().mean()
@@ -973,21 +1023,22 @@ def in_order(scores, positive):
 """,
             ),
         ),
-        Mistake("the mean gap", "That is how much higher the positives are on average. Count pairs.", GAPS, "gap.double().mean()"),
+        Mistake("mean difference of the scores", "You compute how much higher the positives are on average. Count pairs instead.", GAPS, "gap.double().mean()"),
         Mistake(
             "scaled from −1 to 1",
-            "A random order has 0 with you and the wrong one −1: you have doubled the share and taken 1 away. The share of pairs is asked for.",
+            "A random order gets 0 and a reversed one −1: you doubled the share of pairs and subtracted 1. Return the share "
+            "itself.",
             GAPS, f"2 * {GAPS} - 1",
         ),
-        Mistake("a number of pairs", "You give the number of pairs. Their share is asked for.", "/ 2).mean()", "/ 2).sum()"),
+        Mistake("number of pairs instead of their share", "You return the number of pairs. Return their share of all pairs.", "/ 2).mean()", "/ 2).sum()"),
         Mistake(
-            "all pairs",
-            "You compare each with each, also two positives. A pair is one positive and one that is not.",
+            "positives paired with all scores",
+            "You also compare positives with each other. A pair is one positive and one that is not.",
             "gap = scores[positive][:, None] - scores[~positive]", "gap = scores[positive][:, None] - scores",
         ),
         Mistake(
-            "neighbours alone",
-            "You pair the first positive with the first negative, and so on. Each positive is compared with each negative.",
+            "paired one by one",
+            "You pair the first positive with the first negative, and so on. Compare each positive with each negative.",
             "gap = scores[positive][:, None] - scores[~positive]",
             "few = min(int(positive.sum()), int((~positive).sum()))\n    gap = scores[positive][:few] - scores[~positive][:few]",
         ),
@@ -1015,10 +1066,10 @@ def in_order(scores, positive):
         "→ `return ((gap > 0) + (gap == 0).double()": "so does a sum with floats",
     },
     hints=(
-        "Scores 3 and 1 for two positives, 1 and 0 for two others: which of the four pairs are in order?",
-        "scores: (N). Positives against others: (P, N − P). Out: one number between 0 and 1.",
-        "difference of every positive's score and every other's\n1 where it is above 0, 1/2 where it is 0\nmean over all pairs",
-        "Near miss: > alone calls equal scores wrong; a model that says the same of all would have 0 instead of 1/2.",
+        "Two positives have the scores 3 and 1, two others 1 and 0. Which of the four pairs are in order?",
+        "scores: (N). Positives against others: (P, N − P). Output: one number between 0 and 1.",
+        "the score of every positive minus that of every other\n1 where it is above 0, 1/2 where it is 0\nmean over all pairs",
+        "A near miss: > alone counts equal scores as wrong. A constant score would get 0 instead of 1/2.",
     ),
 )
 
@@ -1040,31 +1091,31 @@ mended_unload = Exercise(
     rule=Rule(tolerance=3e-5, axes={"output": "B D", "layers left": "kinds"}),
     uses=("assistant.lora_linear", "assistant.merge"),
     mistakes=(
-        Mistake("the bug", "That is the bug: the base takes the layer's place, and what was learned is gone.", "merge(child)", "child.base"),
+        Mistake("bug unchanged", "This is still the bug: the base replaces the layer, so what A and B learned is lost.", "merge(child)", "child.base"),
         Mistake(
-            "only the top",
-            "Layers inside other parts are still there (see `layers left`): look into every module of the model.",
+            "top level only",
+            "Layers inside other modules are still there (see `layers left`). Look into every module of the model.",
             WALK, "for module in [model]:",
         ),
         Mistake(
-            "one part deep",
-            "A layer that lies deeper is still there (see `layers left`): look into every module of the model, at any depth.",
+            "one level of nesting only",
+            "A layer nested more deeply is still there (see `layers left`). Look into every module of the model, at any depth.",
             WALK, "for module in [model, *model.children()]:",
         ),
-        Mistake("nothing replaced", "No layer has been replaced: merge gives a new one, which has to be put in the old one's place.", "setattr(module, name, merge(child))", "merge(child)"),
+        Mistake("no layer replaced", "No layer has been replaced: merge returns a new one, which must take the old one's place.", "setattr(module, name, merge(child))", "merge(child)"),
         Mistake(
-            "always at the top",
-            "The merged layers are all hung up at the model itself. Each belongs where the old one was.",
+            "merged layers set at the top level",
+            "You attach all merged layers to the model itself. Each belongs where the old layer was.",
             "setattr(module, name, merge(child))", "setattr(model, name, merge(child))",
         ),
         Mistake(
-            "a copy comes back",
-            "What comes back is a copy. The model itself is changed and comes back: who has put it elsewhere finds it merged there, too.",
+            "copy returned",
+            "You return a copy. Change and return the model itself, so that it is merged wherever it is used.",
             "    for module in list(model.modules()):", "    from copy import deepcopy\n\n    model = deepcopy(model)\n    for module in list(model.modules()):",
         ),
         Mistake(
-            "the base takes the change twice",
-            "The change is in the output twice.",
+            "update merged twice",
+            "Your output contains the low-rank update twice.",
             "setattr(module, name, merge(child))",
             "child.base = merge(child)\n                setattr(module, name, merge(child))",
         ),
@@ -1090,9 +1141,10 @@ def mended_unload(model):
 """,
     },
     hints=(
-        "Which layer is put in place of child, and does it hold what A and B have learned?",
-        "model.modules(): every part, at any depth. named_children(): the names and parts that one module holds.",
-        "for every module of the model:\n    for every child that is a LoRALinear:\n        set the merged layer in its place\nreturn the model",
-        "Near miss: model.named_children() sees the top floor alone.",
+        "Which layer replaces child, and does it contain what A and B have learned?",
+        "model.modules(): every module, at any depth. named_children(): names and modules directly inside one module.",
+        "for every module of the model:\n    for every child that is a LoRALinear:\n        set the merged layer in its "
+        "place\nreturn the model",
+        "A near miss: model.named_children() visits only the top level.",
     ),
 )

@@ -236,7 +236,7 @@ HALF_FINISHED = {
     },
 }
 SAYS = {
-    "labels everywhere": "The model shall learn to answer, not to ask",
+    "labels everywhere": "The model should learn to answer, not to ask",
     "labels right, packing not written": "pack",
     "a function renamed": "name 'sft_labels' is not defined",
 }

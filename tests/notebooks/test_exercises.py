@@ -121,8 +121,8 @@ TRUE_ALL_THE_SAME = {
     ("transformer.layer_norm", "epsilon not used"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
     ("gpt.shift_loss", "padding counted"): "each public input has padding",
-    ("decoders.attention", "positions restart with the cache"): "an input asks at once and in pieces",
-    ("decoders.attention", "the mask of the first tokens"): "an input asks at once and in pieces",
+    ("decoders.attention", "positions restart at every call"): "an input asks at once and in pieces",
+    ("decoders.attention", "mask ignores the cache"): "an input asks at once and in pieces",
 }
 """Hints that no public input bears out. Each was read, and why it is true stands beside it."""
 HINTS = defaultdict(list)

@@ -288,17 +288,17 @@ def test_one_matrix_moves_all_positions(measured):
 
 def test_the_start_decides_more_than_the_place_of_the_norm(measured):
     ratios = {where: mean_and_half(rows) for where, rows in measured["ratios"].items()}
-    more = np.array(measured["kept"]["pre-norm", "as above"]) - measured["kept"]["post-norm", "as above"]
+    more = np.array(measured["kept"]["pre-norm", "Glorot"]) - measured["kept"]["post-norm", "Glorot"]
     assert more.mean() - half_width(more) > 0.2
     kept = {where: mean_and_half(rows) for where, rows in measured["kept"].items()}
-    assert 0.45 < kept["post-norm", "as BERT's"][0] < 0.65  # "about half"
-    more = np.array(measured["kept"]["post-norm", "all at 0.3"]) - measured["kept"]["pre-norm", "all at 0.3"]
+    assert 0.45 < kept["post-norm", "scaled as BERT's"][0] < 0.65  # "about half"
+    more = np.array(measured["kept"]["post-norm", "scaled by 0.3"]) - measured["kept"]["pre-norm", "scaled by 0.3"]
     assert more.mean() > half_width(more)  # "keeps more than pre-norm does"
-    mean, half = ratios["pre-norm", "all at 0.3"]
+    mean, half = ratios["pre-norm", "scaled by 0.3"]
     assert abs(mean - 1) < max(half, 0.1)  # "equal ones in pre-norm with small matrices only"
-    for start in ("as above", "as BERT's"):
+    for start in ("Glorot", "scaled as BERT's"):
         mean, half = ratios["pre-norm", start]
         assert mean - half > 1
-    for start in ("as above", "as BERT's", "all at 0.3"):
+    for start in ("Glorot", "scaled as BERT's", "scaled by 0.3"):
         mean, half = ratios["post-norm", start]
         assert mean - half < 1 < mean + half  # "cannot be told apart with any start"
