@@ -49,7 +49,9 @@ def _steps(options: Options) -> Steps:
         return [dict(zip(("measure", "where", "value"), each, strict=True)) for each in values(layers, seed)]
 
     def measure_wide(seed: int) -> list[dict]:
-        model, _ = names["learn_to_learn"](layers=1, seed=seed, steps=3000, dim=64, heads=16, feed_forward=512)
+        model, _ = names["learn_to_learn"](
+            layers=1, seed=seed, steps=3000, dim=64, heads=16, feed_forward=512
+        )
         found = names["right_by_examples"](model, symbols, labels)
         return [{"where": str(examples), "value": accuracy} for examples, accuracy in enumerate(found)]
 

@@ -292,7 +292,10 @@ def test_the_start_decides_more_than_the_place_of_the_norm(measured):
     assert more.mean() - half_width(more) > 0.2
     kept = {where: mean_and_half(rows) for where, rows in measured["kept"].items()}
     assert 0.45 < kept["post-norm", "scaled as BERT's"][0] < 0.65  # "about half"
-    more = np.array(measured["kept"]["post-norm", "scaled by 0.3"]) - measured["kept"]["pre-norm", "scaled by 0.3"]
+    more = (
+        np.array(measured["kept"]["post-norm", "scaled by 0.3"])
+        - measured["kept"]["pre-norm", "scaled by 0.3"]
+    )
     assert more.mean() > half_width(more)  # "keeps more than pre-norm does"
     mean, half = ratios["pre-norm", "scaled by 0.3"]
     assert abs(mean - 1) < max(half, 0.1)  # "equal ones in pre-norm with small matrices only"

@@ -68,7 +68,9 @@ def test_twenty_are_graded_each_as_made(shown):
     for right in ("everything right", "right in another way", "looks for the solutions"):
         assert set(checks[right]) == {Status.PASSED}
     assert set(checks["nothing answered"]) == {Status.MISSING}
-    broken = by_kind["a file that broke on its way"]  # what can be read of it counts, and a note says what is lost
+    broken = by_kind[
+        "a file that broke on its way"
+    ]  # what can be read of it counts, and a note says what is lost
     assert set(checks["a file that broke on its way"]) == {Status.PASSED, Status.MISSING}
     assert any(note.startswith("The file breaks off") for note in broken.notes)
     assert Status.TIMEOUT in checks["never comes back in one exercise"]
