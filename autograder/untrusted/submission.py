@@ -74,12 +74,23 @@ class Submission:
 
     @cached_property
     def written(self) -> Mapping[str, str]:
-        """The texts of the cells to be filled in that are not as they were released, by grade id."""
+        """The texts of the cells to be filled in that are not as they were released, by grade id.
+
+        Below a text stands what is attached to it, with a digest: other pictures make another answer.
+        """
         return {
-            grade_id(cell): cell["source"]
+            grade_id(cell): _with_attached(cell)
             for cell in self.notebook.cells
             if is_solution(cell) and cell["source"] != self.released.get(grade_id(cell))
         }
+
+
+def _with_attached(cell: NotebookNode) -> str:
+    lines = [cell["source"]]
+    for name, bundle in sorted(cell.get("attachments", {}).items()):
+        digest = hashlib.sha256(repr(sorted(bundle.items())).encode()).hexdigest()[:8]
+        lines.append(f"[Attached: {name} ({digest}). Formgrader and the feedback show attached pictures.]")
+    return "\n\n".join(lines)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 import pytest
 
 from autograder.gradebook.by_hand import read_marks
+from autograder.source import grade_id
 from autograder.written.agreement import agreement
 from autograder.written.answers import Aliases, WrittenAnswers
 from autograder.written.desk import Desk, Refused
 from autograder.written.questions import read_questions
 from autograder.written.state import MOST_UNDONE, QuestionState
-from tests.autograder.here import NAME
+from tests.autograder.here import NAME, RIGHT
 
 QUESTION = "steps-question"
 TEXTS = {"ada": "Nothing: the sum doubles.", "bob": "nothing the sum doubles", "cem": "They double, I think."}
@@ -39,6 +40,21 @@ def test_points_to_a_group_of_copies_and_to_another_answer(small, desk):
     give(desk, "ann", "nothing", 3, ticks=[0, 1])
     give(desk, "ann", "they double", 0)
     assert marks(small) == {"ada": 3, "bob": 3, "cem": 0}
+
+
+def test_attached_pictures_are_named_and_other_pictures_make_another_answer(small):
+    for student, data in {"ada": "AAAA", "bob": "BBBB", "cem": "AAAA"}.items():
+        drawn = small.with_cells(RIGHT | {"steps-question": "![my sketch](attachment:image.png)"})
+        for cell in drawn.cells:
+            if grade_id(cell) == QUESTION:
+                cell.attachments = {"image.png": {"image/png": data}}
+        small.hand_in(student, drawn)
+    small.grade_class()
+    (question,) = read_questions(small.assignment)
+    desk = Desk(small.assignment, question, WrittenAnswers(small.assignment), None)
+    rows = [row for group in desk.view("ann")["groups"] for row in group["rows"]]
+    assert all("[Attached: image.png (" in row["text"] for row in rows)
+    assert sorted(len(row["answers"]) for row in rows) == [1, 2]
 
 
 @pytest.mark.parametrize("score", [-0.5, 3.5, float("nan")])
