@@ -4,10 +4,18 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 START = ROOT / "solutions" / "start.py"
-PAGES = {"README.md": ROOT, "CONTRIBUTING.md": ROOT, "solutions/start.py": ROOT / "notebooks"}
+PAGES = {
+    "README.md": ROOT,
+    "CONTRIBUTING.md": ROOT,
+    "docs/first-hour.md": ROOT / "docs",
+    "solutions/start.py": ROOT / "notebooks",
+}
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 ROW = re.compile(
     r"^# \| (?P<number>\d\d) \| (?P<title>.*?) \| .*?\| (?P<needs>[^|]*)\| (?P<unlocks>[^|]*)\|$", re.M
@@ -19,6 +27,16 @@ def test_every_link_leads_to_a_file(page):
     links = LINK.findall((ROOT / page).read_text())
     assert links or page == "CONTRIBUTING.md"
     assert [link for link in links if not (PAGES[page] / link).is_file()] == []
+
+
+def test_the_first_hour_names_commands_and_options_that_there_are():
+    rows = re.findall(r"`\.venv/bin/autograder ([^`]+)`", (ROOT / "docs" / "first-hour.md").read_text())
+    assert len(rows) >= 7
+    for row in rows:
+        command, *rest = row.split()
+        said = CliRunner().invoke(app, [command, "--help"], terminal_width=200)
+        assert said.exit_code == 0, row
+        assert [option for option in rest if option.startswith("--") and option not in said.output] == [], row
 
 
 def test_readme_and_start_page_link_the_same_notebooks():
