@@ -146,6 +146,6 @@ def test_from_empty_stubs_to_minilm_in_own_code(course, start_lab, page, picture
     kept = {"Block: yours", "collate: yours", "training_step: yours"}
     assert kept <= {line for text in texts for line in text.splitlines()}, texts
     assert {"✓ bert.Bert: right", "✓ bert.bert_names: right"} <= {text.strip() for text in texts}
-    difference = re.search(r"largest difference of the last hidden states: (\S+)", texts[-1])
+    difference = re.search(r"largest difference between the last hidden states: (\S+)", texts[-1])
     assert float(difference[1]) < 1e-5, texts[-1]
     pictures(page, picture, "path_own_bert", "largest_difference(own_bert)")
