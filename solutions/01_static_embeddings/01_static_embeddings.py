@@ -568,7 +568,7 @@ display(pd.DataFrame({
 
 # %% [markdown]
 # Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. Four times as
-# many steps halve the gap in the loss, with 50 dimensions as well as with 200. So learning approaches the table that one
+# many steps about halve the gap in the loss, with 50 dimensions as well as with 200. So learning approaches the table that one
 # can count, but slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
 
 # %% tags=["demo"]

@@ -1256,8 +1256,8 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "epsilon missing, of a different size, or outside the root",
-            "You are right except for vectors that hardly vary. There the size of epsilon matters, and whether it is added "
-            "before or after the square root.",
+            "Only vectors that hardly vary come out wrong: there the size of epsilon matters, and whether it is added before "
+            "or after the square root.",
             NORMED, "(R - mean) / variance ** 0.5",
             also=(
                 """

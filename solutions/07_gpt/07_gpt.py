@@ -1379,7 +1379,7 @@ display(Markdown(
 wide = read_table("results/induction_wide.csv").groupby("where").value.agg(list)
 display(pd.DataFrame({
     f"{k} examples": {
-        "one layer, 16 heads": "{:.3f} ± {:.3f}".format(*mean_and_half(wide[str(k)])),
+        "one layer, 16 heads": "{:.3f} ± {:.3f}".format(*mean_and_half(wide[k])),
         "one layer, 2 heads": "{:.3f} ± {:.3f}".format(*over_runs(1, "right", str(k))),
         "two layers, 2 heads": "{:.3f} ± {:.3f}".format(*over_runs(2, "right", str(k))),
         "optimum": f"{best[k]:.3f}",

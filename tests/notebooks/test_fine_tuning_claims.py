@@ -265,8 +265,8 @@ def freeze_parts(model, names):
     },
 }
 SAYS = {
-    "layer depth reversed": "your layer 0 learns fastest",
-    "the gradients never set to zero": "they add up until someone sets them to zero",
+    "layer depth reversed": "layer 0 has the highest rate and the last layer the lowest",
+    "the gradients never set to zero": "they accumulate until they are set to zero",
     "W transposed in the head": "mat1 and mat2 shapes cannot be multiplied",
     "a function renamed": "name 'freeze' is not defined",
 }

@@ -215,8 +215,8 @@ def test_sixteen_heads_replace_the_second_layer_in_part(measured):
     wide = {examples: np.mean(values) for examples, values in measured["wide"].items()}
     best, narrow = measured["best"], recorded_induction(measured, 1, "right")
     plateau = narrow[narrow["where"] == "8"].value.mean()
-    assert all(wide[str(k)] > best[k] - 0.03 for k in (1, 2, 4))
-    assert plateau + 0.1 < wide["8"] < best[8] - 0.02
+    assert all(wide[k] > best[k] - 0.03 for k in (1, 2, 4))
+    assert plateau + 0.1 < wide[8] < best[8] - 0.02
 
 
 def test_examples_improve_the_ranking(measured):
