@@ -14,6 +14,7 @@ from nbformat import NotebookNode, ValidationError
 
 from autograder.errors import CourseError
 from autograder.files import write_aside
+from autograder.parsing import parse
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("nbgrader", "tags", "course", "jupyter")
@@ -185,7 +186,7 @@ def promised_kinds(source: str) -> str:
     Floats are not among them: whole numbers in their place are accepted with a note.
     """
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError):
         return ""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.returns]
@@ -236,7 +237,7 @@ def used_from(packages: Iterable[str], notebook: NotebookNode) -> set[str]:
 def _body(source: str) -> list[ast.stmt]:
     """The statements of a cell; none where it is not plain Python."""
     try:
-        return ast.parse(source).body
+        return parse(source).body
     except (SyntaxError, ValueError):
         return []
 

@@ -9,6 +9,7 @@ from itertools import dropwhile
 from nbformat import NotebookNode
 
 from autograder.checks.status import Problem
+from autograder.parsing import parse
 from autograder.source import grade_id, is_demo
 from autograder.untrusted.frames import Frame
 
@@ -49,7 +50,7 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
     bound: set[str] = set()
     used: set[str] = set()
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except SyntaxError:  # a line of IPython's own
         return bound, used
     for node in ast.walk(tree):

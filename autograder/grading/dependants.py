@@ -24,6 +24,7 @@ from autograder.checks.judging import notes_on
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
 from autograder.grading.verdicts import Reply, automatic
+from autograder.parsing import parse
 from autograder.results import CellVerdict
 from autograder.source import grade_id
 from autograder.untrusted.calls import names_in, names_used, reached
@@ -252,5 +253,5 @@ def _names(exercises: frozenset[str]) -> str:
 def _defined(source: str) -> frozenset[str]:
     """The functions and classes of a cell of ours, which is the same for a whole class."""
     return frozenset(
-        node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        node.name for node in parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
     )

@@ -23,6 +23,7 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import Outcome, Server
 from autograder.jail.outside.jobs import Cases, cell, make_job
+from autograder.parsing import parse
 from autograder.settings import course_settings
 from autograder.source import code_cells, grade_id, is_demo, read_source
 from autograder.untrusted.frames import read_frame
@@ -209,7 +210,7 @@ def _recorded(
 
 def arguments_of(source: str) -> tuple[str, ...]:
     """The names of what the functions of a cell take, and the methods of its classes: each once, in their order."""
-    body = ast.parse(source).body
+    body = parse(source).body
     methods = [part for node in body if isinstance(node, ast.ClassDef) for part in node.body]
     functions = [node for node in (*body, *methods) if isinstance(node, ast.FunctionDef)]
     taken = (

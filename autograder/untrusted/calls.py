@@ -9,6 +9,8 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
+from autograder.parsing import parse
+
 LONGEST = 500_000
 """Characters of all cells that are read, which takes half a second; what comes after them counts as empty."""
 
@@ -55,7 +57,7 @@ def _parsed(source: str) -> ast.Module:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about escapes in a student's strings
-                return ast.parse(text)
+                return parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return ast.Module([], [])

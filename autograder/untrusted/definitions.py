@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
+from autograder.parsing import parse
 from autograder.untrusted.budgets import LONGEST
 from autograder.untrusted.cells import Cell
 
@@ -124,7 +125,7 @@ class Reader:
             return None
         self._left -= len(source)
         try:
-            return ast.parse(MAGIC.sub("pass", source))
+            return parse(MAGIC.sub("pass", source))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -132,7 +133,7 @@ class Reader:
 @cache
 def _of_release(source: str) -> frozenset[str]:
     try:
-        body = ast.parse(MAGIC.sub("pass", source)).body
+        body = parse(MAGIC.sub("pass", source)).body
     except SyntaxError:
         return frozenset()
     return frozenset(node.name for node in body if isinstance(node, Definition))

@@ -33,6 +33,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
 
+from autograder.parsing import parse
 from autograder.untrusted.budgets import LONGEST
 
 LENGTH = 5  # tokens of a phrase
@@ -366,7 +367,7 @@ def _code_in(literal: str) -> str:
 def _parsed(code: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about escapes in a student's strings
-        return ast.parse(code)
+        return parse(code)
 
 
 class _Plain(ast.NodeTransformer):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.jail.outside.bubblewrap import package_folder
+from autograder.parsing import parse
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 STAND_IN = '{name} = __import__("autograder.checks.withheld", fromlist=[""]).Withheld("{module}.{name}")'
@@ -65,7 +66,7 @@ def without(source: str, module: str, names: set[str]) -> str:
 def _parsed(source: str) -> list[ast.stmt]:
     """The statements of a module; none where it is not Python, so that nobody can import it."""
     try:
-        return ast.parse(source).body
+        return parse(source).body
     except (SyntaxError, ValueError):
         return []
 

@@ -1,0 +1,38 @@
+"""Sources are parsed in several threads: servers start in some while the command reads notebooks."""
+
+import gc
+import threading
+import time
+from pathlib import Path
+
+from autograder import parsing
+
+
+def test_threads_that_parse_at_once_do_not_disturb_each_other():
+    """A collection of garbage in the middle hands over to another thread."""
+    source = Path(parsing.__file__).with_name("source.py").read_text()
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            for _ in range(3):
+                parsing.parse(source)
+        except Exception as error:
+            errors.append(error)
+
+    def hand_over(phase: str, info: dict) -> None:
+        time.sleep(0)
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(hand_over)
+    gc.set_threshold(50)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(hand_over)
+    assert errors == []
