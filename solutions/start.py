@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Words in Context
 #
-# A prisoner sits in a *cell*, a red blood *cell* carries oxygen, a *cell* phone rings. One vector for one word
-# cannot tell the three apart. In fourteen notebooks we go from there to models whose vector for a word depends on the sentence
-# around it, and build every tensor on the way ourselves.
+# A prisoner sits in a *cell*, a red blood *cell* carries oxygen, a *cell* phone rings. A single vector per word
+# cannot distinguish the three senses. These fourteen notebooks lead from there to models whose vector for a word depends on its
+# sentence, and you build every tensor on the way yourself.
 
 # %% [markdown]
 # ## Is everything installed?
@@ -24,13 +24,13 @@ from coursekit import installation
 installation()
 
 # %% [markdown]
-# Each line says what was found, or what to do where something is missing. When all of them show ✓,
+# Each line says what was found, or what to do if something is missing. When all of them show ✓,
 # [begin with the first notebook](01_static_embeddings/01_static_embeddings.ipynb).
 
 # %% [markdown]
 # ## Where you are
 #
-# Run the next cell: it shows how many checks of each notebook pass, and where to go on. Come back to it after a break.
+# Run the next cell: it shows how many checks of each notebook pass, and where to continue. Come back to it after a break.
 
 # %%
 from coursekit import course_map
@@ -40,8 +40,8 @@ course_map()
 # %% [markdown]
 # ## The map
 #
-# Minutes are for the core path: reading, exercises and written answers. Sections whose heading says *Further* come on top, and so do the
-# extensions; later notebooks do not need them. What goes further counts for the grade like the rest; extensions are extra credit.
+# Minutes are for the core path: reading, exercises and written answers. Sections whose heading says *Further* or *Extension* come on top, and
+# later notebooks do not need them. Extensions are extra credit, and so is *Further* in some notebooks.
 #
 # | | notebook | minutes | afterwards you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
@@ -63,16 +63,16 @@ course_map()
 # %% [markdown]
 # ## How a notebook works
 #
-# - **Predict.** Before some cells you commit to a number. Being wrong is the useful part.
+# - **Predict.** Before some cells you commit to a number. You learn most when it is wrong.
 # - **Fill in.** A cell that says `raise NotImplementedError` is yours; its docstring gives the shapes.
 # - **Check.** The cell below it runs your function on small inputs and shows your result beside the right one.
-#   Where the mistake is a known one, it names it.
-# - **Hint.** `hint("attention.similarities")` asks you a question first; call it again for more.
+#   If your mistake is a known one, the check names it.
+# - **Hint.** `hint("attention.similarities")` starts with a question; call it again for more.
 #
 # [From the first try to the grade](../docs/students.md) shows all this in pictures; the [glossary](../docs/glossary.md) explains
 # each term in a sentence.
 #
-# You can stop anywhere: JupyterLab keeps what you typed. After a break choose *Run → Run All Above Selected Cell*.
+# You can stop at any time: JupyterLab saves what you typed. After a break choose *Run → Run All Above Selected Cell*.
 
 # %% [markdown]
 # ## Notation
@@ -95,15 +95,15 @@ course_map()
 # | `queries`, `keys`, `values` | the three roles of a vector in attention (`q`, `k`, `v` in formulas) |
 # | `scores` | dot products of queries and keys, before the softmax |
 # | `weights` | scores after the softmax: each row sums to 1 |
-# | `keep` | a mask that is True where a token may be looked at |
-# | `ids` | row numbers of tokens in the vocabulary |
-# | `hidden` | the vectors that a layer hands to the next |
+# | `keep` | a mask that is True where a token may be attended to |
+# | `ids` | numbers of tokens in the vocabulary |
+# | `hidden` | the vectors that a layer passes to the next |
 # | `logits` | unnormalised log-probabilities over V, or over classes |
 
 # %% [markdown]
 # ## The sentences
 #
-# Two words go with us all the way, always in these sentences:
+# Two words appear throughout the course, always in these sentences:
 #
 # - The prisoner sat in a dark **cell**.
 # - The red blood **cell** carries oxygen.
