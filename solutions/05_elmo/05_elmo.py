@@ -136,8 +136,7 @@ def char_cnn(
 
     table has a row of c numbers for each character; row 0 belongs to padding and is read like any
     other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters of width w. Each
-    filter slides over all C positions, padding included, wherever it fits entirely; keep its largest
-    answer. Concatenate the features of all filters in the given order, and apply relu, then onward:
+    filter slides over all C positions, padding included, wherever it fits entirely; keep the largest output. Concatenate the features of all filters in the given order, and apply relu, then onward:
     (N, all F) -> (N, D).
     """
     ### BEGIN SOLUTION
@@ -606,7 +605,7 @@ def representations(
 ) -> Float[Tensor, "L+1 B T 2*D"]:
     """The L + 1 representations of every word, from layer 0 up.  (difficulty ●○○, 4 minutes)
 
-    Layer 0 is [x; x], layer l is [forward; backward] of that layer, one vector of size 2D.
+    Layer 0 is [x; x], layer l is the concatenation [forward; backward] of its states, a vector of size 2D.
     """
     ### BEGIN SOLUTION
     both = torch.cat([forward, backward], dim=-1)
@@ -662,7 +661,7 @@ pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.
 # C): *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word is a baseline.
 #
 # Next we evaluate all ambiguous words, on the course's test of word senses. In its questions the cue is on the left of the word, only on its *right*,
-# or in the *order* of the words, with one clause or with two.
+# or in the *order* of the words, in sentences of one clause or of two.
 #
 # **Predict:** the accuracy of layer 0 where the only cue is on the right (0 to 1). Each word has two or three senses.
 
@@ -868,8 +867,7 @@ display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most freque
 # sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, the sense higher
-# up. With weights, a task selects what it needs at the cost of L + 2 parameters, whereas the top layer alone suits only some tasks. A frozen biLM can
+# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, word senses in the higher layers. Learned weights let a task select what it needs at the cost of L + 2 parameters, whereas the top layer alone suits only some tasks. A frozen biLM can
 # be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). What weights cannot do is add
 # information that no layer encodes; for this the biLM itself would have to change.
 #
@@ -970,7 +968,7 @@ for layer in range(len(labelled_layers)):
 
 # %% [markdown]
 # At layer 0 all occurrences of the word have the same vector. At the top the nearest occurrence has a different sense: its sentence begins like ours,
-# with a word of the same kind at each position. The words that follow, which determine the sense, have no more weight than those.
+# with a word of the same kind at each position. The words that follow, which determine the sense, have no more weight than the words before it.
 
 # %% [markdown]
 # ## Further: the size of the original
@@ -1033,7 +1031,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # %% [markdown]
 # ## Further: the architecture table
 #
-# We continue the table of 04 with two columns, measured by the same functions: a single stack of ELMo, which is a recurrent language model, and the
+# We add two columns to the table of 04, measured with the same functions: a single stack of ELMo, which is a recurrent language model, and the
 # complete ELMo. The measurements are saved: 06 and 07 add the transformers, and 12 shows them all.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

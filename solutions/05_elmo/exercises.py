@@ -619,14 +619,14 @@ def bilm_loss(forward, backward, ids):
 """,
     },
     hints=(
-        "Take the row [BOS] the cell [EOS] [PAD]. List the pairs (position that predicts, token that is predicted) of the "
+        "Take the sequence [BOS] the cell [EOS] [PAD]. List the pairs (position that predicts, token that is predicted) of the "
         "forward direction. What are those of the backward direction?",
         "forward and backward: (B, T, V). Each direction has at most T − 1 pairs in a row, and fewer with padding; both have "
         "the same number. Output: two numbers.",
         "real pairs: those whose later token is not padding\nforward: logits at the earlier position, token at the later "
         "one\nbackward: logits at the later position, token at the earlier one\neach: mean of −log p over the real pairs",
         "A near miss: `cross_entropy(…, ignore_index=0)` excludes padding that is *predicted*. In the backward direction, "
-        "padding would still be used to *predict* the last token of a short row.",
+        "padding would still be used to *predict* the last token of a short sequence.",
     ),
 )
 
@@ -1220,7 +1220,7 @@ scalar_mix = Exercise(
         ),
         Mistake(
             "gamma inside the softmax",
-            "Your gamma makes the weights more peaked. It should scale the result.",
+            "Your gamma changes how peaked the weights are. It should scale the result.",
             edits={
                 SOFT: "torch.softmax(gamma * s, dim=0)",
                 MIX: "(weights[:, None, None, None] * normed).sum(dim=0)",

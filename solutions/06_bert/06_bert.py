@@ -469,7 +469,7 @@ pictures.corruption(shares)
 
 # %% [markdown]
 # **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at words that are not
-# [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining tenths prevent it? (3–5 sentences)
+# [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would ask for a word only at [MASK], so the vectors at all other positions would only have to be useful for the masked positions. They need not encode
@@ -530,7 +530,7 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Ours starts well above that: its embeddings are initialised ten times as large as its other weights, which makes the untrained model confident of random words. Training
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Ours starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
 # corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end, even the best possible prediction has a loss: the entropy is the uncertainty in the
 # language itself, which no model can remove.
 
@@ -939,7 +939,7 @@ check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
 # Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than you need. They include heads for the training objectives, which your encoder lacks. Files from 2019 contain the position indices 0 to 511
-# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused or transposed, since both programs use `nn.Linear`. (In GPT-2's files they are both: 07.)
+# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused or transposed, since both implementations use `nn.Linear`. (GPT-2's files do both: see 07.)
 
 # %%
 PLACES = {
@@ -1352,11 +1352,11 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads have only ever seen novels of 1839 to 1927, five million parameters and an hour of training are little, and this is the lesson of scale: the original BERT was trained on 3.3 billion words.
+# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels of 1839 to 1927, and five million parameters and an hour of training are not much. This is the lesson of scale: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
 # A few sentences do not show how well the models predict on average, so we measure it, and ask how much the *right-hand* context is worth in real English. In 160 sentences of our own we mask one word each and let each model see both sides, only the
-# words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends at the gap, or every token of that side becomes [MASK].
+# words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends (or begins) at the gap, or every token of that side becomes [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table

@@ -812,7 +812,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "every letter with and without ##",
-            "Your list contains forms that do not occur. A letter that begins no word has no form without ##, and one that "
+            "Your list contains forms that do not occur. A letter that never begins a word has no form without ##, and one that "
             "never occurs inside a word has none with ##.",
             FIRST_PIECES, 'sorted({form for word in counts for letter in word for form in (letter, "##" + letter)})',
         ),
@@ -910,7 +910,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "Only repeated letters are wrong: ##a ##a ##a contains the pair (##a, ##a) twice, starting at each of the first "
+            "Only words with repeated letters are counted wrongly: ##a ##a ##a contains the pair (##a, ##a) twice, starting at each of the first "
             "two.",
             code="""
 def learn_pieces(counts, size, score):

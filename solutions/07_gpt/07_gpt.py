@@ -457,7 +457,7 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# On words the two models are equally good, and both training losses look healthy. Even a comparison of the two would not reveal the bug, because they are means over different tokens, and the mean of 2023 does not include the tokens that were left out. The model
+# On words the two models are equally good, and both training losses look healthy. Even a comparison of the two would not reveal the bug, because they are means over different tokens, and the mean over the labels of 2023 excludes the tokens that they ignore. That model
 # never saw the label that would have taught it to stop. Test a model by what it does: let it generate.
 
 # %% [markdown]
@@ -1162,22 +1162,22 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Counting words classifies three of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with one half, and with 96
+# Counting words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %, and with 96
 # questions the two intervals overlap. (The bag of words needed 1,280 labels, the model none.)
 
 # %% [markdown]
-# Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". Therefore one draw of examples differs from another by more than one number of examples from the next, and in accuracy no number of examples is better than none. (Calibrated, one
+# Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". Therefore the accuracy varies more between draws of examples than between numbers of examples, and in accuracy no number of examples is better than none. (Calibrated, one
 # example is better than calibrated zero-shot, but hardly better than plain zero-shot.)
 
 # %% [markdown]
 # The AUC (*pairs in order* in the table) is independent of the threshold: it is the fraction of pairs of a positive
-# and a negative opinion in which the positive one has the higher score. Zero-shot it is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove about a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; other questions would add to them.) Zhao et al. (2021) estimate the
+# and a negative opinion in which the positive one has the higher score. Zero-shot it is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; other questions would add to them.) Zhao et al. (2021) estimate the
 # threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
 # > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
 # > report that wrong labels in the examples cost little: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking but no increase in accuracy beyond its
-# > interval. Swapped labels hardly affect the AUC, whereas a model that had learned the task from the labels would have reversed the ranking. The model knew the task before.
+# > interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. The model knew the task before.
 
 # %% [markdown]
 # ## 9 · Further: a model that must learn from its prompt
@@ -1189,7 +1189,7 @@ display(Markdown(
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
 # %% [markdown]
-# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before the label. The vectors of the labels, in turn, do not contain the symbol they belong to. So a single
+# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before the label was read. The vectors of the labels, in turn, do not contain the symbol they belong to. So a single
 # attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds to each label the symbol before it, and a head in the second layer
 # attends to the label with the matching symbol and copies it. The latter is called an **induction head**.
 
@@ -1751,7 +1751,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 
 # %% [markdown]
 # A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding, because prefixes that are probable at first and improbable later
-# have displaced the better one. If it is wide enough, it finds sentences that are more probable than nearly all samples, and always the same ones. Individually, nearly all sentences of a language are
+# have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, and always the same ones. Individually, nearly all sentences of a language are
 # improbable. Therefore beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]

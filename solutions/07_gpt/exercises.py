@@ -77,7 +77,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "finite number instead of minus infinity",
-            "Masked words keep some weight, or all of it where their scores are high: your number is not low enough for every "
+            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for every "
             "score.",
             "-torch.inf", "-10.0",
             also=(
@@ -762,7 +762,7 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "attn.c_proj not transposed",
-            "The matrix of each attention.output is as in the file. It is square, so its shape reveals nothing, but it belongs "
+            "You did not transpose the matrix of each attention.output. It is square, so its shape reveals nothing, but it belongs "
             "to a Conv1D, too.",
             TURNED, 'value.T if value.ndim == 2 and place != "attn.c_proj" else value',
         ),
@@ -2059,8 +2059,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
     hints=(
         "Two prefixes survive a step, and each can continue with V tokens. How many candidates are there, and by which number "
         "do you compare them?",
-        "ids: (n, t), with n at most width. log p of the next token: (n, V). Totals: (n). Candidates: n · V numbers; number i "
-        "belongs to row i // V and token i % V.",
+        "ids: (n, t), with n at most width. log p of the next token: (n, V). Totals: (n). Candidates: n · V numbers; candidate i "
+        "extends prefix i // V by token i % V.",
         "start with one prefix: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished "
         "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, with their ids, totals and whether they "
         "have ended\nreturn the best one without bos, and its total",

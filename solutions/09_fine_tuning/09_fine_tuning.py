@@ -336,7 +336,7 @@ def parameter_groups(
     """Parameter groups: dicts of "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
 
     model has the parts embeddings, layers (L of them, counted from 0), and others above the layers.
-    Parts above the layers use the rate lr, the last layer uses lr · decay, each lower layer uses decay
+    Parts above the layers use the learning rate lr, the last layer uses lr · decay, each lower layer uses decay
     times the rate of the layer above it, and the embeddings use decay times the rate of layer 0.
     Matrices use weight_decay; biases and layer norms, which are vectors, use 0. Every parameter belongs
     to exactly one group, even if it is frozen: it may be unfrozen later.
@@ -510,7 +510,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task,
-# and damages what pre-training has learned without any benefit. With few labels there are few steps in which the damage could be repaired, and a few examples can be fitted by many wrong
+# and damages what pre-training has learned without any benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted by many wrong
 # changes. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder before that.
 # Lower rates for lower layers let the head change quickly while the lower layers, which encode the most general features, hardly change. (This is the argument of Kumar et al. 2022. Whether a remedy helps in a given case
 # has to be measured: see sections 10 and 12.)
@@ -581,7 +581,7 @@ check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
 # %% [markdown]
 # **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles in each epoch, and its `collate_fn` combines single examples into a batch, which is also where
-# the padding is trimmed to the longest sequence.
+# surplus padding beyond the longest sequence is removed.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader, TensorDataset
@@ -921,7 +921,7 @@ print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batch
 # fine-tuning rate it erases most of what pre-training had learned. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, and both forget more than one epoch does.
 
 # %% [markdown]
-# Does warm-up matter? We compare full fine-tuning with 512 labels with a warm-up of a tenth of the steps and without, in ten paired seeds (`python -m experiments fine_tuning_warm_up`):
+# Does warm-up matter? We compare full fine-tuning on 512 labels with and without a warm-up over a tenth of the steps, using ten paired seeds (`python -m experiments fine_tuning_warm_up`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 warm = read_table("results/fine_tuning_warm_up.csv").query("labels == 512")
@@ -1021,11 +1021,11 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 the runs differ so much, one of them at chance level, that three of them
-# cannot even establish a lower mean; the spread itself is the finding. When seeds disagree this much, the learning rate is too high or too low, and a single run would not reveal it.
+# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 the runs differ so much, one of them at chance level, that three runs
+# are too few to establish even a lower mean; the spread itself is the finding. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal it.
 
 # %% [markdown]
-# Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What is different? The head above receives [CLS] after the pooler and is trained for 32 steps. MiniLM's authors trained the *mean* of the token vectors and did not train that
+# Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What is different? The head above receives [CLS] after the pooler and is trained for 32 steps. The authors of all-MiniLM trained the *mean* of the token vectors and did not train that
 # pooler. We therefore train heads on three kinds of frozen vector, with the same number of steps and with 32 times as many (`python -m experiments fine_tuning_heads`).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}

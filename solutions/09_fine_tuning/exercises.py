@@ -1492,7 +1492,7 @@ early_stopping = Exercise(
         ),
         Mistake(
             "last of several equal epochs",
-            "Among epochs with the same lowest loss you choose the last, or you also ignore min_delta. An epoch is an "
+            "You choose the last of several epochs with the same lowest loss, or you ignore min_delta. An epoch is an "
             "improvement only if it is below the best by more than min_delta.",
             code="""
 class EarlyStopping:
