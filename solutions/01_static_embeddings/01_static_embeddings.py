@@ -62,7 +62,7 @@ torch.set_num_threads(1)  # small matrices are faster on one thread
 # ## Five sentences
 #
 # Two words accompany us through the whole course: *cell* with three senses and *bank* with two. When one word has several
-# senses, we speak of **polysemy**. Reading the sentences below, you do not have to stop and think which sense is meant. A
+# senses, we speak of **polysemy**. Reading the sentences below, you do not have to stop and think about which sense is meant. A
 # table with one row per word cannot make the distinction: it has a single row for *cell*.
 
 # %% tags=["demo"]
@@ -283,7 +283,7 @@ display(Markdown(
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
     """The k words most similar by cosine to the word in row `query`, without that row.
 
-    Returns the numbers of their rows, the most similar first. Another row with the same vector is a neighbour
+    Returns their row numbers, the most similar first. Another row with the same vector is a neighbour
     like any other; a row of zeros has cosine 0.
     (difficulty ●○○, 5 minutes)
     """
@@ -439,7 +439,7 @@ display(Markdown(
 # instead. Its labels come from the text itself, without annotation; such learning is called **self-supervised**. Take a
 # pair that really occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
 # by a dot product and takes σ(score) as the probability that the pair is real. Its loss is the sum of all $k + 1$ binary
-# *cross-entropies*, each the negative logarithm of the probability given to the right answer:
+# *cross-entropies*, each the negative logarithm of the probability assigned to the correct answer:
 #
 # $$\ell = -\ln \sigma(u \cdot v) - \sum_{i=1}^{k} \ln \sigma(-u \cdot n_i)$$
 #

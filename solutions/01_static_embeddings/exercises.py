@@ -137,7 +137,7 @@ def ppmi(counts):
         ),
         Mistake(
             "large epsilon added to the counts",
-            "Your entries are nearly right, and worst for rare pairs: the number that you add to avoid log(0) acts "
+            "Your entries are nearly right but least accurate for rare pairs: the number that you add to avoid log(0) acts "
             "like co-occurrences that never took place. Treat the pairs that never occurred separately instead.",
             code=_with_epsilon(0.1),
             also=tuple(map(_with_epsilon, (0.5, 0.01, 0.001))),
@@ -848,7 +848,7 @@ def sgns_loss(center, context, negatives):
         "Compute true = dot(center, context) and noise = dot(center, each negative). The loss is −log σ(true) − Σ "
         "log σ(−noise), summed over the negatives and averaged over the batch.",
         "Almost right: torch.log(torch.sigmoid(score)). It is right for small scores and −∞ for a score of −200. "
-        "Look for a function of PyTorch whose name combines the two words.",
+        "Look for a PyTorch function whose name combines the two words.",
     ),
 )
 
@@ -1339,7 +1339,7 @@ def separation(h, senses):
             "(similarity * (same & ~itself)).mean() - (similarity * ~same).mean()",
         ),
         Mistake(
-            "occurrences with themselves counted as pairs of cosine 0",
+            "occurrences paired with themselves counted with cosine 0",
             "Your first mean is too small. The diagonal no longer adds to the sum, but each occurrence with itself "
             "still counts in the number of pairs.",
             "similarity[same & ~itself].mean()", "(similarity * ~itself)[same].mean()",

@@ -549,8 +549,8 @@ display(Markdown(f"""
 # %% [markdown]
 # ## 4 · Queries, keys and values
 #
-# So each word plays three roles, with one vector for each. The **query** says what the word looks for, the **key**
-# what it can be found by, and the **value** what it passes on. Each is a linear function of the word vector, and the three
+# So each word plays three roles, with one vector for each. The **query** describes what the word looks for, the **key**
+# how other words can find it, and the **value** what it passes on. Each is a linear function of the word vector, and the three
 # matrices are learned:
 #
 # $$q_i = x_i W_q, \qquad k_j = x_j W_k, \qquad v_j = x_j W_v .$$
@@ -558,7 +558,7 @@ display(Markdown(f"""
 # The score $q_i \cdot k_j = x_i\, W_q W_k^\top x_j^\top$ is no longer symmetric, and nothing forces a word to attend to itself.
 
 # %% [markdown]
-# One thing is still missing. The sentences of a batch differ in length. The shorter ones are filled up with padding
+# One thing is still missing. The sentences of a batch differ in length. The shorter ones are extended with padding
 # tokens, and no word should attend to these. A **mask** excludes them. In this course it is called `keep`, and True
 # means *may be attended to*.
 
@@ -632,7 +632,7 @@ print(f"largest difference between the padded river sentence and alone: {effect_
 # ambiguous word *after* attention.
 #
 # Each text is a sentence with an ambiguous word, followed by a second sentence drawn at random. In real text, too, many
-# nearby words are irrelevant to a given word. Sentences built like our two examples are excluded from the training.
+# nearby words are irrelevant to a given word. Sentences built like our two examples are excluded from the training data.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -867,15 +867,15 @@ for name in CUES:
 display(Markdown("\n".join(lines)))
 
 trained_on = {language.vocabulary[i] for i in ids.unique().tolist()}
-print("words that do not occur in the training:", *(word for word in dict.fromkeys(river + money) if word not in trained_on))
+print("words that do not occur in the training data:", *(word for word in dict.fromkeys(river + money) if word not in trained_on))
 print("weight of deposit, for each seed:", *(f"{weights_of(money, focal_money, W)[money.index('deposit')]:.2f}" for W, _ in runs["learned weights"]))
 reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W, _ in runs["learned weights"]]))
 
 # %% [markdown]
 # The cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight for every seed, and *bank* hardly
 # attends to itself. The pattern of the two sentences is new to the model, and so are five of their words. One of these,
-# *deposit*, gets more than three times the uniform share for every seed. The model knows only its GloVe vector, which
-# resembles those of words in the training. A harder test follows: sentences written by hand, far from the generated language.
+# *deposit*, gets more than three times the uniform share for every seed. The model knows this word only by its GloVe vector, which
+# resembles those of words in the training data. A harder test follows: sentences written by hand, far from the generated language.
 
 # %% tags=["demo"]
 NEW = """
@@ -915,7 +915,7 @@ counts["learned weights, training words masked"] = [sum(finds(line, W, trained_o
 counts["untrained"] = [sum(finds(line, new_weights(seed, {})) for line in NEW) for seed in SEEDS]
 unseen = np.mean([word not in trained_on for line in NEW for word in line.split()[1:]])
 lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n in counts.items()]
-display(Markdown(f"{unseen:.0%} of the words never occur in the training.\n\n| correct senses, of {len(NEW)} | mean | each seed |\n|:--|--:|:--|\n" + "\n".join(lines)))
+display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n\n| correct senses, of {len(NEW)} | mean | each seed |\n|:--|--:|:--|\n" + "\n".join(lines)))
 
 # %% [markdown]
 # GloVe vectors carry the task over to words that the training never showed, since similar words have similar vectors: with
@@ -1005,7 +1005,7 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # There are two ways to make H small heads:
 #
-# - **Slices of the input**, as introductory slides draw it: split the vector of each word into H parts, and let head h see
+# - **Slices of the input**, as drawn in introductory slides: split the vector of each word into H parts, and let head h see
 #   part h.
 # - **Slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices, then
 #   split the result. Head h thereby owns d columns of W_q, of W_k and of W_v.
@@ -1273,8 +1273,8 @@ statistics.few_values([accuracy.right for accuracy in learned], "accuracy of lea
 # %% [markdown]
 # ### What attention cannot see
 #
-# Look at the formulas again: the *position* of a word occurs in none of them, and a sum has no first term. If the words
-# of a sentence are permuted, each of them keeps its new vector: the outputs are the same rows in the new order. (Attention is
+# Look at the formulas again: the *position* of a word occurs in none of them, and the order of its terms does not change a sum. If the words
+# of a sentence are permuted, each of them receives the same new vector as before: the outputs are the same rows in the new order. (Attention is
 # *equivariant* under permutations.) The vector of *cell* depends on *cell*, on which words occur with it, and on how often.
 # In this respect attention is no better than a bag of words.
 #
@@ -1321,7 +1321,7 @@ display(Markdown(
 
 # %% [markdown]
 # **Question 3.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and one
-# alternative together with what would change. (3–5 sentences)
+# alternative, and say what it would change. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word can
@@ -1364,7 +1364,7 @@ display(Markdown(
 # %% [markdown]
 # ## Extensions
 #
-# Two functions that every real implementation contains. They count as extra credit, and no later notebook needs them.
+# These two functions occur in most real implementations. They count as extra credit, and no later notebook needs them.
 #
 # W_q, W_k and W_v all multiply the same x. Side by side in one matrix, they need one product instead of three.
 

@@ -546,7 +546,7 @@ weighted_sum = Exercise(
         ),
         Mistake(
             "weights normalised again",
-            "You rescaled each row of weights to the sum 1. Use the weights as they are, even where a row sums to "
+            "You rescaled each row of weights to sum to 1. Use the weights as they are, even where a row sums to "
             "less than 1 or to 0.",
             "weights @ values", "(weights / weights.sum(-1, keepdim=True)) @ values",
             also=(
@@ -1334,8 +1334,8 @@ def mended_heads(queries, keys, values, heads):
 """,
         ),
         Mistake(
-            "words see only what comes before",
-            "Your words attend to themselves and to earlier words alone, as in a decoder. No mask is asked for here: every word sees all others.",
+            "words attend only to themselves and earlier words",
+            "Your words attend only to themselves and to earlier words, as in a decoder. This function needs no mask: every word attends to all words.",
             " / d**0.5", " / d**0.5 + torch.full((tokens, tokens), -torch.inf).triu(1)",
         ),
         Mistake(

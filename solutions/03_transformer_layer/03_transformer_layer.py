@@ -920,7 +920,7 @@ def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple
     return losses, directions_found(model)
 
 # %% [markdown]
-# We run two of these trainings now, post-norm with and without warm-up. For all combinations, ten seeds are recorded.
+# We now do two of these training runs, post-norm with and without warm-up. For all combinations, ten seeds are recorded.
 
 # %% tags=["demo"]
 print("This takes about twenty seconds.")
@@ -948,7 +948,7 @@ pictures.warm_up(runs)
 
 # %% [markdown]
 # Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that rests on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
-# should then help as well. We repeated the trainings of post-norm (with clipping) at four learning rates:
+# should then help as well. We repeated the post-norm training runs (with clipping) at four learning rates:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rates = read_table("results/warm_up_rates.csv")
@@ -957,7 +957,7 @@ learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], 
 display(learned_at.rename_axis("runs with an accuracy above 0.8, of five", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
-# With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. So the *pair* of warm-up and learning rate decides: warm-up allows post-norm a higher learning rate. (We measured six small layers and 200 steps; other depths have other limits.)
+# With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. So the *pair* of warm-up and learning rate decides: warm-up allows post-norm a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
 
 # %% [markdown]
 # ## 8 · Scoreboard
@@ -1108,15 +1108,14 @@ check("transformer.Embeddings", lambda case: run_module(Embeddings, case, "ids")
 keep(sinusoid, Embeddings)
 
 # %% [markdown]
-# The second builds batches. Sentences differ in length; the rows of a tensor cannot. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to a
-# **collate** function of yours, which pads it. Padding to the longest sequence of the *batch*, not of the corpus, wastes less computation.
+# The second component builds batches. Sentences differ in length; the rows of a tensor cannot. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to your **collate** function, which pads it. Padding to the longest sequence of the *batch*, not of the corpus, wastes less computation.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-collate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
-    """Pad sequences of ids to one batch; also return the mask.  (further, ●○○, 5 minutes)
+    """Pad sequences of ids to form one batch; also return the mask.  (further, ●○○, 5 minutes)
 
     T is the length of the longest sequence; shorter ones are padded with zeros at the end. The mask is True at
-    the ids of a sequence and False at padding. A sequence may itself contain the id 0, and may be empty, but not all are.
+    the ids of a sequence and False at padding. A sequence may itself contain the id 0, and may be empty, but at least one is not.
     """
     ### BEGIN SOLUTION
     longest = max(len(row) for row in rows)
@@ -1179,7 +1178,7 @@ def positions_of_2025(
     return words[ids] + places[numbers]
 
 # %% [markdown]
-# We look at three symptoms. The first two use the river sentence, once alone and once twice in the same batch. The third is the accuracy on the direction task.
+# We look at three symptoms. The first two use the river sentence, first on its own, then twice in the same batch. The third is the accuracy on the direction task.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def symptoms(add_positions) -> None:

@@ -879,7 +879,7 @@ Dropout = Exercise(
         ),
         Mistake(
             "comparison inverted",
-            "You drop where the draw is *above* p. With p = 0.1 this loses nine activations out of ten.",
+            "You drop activations where the draw is *above* p. With p = 0.1 you lose nine out of ten.",
             "draws >= self.p", "draws < self.p",
             also=(
                 """
@@ -1176,7 +1176,7 @@ Block = Exercise(
         ),
         Mistake(
             "input of the layer added twice",
-            "Your second sum adds the input of the whole layer. Each component is added to the vector that entered *its own* "
+            "Your second sum adds the input of the whole layer. The output of each component is added to the vector that entered *its own* "
             "branch.",
             edits={
                 PRE_1: f"given = x\n            {PRE_1}", PRE_2: PRE_2.replace("return x", "return given"),
@@ -1501,7 +1501,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "learning rate set in the first group only",
-            "Some of the weights step with the right learning rate, the rest with the old one. The optimiser has several "
+            "Some of the weights are updated with the right learning rate, the rest with the old one. The optimiser has several "
             "parameter groups; set the rate in each.",
             RATE, 'optimiser.param_groups[0]["lr"] = rate',
         ),

@@ -804,7 +804,7 @@ print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)
 # The loss of the cheating model falls first and comes close to zero, because the model only copies its input. Starting from [BOS] alone, it cannot translate: it
 # has learned nothing about the source. The loss near zero was a warning, not a success; the test is to let the model generate.
 #
-# The correctly trained model has not finished learning, and so it shows what teacher forcing hides: in training every prefix is correct, in use the model continues
+# The correctly trained model has not finished learning, and so it shows what teacher forcing hides: in training every prefix is correct, at inference the model continues
 # from its own output.
 
 # %% tags=["demo"]
@@ -903,16 +903,16 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 
 # %% [markdown]
 # **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
-# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and in use that can hurt it.
+# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can hurt it.
 # (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # In training the whole target is known. Shifted right, it gives every position the correct prefix as its input, and the mask keeps each position from seeing
-# later tokens. All positions can therefore be computed in one pass, and none can copy its answer. In use, the token at position t is part of the input at t + 1
-# and does not exist before it has been generated: T tokens take T passes. The difference is that in training the prefix is always correct, while in use it is
+# later tokens. All positions can therefore be computed in one pass, and none can copy its answer. At inference, the token at position t is part of the input at t + 1
+# and does not exist before it has been generated: T tokens take T passes. The difference is that in training the prefix is always correct, while at inference it is
 # the model's own. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
 #
-# *Marking: 1 point for mask and shift as the reason for parallel training, and for the dependence on the model's own output in use; 1 point for the mismatch
+# *Marking: 1 point for mask and shift as the reason for parallel training, and for the dependence on the model's own output at inference; 1 point for the mismatch
 # between correct and generated prefixes.*
 
 # %% [markdown]
@@ -1252,7 +1252,7 @@ print(f"4,096 words times W: one by one takes {one_by_one / at_once:.0f} times a
 # The recurrence is a line of slope about one, as its formula predicts; attention bends up towards T², on some machines even more steeply. But they meet far to the right of
 # T = D: operation counts do not determine run time. The last line shows why. One by one, the same multiplications take many times as long as in one product, because
 # each small product has a fixed overhead. A recurrence cannot combine them, since every step waits for the one before; attention can. This is a large part of why
-# transformers replaced LSTMs: at the lengths of sentences they train faster on parallel hardware, although a whole layer computes more.
+# transformers replaced LSTMs: at typical sentence lengths they train faster on parallel hardware, although a whole layer needs more operations.
 
 # %% [markdown]
 # > **Sources say, we measure.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
@@ -1281,8 +1281,8 @@ table = pd.DataFrame(
 display(table)
 
 # %% [markdown]
-# So "faster at T < D" has two meanings. In operations, attention with its projections always does more than a plain network; it does less than an LSTM only below T = 2D.
-# With its feed-forward network, a transformer layer does at least 1.5 times as much as an LSTM. In time, attention wins because its products do not wait for each other. In
+# So "faster at T < D" has two meanings. Counted in operations, attention with its projections always needs more than a plain network; it needs fewer than an LSTM only below T = 2D.
+# With its feed-forward network, a transformer layer needs at least 1.5 times as many as an LSTM. In run time, attention wins far beyond T = D, because its products do not wait for each other. In
 # generation this advantage is gone: a transformer, too, takes T steps.
 
 # %% [markdown]

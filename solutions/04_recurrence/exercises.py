@@ -451,7 +451,7 @@ def encode_to_vector(words, keep, W_x, W_h, b):
     },
     hints=(
         "What are state and cell before the first word? What must happen to both of them at a position without a word?",
-        "words[:, t]: (B, D), one word of each sentence. h and c: (B, H). keep[:, t] is (B): it needs a second axis to choose between rows of (B, H). Result: (B, H).",
+        "words[:, t]: (B, D), one word of each sentence. h and c: (B, H). keep[:, t] is (B,): it needs a second axis to choose between rows of (B, H). Result: (B, H).",
         "h and c are 0\nfor each position from left to right:\n    new state and cell = your lstm_step\n    take the new ones where there is a word, keep the old ones elsewhere\nreturn h",
         "Near miss: keeping only h is enough where padding comes after the words. Where padding comes first, a cell that is updated is no longer 0 at the first word.",
     ),
@@ -698,12 +698,12 @@ dot_attention = Exercise(
             also=(dot_by(PRODUCT, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
         ),
         Mistake(
-            "all words weigh the same",
+            "All words weighted equally",
             "Your weights are the same for all words of a source, whatever their scores. They are the softmax of the scores.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)", "keep / keep.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
-            "the best word alone",
+            "Best word only",
             "You take one word only, that of the highest score. A softmax gives some weight to the others, too.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)",
             "torch.zeros_like(scores).scatter(1, scores.masked_fill(~keep, -torch.inf).argmax(1, keepdim=True), 1.0)",
@@ -1043,7 +1043,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Diagonal forbidden",
-            "Your positions may not attend to themselves, so the first one sees nothing at all. The input at i is already shifted: it is the token before.",
+            "Your positions may not attend to themselves, so the first one sees nothing at all. The input at i is already shifted: it is the preceding token.",
             ALLOWED, "places[:, None] > places",
         ),
         Mistake(
@@ -1704,8 +1704,8 @@ def mended_cross_mask(source_keep, target_keep):
             MENDED, "source_keep[:, None, :]",
         ),
         Mistake(
-            "Keeps joined by or",
-            "Your target words see the source's padding: you have joined the two keeps by *or*.",
+            "Source and target masks combined with or",
+            "Your target words see the source's padding: you have combined the two masks with *or*.",
             MENDED, f"{MENDED} | target_keep[:, :, None]",
         ),
         Mistake(
@@ -1864,7 +1864,7 @@ flops_recurrent = Exercise(
         ),
         Mistake(
             "Biases counted",
-            "Your number is gates · D too high at every word: the biases are not counted.",
+            "Your number is gates · D too high at every word: the biases should not be counted.",
             RECURRENT, "2 * T * D * D * gates + T * gates * D",
         ),
         Mistake(
