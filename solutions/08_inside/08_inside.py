@@ -471,7 +471,8 @@ print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the
 # %% [markdown]
 # In the decoder, any two tokens are as similar as related tokens are in MiniLM. But most of this comes from a few coordinates: at layer 15 the mean cosine falls from 0.59 to 0.12 without three of 576 (Timkey and van Schijndel 2021). At the first token,
 # which we left out, they are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the others. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
-#
+
+# %% [markdown]
 # MiniLM, tuned to give different sentences different vectors, ends near 0. An untrained model starts at a third: one of three random vectors in layer 0, the segment's, is the same for all tokens. Centring brings every model close to 0. What does it do to senses?
 
 # %% tags=["demo"]
@@ -873,10 +874,10 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14), mainly on plain and far sentences. By nearest neighbour the lead is five points, and on far sentences a bag does as well.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14), thanks to plain and far sentences. By nearest neighbour the lead is five points, and on far sentences a bag does as well.
 #
-# **Decoys are the exception.** There the window and near words are ahead of the nearest neighbour, though this may be noise. Yet the model can use the cue: from the window's five words alone it finds far more of these senses than from the
-# whole sentence, and this difference is clear. The other words do the harm: they suggest the other sense. Where the part of speech differs, decoys cost nothing.
+# **Decoys are the exception.** There the window and near words are ahead of both classifiers, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
+# whole sentence. The other words do the harm: they suggest the other sense. Where the part of speech differs, decoys cost nothing.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
@@ -1264,7 +1265,7 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # So far we have observed and compared. To find out what *causes* an answer, we have to change something inside the model. This and the next two sections do so, mostly in models for which the correct answer is known. The generated language
 # has an exact probability for every word, and the small GPT of 07 and BERT of 06 were trained on it.
 #
-# The vector that runs through a pre-norm model is its **residual stream**: every part reads it and adds its own output. At the end, a layer norm and the embedding table turn it into logits. The
+# A pre-norm model's **residual stream** is the vector that every part reads and adds its output to. At the end, a layer norm and the embedding table turn it into logits. The
 # **logit lens** (nostalgebraist 2020) applies norm and table to the stream after *each* part, as if the model ended there.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1959,9 +1960,9 @@ pictures.probes(probed)
 #
 # - Find a word's subwords by characters, and print what you average.
 # - Table row, layer 0 and GloVe are three static embeddings.
-# - A cosine needs its baselines, one sense and random pairs, at the same layer. A few coordinates may account for most of it.
-# - The layer that separates senses best is chosen on training data: here layer 5 of 6; in three small models any from 1 on.
-# - A probe on MiniLM's vectors beats a classifier of two words on either side for nouns, except on decoys. Other parts of speech are easy.
+# - A cosine needs its baselines at the same layer: one sense, and random pairs.
+# - Choose the layer that separates senses best on training data: here 5 of 6; in three small models any from 1 on.
+# - A probe on MiniLM's vectors beats a classifier of two words on either side on nouns, but not on decoys.
 # - An attention weight is a share, not an amount. Test it by hiding the word.
 # - Causes are found by changing something inside; single effects do not add up.
 # - Report a probe's accuracy together with that on control labels.
