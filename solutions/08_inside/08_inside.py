@@ -470,7 +470,7 @@ print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the
 
 # %% [markdown]
 # In the decoder, any two tokens are as similar as related tokens are in MiniLM. But most of this comes from a few coordinates: at layer 15 the mean cosine falls from 0.59 to 0.12 without three of 576 (Timkey and van Schijndel 2021). At the first token,
-# which we left out, they are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the others. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+# which we left out, they are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the average. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
 
 # %% [markdown]
 # MiniLM, tuned to give different sentences different vectors, ends near 0. An untrained model starts at a third: one of three random vectors in layer 0, the segment's, is the same for all tokens. Centring brings every model close to 0. What does it do to senses?

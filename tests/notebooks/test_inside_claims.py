@@ -151,12 +151,7 @@ def test_cones_and_what_centring_does(measured):
     assert whole[2] == pytest.approx(0.59, abs=0.01) and three[2] == pytest.approx(0.12, abs=0.01)  # layer 15
     assert min(whole) > 0.5 and max(three) < 0.25
     first, *rest = measured["norms"].tolist()
-    assert first > 100 * max(rest)  # "over a hundred times as long"
-    whole, three = measured["fewer"][0], measured["fewer"][3]
-    assert whole[2] == pytest.approx(0.59, abs=0.01) and three[2] == pytest.approx(0.12, abs=0.01)  # layer 15
-    assert min(whole) > 0.5 and max(three) < 0.25
-    first, *rest = measured["norms"].tolist()
-    assert first > 100 * max(rest)  # "over a hundred times as long"
+    assert first > 100 * np.mean(rest)  # "over a hundred times as long as the average"
     before, after = measured["similar"], measured["similar_centred"]
     assert after[2].abs().max() < 0.06 and (after[2] < 0).all()
     assert (after[0] - after[1] > before[0] - before[1])[1:].all()
@@ -222,15 +217,6 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
     assert nouns.value["bag", "far"] > nouns.value["context", "far"] - 0.02  # "a bag does as well"
     assert ahead.value["decoy"] < 0 < ahead.high["decoy"]  # "ahead", and "may be noise"
     assert nouns.value["context above near words", "decoy"] < 0
-    assert ahead.value["all"] == pytest.approx(0.05, abs=0.005)  # "by nearest neighbour five points"
-    trained = measured["recorded"].query("half == 'all nouns' and judge == 'probe'").set_index(["vectors", "part"])
-    lead = trained.loc["context above window of two"]  # a trained classifier against a trained one
-    assert lead.value["all"] == pytest.approx(0.10, abs=0.005)
-    assert (lead.low["all"], lead.high["all"]) == (pytest.approx(0.05, abs=0.005), pytest.approx(0.14, abs=0.005))
-    assert lead.low["plain"] > 0 and lead.low["far"] > 0 and lead.low["hard"] < 0 < lead.high["hard"]
-    for other in ("near words", "window of two"):  # decoys: "ahead of both", "may be noise"
-        late = trained.loc[f"context above {other}", "decoy"]
-        assert late.value < 0 < late.high, other
     assert ahead.value["all"] == pytest.approx(0.05, abs=0.005)  # "by nearest neighbour five points"
     trained = (
         measured["recorded"].query("half == 'all nouns' and judge == 'probe'").set_index(["vectors", "part"])
@@ -435,9 +421,7 @@ def test_the_lens_reads_the_word_itself_first_and_the_right_answer_last(measured
     assert lens["logit lens"][2][2] < counts["bigram counts"][1]  # intervals apart
     assert raw.mean() == pytest.approx(6, abs=0.3)  # "about 6 nats away"
     assert counts["bigram counts"][0] == pytest.approx(1.4, abs=0.1)
-    assert (other > raw).all() and other[-1] > other[
-        1:-1
-    ].max() + 1  # "throughout", and most confident at the end
+    assert (other > raw).all() and other[-1] > other[1:-1].max() + 1  # "throughout", "with confidence"
     assert (fitted[:-1] < read[:-1]).all() and fitted[-1] == pytest.approx(read[-1], abs=0.01)
     bert, raw_bert = (np.array(values)[:, 0] for values in measured["lens_bert"].values())
     assert (np.diff(bert) < 0).all() and bert[-1] < 0.1 and (raw_bert > 7).all()
