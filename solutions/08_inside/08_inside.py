@@ -379,7 +379,7 @@ pictures.pairs(by_layer, similar)
 # the step from table to context, which *all* words make (grey), is no sign of understanding. The values themselves are specific to each model. And the tutorial's *bank robber* and *bank vault* occur in the same sentence, a few words apart; uses of one sense in two sentences have less in common.
 
 # %% [markdown]
-# ## 5 · All vectors point the same way
+# ## 5 · Do all vectors point the same way?
 #
 # Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2 and found cosines far above 0, in GPT-2's last layer close to 1, as if all vectors filled a narrow cone. This is called **anisotropy**.
 # It is measured by the baseline that we have used all along: the mean cosine of random pairs.
@@ -453,11 +453,16 @@ middle = len(cones[decoder.name][0]) // 2
 reveal("inside.cone", cones[decoder.name][0][middle])
 pictures.cones(cones)
 
-def without_largest(vectors: Float[Tensor, "n D"], number: int) -> Float[Tensor, ""]:
-    """Anisotropy without the coordinates that contribute most: each adds its mean product over all pairs of unit vectors."""
+def largest(vectors: Float[Tensor, "n D"], number: int) -> list[int]:
+    """The coordinates that contribute most to the mean cosine: each adds its mean product over all pairs of unit vectors."""
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
     contributed = unit.sum(dim=0).square() - unit.square().sum(dim=0)
-    return anisotropy(vectors[:, contributed.argsort()[: len(contributed) - number]])
+    return contributed.argsort(descending=True)[:number].tolist()
+
+def without_largest(vectors: Float[Tensor, "n D"], number: int) -> Float[Tensor, ""]:
+    """Anisotropy without the coordinates that contribute most."""
+    left = sorted(set(range(vectors.shape[1])) - set(largest(vectors, number)))
+    return anisotropy(vectors[:, left])
 
 in_decoder = populations[decoder.name][1::2]
 fewer = {number: [without_largest(in_decoder[:, layer], number).item() for layer in (5, 10, 15, 20, 25)] for number in (0, 1, 3)}
@@ -465,12 +470,14 @@ for number, values in fewer.items():
     print(f"{decoder.name}, layers 5, 10, 15, 20, 25, without {number} of {in_decoder.shape[-1]} coordinates:", " ".join(f"{value:.2f}" for value in values))
 with torch.no_grad():
     given = decoder.tokenizer(texts[0], return_tensors="pt")
-    norms = decoder.model(**given, output_hidden_states=True).hidden_states[15][0].norm(dim=-1)
+    at_15 = decoder.model(**given, output_hidden_states=True).hidden_states[15][0]
+norms, massive = at_15.norm(dim=-1), at_15[0].abs().argsort(descending=True)[:2].tolist()
 print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the others {norms[1:].mean():,.0f}")
+print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest at the first token: {massive}")
 
 # %% [markdown]
-# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But most of this comes from a few coordinates: at layer 15 the mean cosine falls from 0.59 to 0.12 without three of 576 (Timkey and van Schijndel 2021). At the first token,
-# which we left out, they are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the average. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
+# which we left out, two of them are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the average. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
 
 # %% [markdown]
 # MiniLM, tuned to give different sentences different vectors, ends near 0. An untrained model starts at a third: one of three random vectors in layer 0, the segment's, is the same for all tokens. Centring brings every model close to 0. What does it do to senses?
@@ -727,7 +734,7 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 # last line of the output suggests why. The value vector of [CLS] is short, so the token with the most weight contributes less than its weight suggests (Kobayashi et al. 2020 showed this for BERT's [SEP]). A weight is a share, not an amount.
 
 # %% [markdown]
-# This criterion sets weights to 0, which is close to what these measures multiply. Leaving the word out of the sentence gives nearly the same correlations. With [MASK] in its place, attention × length of value and the gradient agree less well with the effect, and neither clearly beats plain attention. None of this shows whether the *sense* that is found would change.
+# Hiding a word sets its weights to 0, so this criterion may favour measures that are computed from weights. Leaving the word out of the sentence gives nearly the same correlations. With [MASK] in its place, attention × length of value and the gradient agree less well with the effect, and neither clearly beats plain attention. None of this shows whether the *sense* that is found would change.
 
 # %% [markdown]
 # **To discuss with a neighbour** (three minutes, in class): each of you names one sentence in which you would trust an attention weight as an explanation, and one in which you would not.
@@ -1135,7 +1142,7 @@ print("every cue comes after, the words before alone (skip-gram) above chance:",
 # What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two. All three were trained on the same number of sequences. MiniLM, trained on far more, is ahead of the bag, of near words and of the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should be at chance level, and that of the generated language is. Ours is above it, at the chosen layer and at the last. GPT cannot look ahead, so the words before must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
+# Where every cue comes after the word, GPT should be at chance level, and that of the generated language is. That of the novels is above chance, at the chosen layer and at the last. GPT cannot look ahead, so the words before must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
 # without any model, are above chance as well (see also 12). So are ELMo and BERT, which read both sides; there they are not clearly ahead of GPT.
 
 # %% [markdown]
@@ -1815,7 +1822,7 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
 # content to content, content to *relative* position, and position to content, with vectors of their own. Its layer 0 is f(w) again; compare part 3.
 
 # %% [markdown]
-# Other lines followed. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that every token teaches, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text to text. **ModernBERT** (Warner et al. 2024) brings ideas of today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
+# Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text to text. **ModernBERT** (Warner et al. 2024) brings ideas of today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
 
 # %% [markdown]
 # ## 10 · Scoreboard

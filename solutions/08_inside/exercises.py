@@ -1458,7 +1458,7 @@ def ablate_head(outputs, real, head):
 
 
 def patching_cases(draw: Draw) -> Iterator[Case]:
-    """Layers mix the words, so that an exchange spreads; there are none, as many as positions, or more."""
+    """Layers mix the words, so that an exchange spreads; there are fewer layers than positions, or as many."""
     for L, T, D in ((2, 4, 3), (3, 3, 5), (1, 5, 4)):
         yield {
             "among": draw.normal(L, T, T, scale=0.7),
@@ -1475,7 +1475,7 @@ ON = "both = layers[layer](both) if layer < len(layers) else both"
 
 patching = Exercise(
     cases=patching_cases,
-    rule=Rule(axes={"": "L+1 T place D"}),
+    rule=Rule(axes={"": "L+1 T position D"}),
     mistakes=(
         Mistake(
             "source and target swapped",
