@@ -152,7 +152,9 @@ def test_cones_and_what_centring_does(measured):
     assert min(whole) > 0.5 and max(three) < 0.25
     first, *rest = measured["norms"].tolist()
     assert first > 100 * np.mean(rest)  # "over a hundred times as long as the average"
-    assert set(measured["massive"]) < set(measured["largest"](measured["in_decoder"][:, 15], 3))  # "two of them"
+    assert set(measured["massive"]) < set(
+        measured["largest"](measured["in_decoder"][:, 15], 3)
+    )  # "two of them"
     before, after = measured["similar"], measured["similar_centred"]
     assert after[2].abs().max() < 0.06 and (after[2] < 0).all()
     assert (after[0] - after[1] > before[0] - before[1])[1:].all()
