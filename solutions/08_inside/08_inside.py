@@ -881,7 +881,7 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14), thanks to plain and far sentences. By nearest neighbour the lead is five points, and on far sentences a bag does as well.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14), thanks to plain and far sentences; on all hard ones together the lead is not clear. By nearest neighbour it is five points, and on far sentences a bag does as well.
 #
 # **Decoys are the exception.** There the window and near words are ahead of both classifiers, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
 # whole sentence. The other words do the harm: they suggest the other sense. Where the part of speech differs, decoys cost nothing.
@@ -1132,7 +1132,7 @@ before_above_guess = of_those(words_before - without_layers["majority"], cue_lat
 print("every cue comes after, the words before alone (skip-gram) above chance:", signed(*before_above_guess))
 
 # %% [markdown]
-# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** Its gap, one sense minus two, is above 0, too. In the three models of the novels, layer 1 already does as well as any layer above it: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
+# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** Its gap, one sense minus two, is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
 # three to five points could go undetected.) MiniLM improves for three layers; its last layer finds fewer senses than its fifth, by an interval that ends close to 0.
 
 # %% [markdown]
@@ -1142,7 +1142,7 @@ print("every cue comes after, the words before alone (skip-gram) above chance:",
 # What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two. All three were trained on the same number of sequences. MiniLM, trained on far more, is ahead of the bag, of near words and of the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should be at chance level, and that of the generated language is. That of the novels is above chance, at the chosen layer and at the last. GPT cannot look ahead, so the words before must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
+# Where every cue comes after the word, GPT should be at chance level, and the GPT of the generated language is. The GPT of the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the words before must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
 # without any model, are above chance as well (see also 12). So are ELMo and BERT, which read both sides; there they are not clearly ahead of GPT.
 
 # %% [markdown]
