@@ -881,10 +881,10 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14), thanks to plain and far sentences; on all hard ones together the lead is not clear. By nearest neighbour it is five points, and on far sentences a bag does as well.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). Plain and far sentences bring the lead; on all hard ones together it is not clear. By nearest neighbour it is five points, and a bag does as well on far sentences.
 #
 # **Decoys are the exception.** There the window and near words are ahead of both classifiers, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
-# whole sentence. The other words do the harm: they suggest the other sense. Where the part of speech differs, decoys cost nothing.
+# whole sentence. The other words suggest the other sense. Where the part of speech differs, decoys cost nothing.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)

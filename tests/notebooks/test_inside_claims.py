@@ -216,7 +216,7 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
     ]
     ahead = nouns.loc["context above window of two"]
     assert ahead.low["hard"] < 0 < ahead.high["hard"] and abs(ahead.value["hard"]) < 0.03
-    assert ahead.low["plain"] > 0 and ahead.low["far"] > 0  # "thanks to plain and far sentences"
+    assert ahead.low["plain"] > 0 and ahead.low["far"] > 0  # "bring the lead"
     assert nouns.value["bag", "far"] > nouns.value["context", "far"] - 0.02  # "a bag does as well"
     assert ahead.value["decoy"] < 0 < ahead.high["decoy"]  # "ahead", and "may be noise"
     assert nouns.value["context above near words", "decoy"] < 0
