@@ -308,6 +308,9 @@ def exam(
                 level, color=colour, linestyle=style, label=label, zorder=2 + (vectors == "window of two")
             )
             levels.append(f"{label} {level:.2f}")
+        probe = recorded[(recorded.half == half) & (recorded.part == kind) & (recorded.judge == "probe") & (recorded.vectors == "context")].iloc[0]  # fmt: skip
+        ax.plot(int(probe.variant.split()[1]), probe.value, "^", color=RED, markersize=8, label=f"trained probe on {probe.model}")  # fmt: skip
+        levels.append(f"trained probe on {probe.variant} of {probe.model} {probe.value:.2f}")
         ax.annotate(f"{means[chosen]:.2f}", (chosen, means[chosen]), (0, 9), textcoords="offset points", ha="center", fontsize=9)  # fmt: skip
         ax.set(title=f"{half}, {kind} sentences", ylim=(0.35, 1.05))
         ax.title.set_fontsize(10)
@@ -479,7 +482,11 @@ def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]
         for place, (mean, each) in enumerate(zip(means, values, strict=True)):
             low, high = bootstrap(each, draws=500)
             ax.text(place % 4, place // 4, f"{mean:.3f}\n({low:.3f} to {high:.3f})", ha="center", va="center", fontsize=7, color="white" if mean > 0.6 * most else "black")  # fmt: skip
-        ax.set(title=f"{name}, replaced by {way}", xticks=range(4), yticks=range(2))
+        ax.set(
+            title=f"{name}, replaced by {'its mean' if way == 'mean' else way}",
+            xticks=range(4),
+            yticks=range(2),
+        )
         ax.set_yticklabels(["layer 1", "layer 2"])
         ax.title.set_fontsize(10)
         said.append(f"{name}, {way}: layer 1 {_listed(means[:4].tolist(), 3)}; layer 2 {_listed(means[4:].tolist(), 3)}")  # fmt: skip

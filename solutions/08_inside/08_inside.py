@@ -781,7 +781,7 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
 # A layer chosen on the test sentences would look better than it is. So we choose it on the training sentences, each of which takes its sense from the nearest of the others. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, near words weighted more); and a
-# **window of two**, a logistic regression on the two words on either side. Since it is *trained* and a nearest neighbour is not, we also record a trained linear probe on the same vectors.
+# **window of two**, a logistic regression on the two words on either side. Since it is *trained* and a nearest neighbour is not, we also record a trained linear probe on the same vectors (the triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
