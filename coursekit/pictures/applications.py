@@ -236,7 +236,7 @@ def decision(leaves: pd.DataFrame) -> None:
     way(1.6, 2.1, 2.6, 4, "yes")
     way(1.6, 1.9, 2.6, 1.5, "no")
     box(2.6, 4, "decoder, or encoder–decoder: generates (04, 07)", PINK, 3.6)
-    box(2.6, 1.5, "Does it concern the\ntext, each word, a span,\nor two texts?", GREY, 1.7)
+    box(2.6, 1.5, "Does the answer concern\nthe text, each word, a\nspan, or two texts?", GREY, 1.7)
     for y, (name, row) in zip((3, 2, 1, 0), leaves.iterrows(), strict=True):
         way(4.3, 1.5, 5.3, y, row["way"])
         box(5.3, y, f"{name}\n{row['measured']}", BLUE if row["way"] != "two texts" else GREEN, 5.1)

@@ -91,7 +91,7 @@ HALF = 3                                                            # of MiniLM'
 
 @torch.no_grad()
 def read_by(encoder: BertModel, rows, layers: int) -> Float[Tensor, "N T D"]:
-    """The output of the first `layers` layers: what is frozen has to be computed only once."""
+    """The output of the first `layers` layers. These are frozen, so it is computed only once."""
     parts = []
     for start in range(0, len(rows["input_ids"]), 32):
         some = {name: rows[name][start : start + 32] for name in ("input_ids", "token_type_ids")}
@@ -141,7 +141,7 @@ class Rows:
 def fine_tune(
     model: Upper, loss_of, rows: Rows, train, epochs: int, rate: float, seed: int, watch=None
 ) -> Upper:
-    """Train in batches of 16. The learning rate rises for a tenth of the steps, then falls."""
+    """Train in batches of 16. The learning rate rises for a tenth of the steps, then falls to 0."""
     generator, step = torch.Generator().manual_seed(seed), 0
     steps = epochs * -(-len(train) // 16)
     optimiser = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
@@ -310,14 +310,14 @@ for kind in kinds:
     gains[f"frozen, {kind}"] = difference(of_kind, right["frozen"])
 for name, (middle, low, high) in gains.items():
     verdict = "exceeds the noise" if low > 0 or high < 0 else "within the noise"
-    print(f"fine-tuned − {name:<17} {middle:+z.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
+    print(f"fine-tuned − {name:<18} {middle:+z.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 by_seed = answers[answers["model"] == "fine-tuned"].groupby("seed")["right"].mean()
 seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# Fine-tuning raises the accuracy by seven points. Two thirds of this gain come from *contrast*, one review in eight, where the accuracy rises from 0.54 to 0.93. Why the
-# frozen encoder fails there, these runs do not show. Perhaps averaging frozen vectors loses the order of praise and blame; we did not test this.
+# Fine-tuning gains seven points of accuracy over the frozen encoder. Two thirds of this gain come from *contrast*, one review in eight, where the accuracy rises from 0.54
+# to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did not test this.
 #
 # On *plain* reviews the gain is within the noise. On *negation* we see none, but with 40 such reviews even a gain of ten points could go undetected. Sarcastic reviews say
 # the opposite of what they mean. The model is at chance level there, although 20 reviews are too few for a precise estimate.
@@ -355,7 +355,7 @@ check("applications.align_labels", lambda case: align_labels(
 ))
 
 # %% [markdown]
-# The data are 520 sentences in `data/entities`, which mention people (PER), places (LOC), organisations (ORG) and other named things (MISC).
+# The data are 520 sentences in `data/entities`, with names of people (PER), places (LOC), organisations (ORG) and anything else (MISC).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 words = read_table("entities/entities.csv").groupby("sentence", sort=False)
@@ -458,7 +458,7 @@ for tags in (example_tags, odd_tags):
         print(f"    {kind:<5}", " ".join(example[begin:end]))
 
 # %% [markdown]
-# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. On the test sentences, a tagger that tags everything O reaches:
+# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. On the test sentences, a tagger that assigns O to every word reaches:
 
 # %% tags=["demo"]
 test_sentences = sentences[sentences["split"] == "test"]
@@ -474,8 +474,8 @@ silent_accuracy = token_accuracy(nothing_found)
 print(f"everything O: token accuracy {silent_accuracy:.3f}")
 
 # %% [markdown]
-# Yet it has not found a single entity. The standard metric, **entity F1**, therefore counts entities: one is correct only if both its boundaries *and* its type are (Tjong
-# Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
+# Yet this tagger has not found a single entity. The standard metric, **entity F1**, therefore counts entities: one is correct only if both its boundaries *and* its type
+# are (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "applications-entity_f1", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float, float, float]:
@@ -551,7 +551,7 @@ print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
 # %% [markdown]
 # The following results are recorded, with three seeds and five epochs instead of three. The baselines do without an encoder: everything O, the most frequent tag of each
-# word in the training sentences, and a classifier of a word, its neighbours and their capital letters (*window of words*).
+# word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
 #
 # In the variant *with capitals*, the head receives two more inputs besides the 384 coordinates: whether the word begins with a capital letter, and whether it is all
 # capitals.
@@ -629,18 +629,18 @@ for size, scores in f1_by_size.items():
 # > whole document, and was trained on about 14,000 sentences. Ours is uncased, has half as many layers and is trained on 312 deliberately tricky sentences.
 # >
 # > It is often said that names require a cased model. Two inputs for capitals at the *head* did not help measurably, but this says nothing about a model that sees
-# > capitals from its first layer on. Each doubling of *our* training set still increases F1 (above). A published score therefore belongs to its data, its metric and its
-# > model.
+# > capitals from its first layer on. Each doubling of *our* training set still increased F1 (see above). A published score is therefore meaningful only together with its
+# > data, its metric and its model.
 
 # %% [markdown]
 # **Question 1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show, and what do they reveal here?
 # Why does F1 penalise an entity with one wrong token so severely, and for which application would that be too strict? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The first baseline is a tagger that tags everything O: it reaches about 0.8 without finding a single entity, so 0.92 is only a bit more than half of the way from there to
-# 1. The second is a simple tagger without an encoder (the most frequent tag of each word, or a window of words). Its accuracy is 0.85 or 0.91, but its F1 is below one
+# The first baseline is a tagger that assigns O to every word: it reaches about 0.8 without finding a single entity, so 0.92 is only a little more than halfway from there
+# to 1. The second is a simple tagger without an encoder (the most frequent tag of each word, or a window of words). Its accuracy is 0.85 or 0.91, but its F1 is below one
 # half. F1 treats an entity as a single answer: someone who looks up "York" instead of "New York" has not found the place, and two thirds of a name are not a name. If a
-# person reads the output anyway, or if names only have to be blacked out or counted, an overlap may be good enough. In that case a metric with partial credit is fairer.
+# person reads the output anyway, or if names only have to be redacted or counted, an overlap may be good enough. In that case a metric with partial credit is fairer.
 #
 # *Marking: 1 point for two baselines with their numbers (accuracy high, F1 zero or low); 1 point for the entity as the unit and an application for which partial credit is
 # sensible.*
@@ -726,9 +726,9 @@ for name in in_labels:
 # %% [markdown]
 # ## 5 · A span for a question
 #
-# In **question answering** of this kind, the third head computes two scores for each token: one for an answer that *starts* here, and one for an answer that *ends* here.
-# The input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). For a question without an answer in the text, start
-# and end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
+# In extractive **question answering**, the third head computes two scores for each token: one for an answer that *starts* here, and one for an answer that *ends* here. The
+# input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). For a question without an answer in the text, start and
+# end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from pathlib import Path
@@ -795,8 +795,8 @@ for name, values in (("start", start), ("end", end)):
           ", ".join(f"{word} ({values[t]:.1f})" for word, t in zip(words_there, best)))
 
 # %% [markdown]
-# These are recorded scores of a model trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best start and the best
-# end independently. But nothing ensures that the two fit together: the end may come before the start, or one of them may be [CLS].
+# These scores were recorded from a model trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best start and the
+# best end independently. But nothing ensures that the two fit together: the end may come before the start, or one of them may be [CLS].
 #
 # **Predict:** for which fraction of the test questions do the two not form a valid span (0 to 1)?
 
@@ -1036,12 +1036,11 @@ versus = {
 display(pd.DataFrame(versus))
 
 # %% [markdown]
-# The decoder labels most reviews positive (it has a threshold of its own, as in 07). It often answers questions in sentences, which SQuAD's metrics penalise even where
-# they are correct. This compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights were rounded
-# to 4 bits.
+# The decoder labels most reviews positive: its threshold is shifted, as in 07. It often answers questions in sentences, which SQuAD's metrics penalise even where they are
+# correct. This compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights were rounded to 4 bits.
 #
 # What matters in general is the *shape* of the answer. For a label or a position in the text, a head cannot output anything else, needs a single forward pass, and returns
-# scores that can be compared with a threshold. A new text can only come from a model that generates.
+# scores that can be compared with a threshold. Only a generative model can produce a new text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
