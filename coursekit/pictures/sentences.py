@@ -167,7 +167,7 @@ def matrices(found: Mapping[str, tuple[Float[Tensor, "n n"], float]], shown: int
     figure.colorbar(image, ax=axes, shrink=0.75, label="cosine")
     show(figure, alt=(
         f"Cosines of {shown} hypotheses (rows) with {shown} entailing premises (columns); partners are on the diagonal. Mean cosine with the "
-        f"own premise and with the others, over all {len(matrix)} hypotheses: {'; '.join(said)}."
+        f"right premise and with the others, over all {len(matrix)} hypotheses: {'; '.join(said)}."
     ))  # fmt: skip
 
 

@@ -104,8 +104,7 @@ pictures.padding(padding, cosines)
 # %% [markdown]
 # ## 2 · Human judgements
 #
-# `data/pairs` contains sentence pairs with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; the grade is their mean. A model assigns each pair a cosine. Since the two scales differ, we
-# compare only the *order*: the **Spearman correlation** is Pearson's correlation of the ranks (Spearman 1904).
+# `data/pairs` contains sentence pairs with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; the grade is their mean. A model assigns each pair a cosine. The scales differ, so we compare only the *order*: the **Spearman correlation** is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 from coursekit.datasets import read_table
@@ -338,10 +337,10 @@ first_gains = {f"{after} minus {control}": gain(after, control) for after, contr
 show_gains(first_gains)
 
 # %% [markdown]
-# Neither the ratio of the lengths nor the words in common predict the grades, so holding the length constant changes nothing. (The hollow dots show a **partial correlation**: what remains of a correlation when a third quantity is held constant.)
+# Neither length nor word overlap predicts the grades, so holding the length constant changes nothing. (The hollow dots show a **partial correlation**: what remains of a correlation when a third quantity is held constant.)
 # The mean of GloVe's vectors does better than counting words, but is not far above 0, and an untrained layer on top makes no clear difference.
 #
-# Centring requires no training. Whether it helps, 64 hypotheses are too few to tell, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of texts (its model card) and is the model to beat. The two annotators agree far better with each other
+# Centring requires no training. With 64 hypotheses we cannot tell whether it helps, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of texts (its model card) and is the model to beat. The two annotators agree far better with each other
 # than MiniLM does with them, so there is room for improvement.
 
 # %% [markdown]
@@ -393,10 +392,10 @@ def classification_objective(
     W: Float[Tensor, "3*D classes"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Cross-entropy in nats of softmax([u; v; |u − v|] W) for the labels.  (difficulty ●●○, 7 minutes)
+    """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).  (difficulty ●●○, 7 minutes)
 
     [u; v; |u − v|] concatenates three vectors to 3D numbers per pair; the vectors are not normalised.
-    There is no bias. Average over the pairs. The result must be right for logits in the hundreds, too.
+    There is no bias. The result must be right for logits in the hundreds, too.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -410,22 +409,21 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 # %% [markdown]
 # ## 5 · A question with many wrong answers
 #
-# The classifier may use u and v in any way; nothing requires their *cosine* to be large when the meanings agree. A **contrastive loss** does: it moves matching sentences
-# together and others apart. Ours, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your partner? The wrong answers come
-# for free, because they are the partners of the other anchors, the **in-batch negatives** (Henderson et al. 2017). As a cross-entropy over cosines the loss is also called
+# The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it moves matching sentences
+# together and others apart. Ours, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your partner? The wrong answers are the partners of the other anchors and cost nothing (**in-batch negatives**: Henderson et al. 2017). As a cross-entropy over cosines the loss is also called
 # **InfoNCE** (van den Oord et al. 2018).
 #
-# The cosines are multiplied by a *scale*, because the softmax of numbers between −1 and 1 would be nearly uniform. Papers write it as 1/τ, where τ is the *temperature*. Our scale of 20 corresponds to τ = 0.05.
+# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ, where τ is the *temperature*; our scale of 20 means τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
     anchors: Float[Tensor, "B D"], positives: Float[Tensor, "N D"], scale: float
 ) -> Float[Tensor, ""]:
-    """Cross-entropy in nats of finding each anchor's own positive among all.  (difficulty ●●○, 8 minutes)
+    """Mean cross-entropy, in nats, of choosing each anchor's own positive.  (difficulty ●●○, 8 minutes)
 
     Row i of positives belongs to anchor i. If there are more rows than anchors, the additional rows are
     wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times the cosines of an
-    anchor with every row of positives. Average over the anchors.
+    anchor with every row of positives. The mean is over the anchors.
     """
     ### BEGIN SOLUTION
     scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T  # B N
@@ -437,7 +435,7 @@ def ranking_loss(
 check("sentences.ranking_loss", lambda case: ranking_loss(**case))
 
 # %% [markdown]
-# We test this with the 64 hypotheses of the test set and the 64 premises that entail them. How many hypotheses are nearest to their own premise? With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
+# How well can an encoder answer this question before training? For each of the 64 hypotheses of the test set, we look for the nearest of the 64 entailing premises. With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 entailing = exam.premise[ENTAILMENT::3]
@@ -456,8 +454,7 @@ for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_v
           f"loss {nats:.2f} nats; nearest to own premise {nearest:.0%}")
 
 # %% [markdown]
-# Before training, nearly *all* cosines are high, because the vectors share a common direction. An absolute cosine therefore says little. What matters is the gap
-# between the cosine with the own premise and the cosines with the others.
+# Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine therefore tells us little. What matters is the gap between the cosine with the right premise and the cosines with the others.
 
 # %% [markdown]
 # ## 6 · Train it
@@ -594,7 +591,7 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# Within a label, counting words still predicts nothing, whereas MiniLM agrees with the annotators within all three. Our encoder does so only among the entailed pairs, the kind on which it was trained.
+# MiniLM agrees with the annotators within every label, our encoder only within the entailed pairs, the kind on which it was trained. Word overlap still predicts nothing.
 # The annotators themselves agree least on contradictions: over all pairs, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37 there, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
 #
 # What has happened to the cosines?
@@ -637,10 +634,10 @@ display(Markdown(said))
 # %% [markdown]
 # ## Further: from a pre-trained encoder
 #
-# Our encoder knew words, but had never been trained on sentences. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has *not* been trained to compare sentences? We try two:
+# Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has *not* been trained to compare sentences? We try two:
 #
 # - the BERT of 06, with a mean in place of its two heads. It was trained on the generated language only: it knows 57 % of the words of our pairs, and the others become [UNK];
-# - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer, and the next cell shows that the means of the lower
+# - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer; the next cell shows that the lower
 #   layers agree less with the annotators.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -731,7 +728,7 @@ class UntrainedCut(CutMiniLM):
 
 # %% [markdown]
 # So far the **hard negatives** were contradictions that somebody had written and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the encoder itself considers most similar, and repeats this during training (Karpukhin et al.
-# 2020; Xiong et al. 2021). First we train the three layers of MiniLM for 16 batches, with frozen token embeddings:
+# 2020; Xiong et al. 2021). First, without hard negatives, we train the three layers of MiniLM for 16 batches; the token embeddings are frozen:
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -823,7 +820,7 @@ for encoder, objective, rate in spearman_of:
 # **The baseline**: the same three layers with random weights, trained in the same way, stay near 0. These few batches therefore build on the pre-training.
 
 # %% [markdown]
-# The BERT of 06 does not improve at any of three learning rates and does no better than its own untrained architecture. It was pre-trained, but on another language, and two words in five are [UNK] to it. That a model is *pre-trained* says little; what matters is the text on which it was trained.
+# The BERT of 06 does not improve at any of three learning rates and does no better than its own untrained architecture. It was pre-trained, but on another language, and two words in five are [UNK] to it. It is not enough that a model is *pre-trained*; what matters is the text on which it was trained.
 #
 # Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one learning rate only, and varied neither the number of batches nor the layers that were kept.
 
@@ -870,7 +867,7 @@ times = seconds["cross-encoder"] / (seconds["bi-encoder"] + seconds["all cosines
 print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times as long as with the bi-encoder")
 
 # %% [markdown]
-# The times are extrapolated from 96 measurements of each kind on this machine. Yours will differ, but the ratio should be similar. The first number is simply the number of pairs: n(n − 1)/2 = 49,995,000.
+# The times are extrapolated from 96 forward passes of each kind on this machine. Yours will differ, but the ratio should be similar. The cross-encoder needs one pass per pair, n(n − 1)/2 = 49,995,000 in all.
 #
 # > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours with BERT on a V100 graphics card, compared with about 5 seconds with their sentence encoder, for 10,000 sentences. Ours is a smaller model
 # > on one core. The number of forward passes alone explains a ratio of (n − 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is 46,800, which these two reasons hardly explain.
@@ -986,7 +983,7 @@ print(f"MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
       f"{only[0]} of {len(both)} right paragraphs come first only with MiniLM, {only[1]} only with TF-IDF")
 
 # %% [markdown]
-# Both MiniLM and TF-IDF find far more than our own encoder, which was trained on 192 short everyday sentences and not on paragraphs. TF-IDF is a strong baseline, because questions repeat names. The two find *different* paragraphs, which is
+# Both MiniLM and TF-IDF find far more than our own encoder, which was trained on 192 pairs of short everyday sentences and not on paragraphs. TF-IDF is a strong baseline, because questions repeat names. The two find *different* paragraphs, which is
 # why search engines often combine them. What do the results of a search look like?
 
 # %% tags=["demo"]
@@ -1014,7 +1011,7 @@ interact(show_search, question=box, k=(1, 8))
 # %% [markdown]
 # ## Further: other measures, fused rankings, shorter vectors
 #
-# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text. **nDCG** (Järvelin and Kekäläinen 2002) gives every relevant text less weight the later it comes, and divides by the best possible total. In place of TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), in which repetitions and long texts count less.
+# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text over the queries. **nDCG** (Järvelin and Kekäläinen 2002) gives every relevant text less weight the later it comes, and divides by the best possible total. In place of TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and of long texts.
 
 # %% [markdown]
 # Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can be shortened, too. **Matryoshka** training (Kusupati et al. 2022) applies the loss also to the first coordinates alone, so that they form a usable shorter vector. MiniLM was not trained in this way.
@@ -1035,7 +1032,7 @@ own = fused.gather(1, right[:, None])
 rank_of = {name: places[name] for name in ("MiniLM", "TF-IDF")}
 rank_of["MiniLM and TF-IDF, fused"] = (fused > own).sum(dim=1) + 1
 rank_of |= {f"MiniLM, first {d} of 384": place(queries[:, :d], corpus[:, :d]) for d in (192, 96, 48)}
-rows, first_gain = {}, {}                      # search → its measures; its difference to MiniLM in recall at 1
+rows, recall_gain = {}, {}                      # search → its measures; its difference to MiniLM in recall at 1
 for name, rank in rank_of.items():
     rank = rank.numpy()
     ndcg = np.where(rank <= 10, 1 / np.log2(1 + rank), 0).mean()     # one relevant text: the best total is 1
@@ -1043,8 +1040,8 @@ for name, rank in rank_of.items():
                   "MRR": f"{(1 / rank).mean():.2f}", "nDCG at 10": f"{ndcg:.2f}"}
     if name != "MiniLM":
         difference = (rank == 1).astype(float) - (places["MiniLM"] == 1).numpy()
-        first_gain[name] = (difference.mean(), *over_paragraphs(difference))
-        rows[name]["recall at 1, minus MiniLM"] = "{:+.2f} ({:+.2f} to {:+.2f})".format(*first_gain[name])
+        recall_gain[name] = (difference.mean(), *over_paragraphs(difference))
+        rows[name]["recall at 1, minus MiniLM"] = "{:+.2f} ({:+.2f} to {:+.2f})".format(*recall_gain[name])
 display(pd.DataFrame(rows).T.fillna("").style.set_caption("95 % intervals over paragraphs"))
 
 # %% [markdown]
@@ -1054,7 +1051,7 @@ display(pd.DataFrame(rows).T.fillna("").style.set_caption("95 % intervals over p
 # ## 9 · Texts longer than the window
 #
 # MiniLM has 512 positions and is used with at most 256 tokens. Whatever is truncated cannot be found. The remedy is to split the text into
-# overlapping windows (often called chunks), so that a phrase at the end of one window also occurs whole in the next.
+# overlapping windows (often called chunks), so that a phrase cut off at the end of one window is complete in the next.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def windows(
@@ -1159,8 +1156,8 @@ for what, (low, high) in differences.items():
     print(f"{what:<60} {low:+.2f} to {high:+.2f}")
 
 # %% [markdown]
-# Keeping all windows finds most, at the cost of more vectors: for search, the unit is the passage, not the document. If a document is truncated, it can be found only by its beginning. Pooling finds more of what comes late and less of what comes early, because one vector
-# for six subjects is blurred, as that of *cell* was in 01; over all positions, pooling and truncation do not differ clearly. (There are few questions per position, so the single points are uncertain, as the bars show.)
+# Searching all windows finds the most, at the cost of more vectors: for search, the unit is the passage, not the document. A truncated document can be found only by its beginning. Pooling finds more of what comes late and less of what comes early: one vector
+# for six subjects is blurred, as that of *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (With few questions per position, the single points are uncertain.)
 
 # %% [markdown]
 # ## Further: retrieval, then an answer
@@ -1168,8 +1165,7 @@ for what, (low, high) in differences.items():
 # A search returns passages, but users want answers. We can therefore put the retrieved passages in front of the question and let a decoder generate the answer. This is called **retrieval-augmented generation** (RAG:
 # Lewis et al. 2020). The decoder need not know the answer; it only has to find it in the passages.
 #
-# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this section was written. The 59 questions were written for this purpose. One half
-# *name* the term that they ask about; the others *describe* it in different words.
+# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this section was written. The 59 questions were written for this purpose. About half of them *name* the term that they ask about; the others *describe* it in different words.
 
 # %% tags=["demo", "record"]
 passages = read_table("retrieval/passages.csv")
@@ -1257,8 +1253,7 @@ check("sentences.answer_prompt", lambda case: torch.tensor(list(
 # %% [markdown]
 # (`check` compares the bytes of your prompt. A prompt is text, and every line break matters.)
 #
-# How do we know that an answer comes from the passage? A person can read both. A program can only look for evidence, the **content words** of the answer, which are all words except *the*, *of*, *is* and the like. Which fraction of them
-# occurs in the passage? We call it the **support** of the answer. An answer that claims nothing needs no support.
+# How do we know that an answer comes from the passage? A person can read both. A program can only look for evidence: what fraction of the answer's **content words** (all words except *the*, *of*, *is* and the like) occurs in the passage? We call this fraction the **support** of the answer. An answer that claims nothing needs no support.
 
 # %%
 FUNCTION_WORDS = set(
@@ -1395,11 +1390,12 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 # given than by the right passage: it is faithful to texts that do not answer the question. All this holds for both wordings.
 
 # %% [markdown]
-# A wrong passage does not help with the right answer. Yet when asked for a short phrase, SmolLM2 has *more* support with a wrong passage than without any, because more of its answers add no word at all, and an answer that adds nothing counts as fully supported. With the other wording there is no such difference.
+# A wrong passage does not help with the right answer. Yet when asked for a short phrase, SmolLM2 has *more* support with a wrong passage than without any. More of these answers add no word at all, and an answer that adds nothing counts as fully supported. With the other wording there is no such difference.
 
 # %% [markdown]
-# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2 says after reading three. With a decoder of only 135 million parameters, the search does most of the work.
-#
+# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2 says after reading three, though in many more words. With a decoder of this size, the search does most of the work.
+
+# %% [markdown]
 # > **Sources say, we measure.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when *trained* to answer from retrieved passages than when trained without them. Our decoder was trained for chat, is far smaller, and most of its weights are stored in 4 bits.
 # > It benefits from the right passage nevertheless, with both wordings of the prompt.
 
@@ -1496,7 +1492,7 @@ pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 # SmolLM2 was trained for chat and not on pairs.
 
 # %% [markdown]
-# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). Such models pool by the last token, as your function does, and each query begins with an instruction that describes the task.
+# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It pools by the last token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
 # ## The same in five lines
@@ -1519,13 +1515,13 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 # ## Summary
 #
 # - The vector of a sentence is the mean over its own tokens, without padding.
-# - Models are compared with annotators by rank correlation, with mean ranks for ties and with an interval.
-# - An encoder that was not trained for this purpose agrees little with annotators. Baselines: length, overlap, GloVe's mean, centring.
+# - Models are compared with annotators by rank correlation, with mean ranks for ties, and with an interval.
+# - Without training on pairs, our encoder agrees little with annotators. Baselines are length, overlap, GloVe's mean and centring.
 # - Classification on [u; v; |u − v|] trains for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
 # - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.
 #
-# The course's test asks for the senses of words, so this notebook adds nothing to the **scoreboard**.
+# The **scoreboard** is about word senses, so this notebook adds nothing to it.
 #
 # **Next**: 12 compares all our models on the same corpus.
 

@@ -72,7 +72,7 @@ def test_the_controls_stand_as_the_prose_says(measured):
     assert above_counting[1] > 0  # "does better than counting words"
     assert measured["found"]["GloVe, mean"][0] < 0.25  # "not far above 0"
     assert with_a_layer[1] < 0 < with_a_layer[2]  # "makes no clear difference"
-    assert centred[1] < 0 < centred[2]  # "64 hypotheses are too few to tell"
+    assert centred[1] < 0 < centred[2]  # "With 64 hypotheses we cannot tell whether it helps"
     rho = {name: value for name, (value, _, _) in measured["found"].items()}
     assert max(rho, key=rho.get) == "MiniLM: trained for this"
 
@@ -162,7 +162,7 @@ def test_recall_of_the_student_is_the_share_in_the_figure(measured):
 
 
 def test_shorter_vectors_are_costly_and_the_fused_ranking_is_no_clear_gain(measured):
-    gain, rank_of = measured["first_gain"], measured["rank_of"]
+    gain, rank_of = measured["recall_gain"], measured["rank_of"]
     assert gain["MiniLM, first 96 of 384"][2] < 0  # "clearly fewer"
     fused = (rank_of["MiniLM and TF-IDF, fused"] == 1).numpy()
     for name in ("MiniLM", "TF-IDF"):  # "does not differ clearly from either of its parts"
