@@ -413,7 +413,7 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 # together and others apart. Ours, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your partner? The wrong answers are the partners of the other anchors and cost nothing (**in-batch negatives**: Henderson et al. 2017). As a cross-entropy over cosines the loss is also called
 # **InfoNCE** (van den Oord et al. 2018).
 #
-# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ, where τ is the *temperature*; our scale of 20 means τ = 0.05.
+# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ with the *temperature* τ; our scale of 20 means τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
@@ -1517,7 +1517,7 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 # - The vector of a sentence is the mean over its own tokens, without padding.
 # - Models are compared with annotators by rank correlation, with mean ranks for ties, and with an interval.
 # - Without training on pairs, our encoder agrees little with annotators. Baselines are length, overlap, GloVe's mean and centring.
-# - Classification on [u; v; |u − v|] trains for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
+# - A classification objective trains for labels, a contrastive loss for the cosine itself.
 # - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.
 #

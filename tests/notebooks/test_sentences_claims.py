@@ -36,7 +36,7 @@ def ranking_loss(anchors, positives, scale):
     },
 }
 SAYS = {
-    "the first exercise right, then a softmax too many": "Softmax twice",
+    "the first exercise right, then a softmax too many": "Softmax applied twice",
     "a transpose forgotten in the ranking loss": "Your code stopped with an error",
     "the first function renamed": "name 'spearman' is not defined",
 }
