@@ -1358,10 +1358,10 @@ pictures.calibration(curves)
 # %% [markdown]
 # ## Summary
 #
-# - Keep the answers item by item; everything else is computed from them.
+# - Keep the answers item by item; the rest follows from them.
 # - State what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
 # - The more you compare, the more is clear by chance: correct for it.
-# - Compare like with like: with a trained probe, MiniLM clearly beats the two words on either side of a noun.
+# - Compare like with like: with a trained probe, MiniLM clearly beats the two words on either side.
 # - A model that has read the cue knows the sense; one that has not stays at the exact bound.
 # - The architecture determines which word can influence which output; trained models obey it exactly.
 # - Ask which words a vector depends on, and what the model was trained to predict.
