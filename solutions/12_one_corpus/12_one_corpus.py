@@ -75,8 +75,8 @@ check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
 # Now the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as the mean vector of
-# the *other* words in the sentence, a bag of words in which all words count equally. ELMo, BERT and GPT are the small models of this course, represented by the vectors of
-# their last layer.
+# the *other* words in the sentence, a bag of words in which all words count equally (in 08, rare words count more). ELMo, BERT and GPT are the small models of this course,
+# represented by the vectors of their last layer.
 
 # %% tags=["demo"]
 import re
@@ -163,9 +163,9 @@ pictures.answers({name: row[some] for name, row in right.items()},
                  "40 sentences with the cue only on the right")
 
 # %% [markdown]
-# Each row is a model, each column a sentence. An accuracy is the mean of such a row, and it hides the pattern. In these sentences the cue comes too late for GloVe's single
-# vector and for GPT. Both are at chance level, though they fail on different sentences. *Keep the answers, not only the mean*: everything that follows is computed from
-# these rows.
+# Each row is a model, each column a sentence. An accuracy is the mean of such a row, and it hides the pattern. In these sentences the cue comes too late for GPT, and
+# GloVe's single vector uses no cue at all. Both are at chance level, though they fail on different sentences. *Keep the answers, not only the mean*: everything that
+# follows is computed from these rows.
 
 # %% [markdown]
 # ## 2 · How certain is a number?
@@ -222,8 +222,8 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 # ## 3 · The whole scoreboard
 #
 # Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other the whole sentence, and each chooses the most probable
-# sense. No model with the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models have never seen our language. They
-# need minutes, so their answers are recorded item by item (`python -m experiments one_corpus`).
+# sense. No model with the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models have never seen our language.
+# Their vectors take minutes to compute, so the answers are recorded item by item (`python -m experiments one_corpus`).
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -260,8 +260,8 @@ intervals = {name: {kind: with_interval(right[name][here]) for kind, here in sid
 pictures.board(intervals)
 
 # %% [markdown]
-# **Cue on the left.** Every model that uses the context finds nearly all senses. **Cue only on the right.** Models that have read it know the sense, as does the **bag of
-# words**. GPT and SmolLM2, six hundred times its size, stay at chance level, the bound for the words up to the target.
+# **Cue on the left.** Every model that uses the context finds nearly all senses. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
+# of words**. GPT and SmolLM2, six hundred times its size, stay at chance level, the bound for the words up to the target.
 #
 # **Order.** Only the word order determines whose cue counts. A bag of words is right in half of the cases at best (proved in 02); ELMo and BERT, trained on this language,
 # find nearly all senses. GPT reaches the bound for the preceding words, which determine most of them. The models of English are hardly above one half; the cause may be
@@ -434,7 +434,7 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
 # The mean alone shows none of this.
 
 # %% [markdown]
-# **The same judge for both.** The window of two is *trained* on the labelled sentences; 1-NN is not. A fair comparison gives all vectors a trained classifier, here a
+# **Like with like.** The window of two is *trained* on the labelled sentences; 1-NN is not. For a fair comparison, MiniLM and near words get a trained classifier, too: a
 # linear probe for each word (recorded: `python -m experiments senses`; the intervals resample words).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -454,7 +454,7 @@ display(Markdown("**all nouns**"), pd.DataFrame({
 
 # %% [markdown]
 # With a probe, MiniLM reaches 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more about a noun's sense than
-# the two words on either side. Its lead is greatest on plain sentences; on decoys it is still not ahead.
+# the two words on either side. Near words with a probe lie in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
@@ -537,9 +537,9 @@ print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {len(p
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
-# With 21 comparisons, something is found in four of ten worlds that contain no difference. Holm's method keeps this rate near one in twenty. In our data two differences do
-# not survive it: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* looking, you could call it clear; if you
-# pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
+# With 21 comparisons, at least one difference is found in four of ten worlds that contain none. Holm's method keeps this rate near one in twenty. In our data two
+# differences do not survive it: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* looking, you could call it
+# clear; if you pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
 
 # %% [markdown]
 # How many sentences does it take? We draw n of ours at random and let your function decide whether the difference is clear.
@@ -737,7 +737,7 @@ display(pd.DataFrame({
 # cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs need not take sixteen times as long.
 #
 # Two quantities from 04 to 07 were kept, like the scoreboard: the size of the first word's derivative after 64 words, divided by that after 2 words, and the relative time
-# for 64 times as many words. (We show one digit, since two of our runs differed by up to a factor of three.) *Recorded* means a value from our run, because you have not
+# for 64 times as many words. (Times have one digit, since two of our runs differed by up to a factor of three.) *Recorded* means a value from our run, because you have not
 # run that notebook.
 
 # %% tags=["demo"]
@@ -830,7 +830,7 @@ pictures.reading({text: reading[:2] for text, reading in readings.items()}, lang
 
 # %% [markdown]
 # When *cell* is reached, each sense has probability one third. The words *that the* change nothing, since all three kinds of cell allow them. The next word, *prisoner* or
-# *biologist*, decides. A decoder computes its vector of *cell* from what the row of *last* shows; BERT can use the bottom row.
+# *biologist*, decides. A decoder computes its vector of *cell* with the information in the row of *last*; BERT has that of the bottom row.
 #
 # What probabilities do the *models* assign? Instead of the single nearest neighbour we use all of them, weighted by a softmax over the cosines divided by a temperature.
 # The labelled sentences are the keys, their senses (one-hot) the values. This is the attention of 02 once more.
@@ -1264,7 +1264,7 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 # %% [markdown]
 # **Where it differs.** In the generated language nearness adds nothing to a bag of words, and ELMo and BERT are far above both, because part of that test depends on word
 # order. The English sentences do not, and near words are above the bag there. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
-# in part of speech, all three are ahead. Grammar can separate these senses; we have not tested whether the models use it.
+# in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 
 # %% [markdown]
 # **The bound of a decoder.** With the cue only later, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
@@ -1274,9 +1274,9 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 
 # %% [markdown]
 # What are the limits of this comparison? Each model was trained once, on equally many sequences (4,700 steps of 32). On books by unseen authors, 5-grams of words fill more
-# gaps than ELMo, and ELMo fills more than BERT, also than a BERT with another seed (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its
-# card). Among the nouns the choice of layer matters: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With only 28
-# and 14 words, methods that are not clearly different here may still differ.
+# gaps than ELMo, and ELMo fills more than BERT with either of two seeds (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its card). Among the
+# nouns the choice of layer matters: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With only 28 and 14 words,
+# methods that are not clearly different here may still differ.
 
 # %% [markdown]
 # Now try a sentence of your own. For each model, the cell shows the nearest labelled sentence.

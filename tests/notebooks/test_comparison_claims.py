@@ -159,9 +159,7 @@ def test_with_a_trained_probe_the_encoder_is_clearly_ahead_of_the_window(measure
         ("window of two", "window of two, trained (logistic regression)"),
         (measured["encoder"], "MiniLM, 1-NN"),
     ):
-        assert measured["real"][name].mean().item() == pytest.approx(rows[called].value, abs=1e-3), place[
-            name
-        ]
+        assert measured["real"][name].mean().item() == pytest.approx(rows[called].value, abs=1e-3)
 
 
 def test_resampling_whole_words_gives_the_wider_interval_over_all_words_and_not_over_nouns(measured):
