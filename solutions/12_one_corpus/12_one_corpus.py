@@ -171,8 +171,8 @@ pictures.answers({name: row[some] for name, row in right.items()},
 # ## 2 · How certain is a number?
 #
 # With other sentences of the same kind we would have obtained a different number. How different? We have no other sentences, but we can simulate them by drawing a new test
-# set *from our own*. It has as many items, drawn with replacement, so some items occur twice and others not at all. The mean of each such set is a number that we might
-# have reported. This is the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
+# set *from our own*. It has the same number of items, drawn with replacement, so some items occur twice and others not at all. The mean of each such set is a number that
+# we might have reported. This is the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-bootstrap_interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(
@@ -486,18 +486,18 @@ widths["GPT, exact up to the target"] = widths_of(right["GPT"], right["exact, up
 display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("width of the 95 % interval, points"))
 
 # %% [markdown]
-# What do we gain by pairing? Little for near words and MiniLM, which fail on different sentences. GPT and the exact prediction from the same words fail on the same
-# sentences, and there the interval becomes about a fifth narrower.
+# What do we gain by pairing? Little in the case of near words and MiniLM, which fail on different sentences. GPT and the exact prediction from the same words fail on the
+# same sentences, and there the interval becomes about a fifth narrower.
 #
 # The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
 # Resampling whole *words* (a **cluster bootstrap**) asks how the difference would vary with other words. Over all words, its interval is wider; among the nouns it is not,
-# as if their sentences were independent. You cannot know this in advance, so report which of the two you used.
+# so there the sentences behave like independent ones. You cannot know this in advance, so report which of the two you used.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval misses in one case of twenty by design. How often, then, is something "clear" although there is no difference? We
-# simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is something "clear" although there is no
+# difference? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
 #
 # Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 together: the
 # smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one fails. (**McNemar's** test (1947), common for pairs of classifiers, also uses only the
@@ -1023,7 +1023,7 @@ pictures.exposure(tried(yours), "your inputs")
 # invisible in a batch of one: only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
 
 # %% [markdown]
-# **False alarms.** What could make a correct attention fail a test? One reason is a demand that no docstring makes: digits that float32 does not have.
+# **False alarms.** What could make a correct attention fail a test? The test may demand what no docstring promises: digits that float32 does not have.
 
 # %% tags=["demo"]
 shifted = {**yours, "keys": yours["keys"] + 300_000}
@@ -1351,16 +1351,16 @@ curves["exact, up to the target"] = in_bins(from_left[late].float())
 pictures.calibration(curves)
 
 # %% [markdown]
-# The exact posterior is calibrated by definition; its gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low one, a
-# few nearest neighbours decide, and GPT's vectors appear certain of a sense that they cannot know. The temperature does not change the ranking of the senses by much, but
-# it changes what the number *means*.
+# The exact posterior is calibrated by definition; its measured gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low
+# one, a few nearest neighbours decide, and GPT's vectors appear certain of a sense that they cannot know. The temperature does not change the ranking of the senses by
+# much, but it changes what the number *means*.
 
 # %% [markdown]
 # ## Summary
 #
 # - Keep the answers item by item; the rest follows from them.
 # - State what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
-# - The more you compare, the more is clear by chance: correct for it.
+# - The more you compare, the more differences appear by chance: correct for it.
 # - Compare like with like: with a trained probe, MiniLM clearly beats the two words on either side.
 # - A model that has read the cue knows the sense; one that has not stays at the exact bound.
 # - The architecture determines which word can influence which output; trained models obey it exactly.
