@@ -74,9 +74,9 @@ def evaluate(
 check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
-# Now the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as the mean vector of
-# the *other* words in the sentence, a bag of words in which all words count equally (in 08, rare words count more). ELMo, BERT and GPT are the small models of this course,
-# represented by the vectors of their last layer.
+# Now the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as a bag of words,
+# the mean vector of the *other* words in the sentence. (All words count equally here; in 08, rare words count more.) ELMo, BERT and GPT are the small models of this
+# course, represented by the vectors of their last layer.
 
 # %% tags=["demo"]
 import re
@@ -486,12 +486,12 @@ widths["GPT, exact up to the target"] = widths_of(right["GPT"], right["exact, up
 display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("width of the 95 % interval, points"))
 
 # %% [markdown]
-# What do we gain by pairing? Little in the case of near words and MiniLM, which fail on different sentences. GPT and the exact prediction from the same words fail on the
-# same sentences, and there the interval becomes about a fifth narrower.
+# What do we gain by pairing? Little for near words and MiniLM, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
+# sentences, and there the interval becomes about a fifth narrower.
 #
 # The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
-# Resampling whole *words* (a **cluster bootstrap**) asks how the difference would vary with other words. Over all words, its interval is wider; among the nouns it is not,
-# so there the sentences behave like independent ones. You cannot know this in advance, so report which of the two you used.
+# Resampling whole *words* (a **cluster bootstrap**) asks how the difference would vary with other words. Over all words, its interval is wider. Among the nouns it is not:
+# there, sentences behave as if independent. You cannot know this in advance, so report which of the two you used.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
