@@ -12,8 +12,8 @@
 # The GPT of 07 has the layers of GPT-2 (2019). Most decoders published since 2023 build four of its parts differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth part, tokens made from
 # bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine them into a decoder, and load the weights of SmolLM2 into it: 135 million parameters.
 #
-# **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. The sections marked *Further* (a bug to fix, a mixture of experts, scaling laws) and
-# an extension on quantisation come on top.
+# **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
+# an extension come on top.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
@@ -57,7 +57,7 @@ for text in ("cell", "café", "細胞", "🧬"):
 
 # %%
 def merge(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
-    """The row with `new` wherever the pair stands, from the left."""
+    """The sequence with every occurrence of the pair replaced by `new`, from left to right."""
     merged = []
     for token in ids:
         if merged and (merged[-1], token) == pair:
@@ -70,13 +70,13 @@ merge([97, 98, 97, 98, 98], pair=(97, 98), new=256)
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-bpe_train", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
-    """The pairs that are merged, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
+    """The merged pairs, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
 
-    words says how often each word stands in the text. A word begins as the bytes of its UTF-8, word.encode().
-    At each step the pair of neighbours that stands most often in the whole text becomes a new token: the first
-    is 256, the next 257. Within a word every two neighbours count, overlapping ones too ("aaa" has the pair aa
-    twice). Of equally frequent pairs the smaller one is taken, compared as tuples. Where no two
-    neighbours are left, fewer than `merges` pairs come back.
+    words maps each word to how often it occurs in the text. A word starts as its UTF-8 bytes, word.encode().
+    In each step, the pair of neighbours that occurs most often in the whole text becomes a new token: the first
+    is 256, the next 257. Both neighbours are in the same word, and overlapping pairs count ("aaa" contains the
+    pair aa twice). Among equally frequent pairs choose the smallest, compared as tuples. If no neighbours are
+    left, return fewer than `merges` pairs.
     """
     ### BEGIN SOLUTION
     rows, learned = {word: list(word.encode()) for word in words}, []
@@ -105,7 +105,7 @@ check("decoders.bpe_train", lambda case: bpe_train(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def cut_all(case: dict, cut) -> Int[Tensor, "words tokens"]:
-    """Each word's tokens as a row, −1 behind them: an array that can be compared."""
+    """The tokens of each word, padded with −1 so that they form one array."""
     merges = [tuple(pair) for pair in case["merges"].tolist()]
     rows = [whole_numbers(cut(word, merges), "bpe_encode")[:24] for word in case["words"]]
     return torch.tensor([row + [-1] * (24 - len(row)) for row in rows])
@@ -114,8 +114,9 @@ def cut_all(case: dict, cut) -> Int[Tensor, "words tokens"]:
 def bpe_encode(word: str, merges: list[tuple[int, int]]) -> list[int]:
     """The tokens of a word.  (difficulty ●●○, 6 minutes)
 
-    merges are as bpe_train gives them: the pair at place i becomes token 256 + i. Begin with the bytes; merge
-    the pair that stands earliest in the list, wherever it is in the word, until none is left that stands there.
+    merges is a list as returned by bpe_train: the pair at index i becomes token 256 + i. Start from the bytes.
+    Repeatedly merge the pair that comes earliest in the list, wherever it is in the word, until no pair of
+    neighbours is in the list.
     """
     ### BEGIN SOLUTION
     place = {pair: i for i, pair in enumerate(merges)}
@@ -146,7 +147,7 @@ from coursekit.plots import use_style
 use_style()
 published = tokenizer("SmolLM2-135M-Instruct")
 backend = published.backend_tokenizer
-# GPT-2 writes each byte as a visible sign: itself where it is one, the other 68 as signs from 256 on.
+# GPT-2 writes each byte as a visible character: as itself if it is visible, otherwise as one of the characters from 256 on.
 VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
 SIGNS = {chr(byte): byte for byte in VISIBLE} | {chr(256 + place): byte for place, byte in enumerate(HIDDEN)}
@@ -154,7 +155,7 @@ SIGNS = {chr(byte): byte for byte in VISIBLE} | {chr(256 + place): byte for plac
 def bytes_of(signs: str) -> bytes:
     return bytes(SIGNS[sign] for sign in signs)
 
-own_id = {bytes([byte]): byte for byte in range(256)}                 # a token's bytes → our number
+own_id = {bytes([byte]): byte for byte in range(256)}                 # a token's bytes → our id
 smollm2_merges = []
 for place, (left, right) in enumerate(json.loads(backend.to_str())["model"]["merges"]):
     left, right = bytes_of(left), bytes_of(right)
@@ -165,10 +166,10 @@ their_id = {
     for token, number in backend.get_vocab(with_added_tokens=False).items()
     if set(token) <= set(SIGNS) and bytes_of(token) in own_id
 }
-written = {number: content for content, number in own_id.items()}     # our number → a token's bytes
+written = {number: content for content, number in own_id.items()}     # our id → a token's bytes
 
 def encode(text: str) -> list[int]:
-    """SmolLM2's ids of a text, by your bpe_encode."""
+    """SmolLM2's token ids of a text, computed by your bpe_encode."""
     pieces = [bytes_of(piece).decode() for piece, _ in backend.pre_tokenizer.pre_tokenize_str(text)]
     return [their_id[token] for piece in pieces for token in bpe_encode(piece, smollm2_merges)]
 
@@ -177,11 +178,11 @@ HARD = (
     "café naïve Ærø", "細胞", "🧬 and 👩‍🔬", "a\tb", "antidisestablishmentarianism!!!",
 )
 same = [encode(text) == published(text, add_special_tokens=False).input_ids for text in HARD]
-print(f"{sum(same)} of {len(HARD)} hard texts have the same tokens as SmolLM2's own tokenizer gives them")
+print(f"{sum(same)} of {len(HARD)} difficult texts get the same tokens as from SmolLM2's own tokenizer")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def stages(word: str, merges: list[tuple[int, int]]) -> list[list[bytes]]:
-    """The tokens of a word after each merge that changed it, the bytes first."""
+    """The bytes of a word, then its tokens after each merge that changed them."""
     rows = [list(word.encode())]
     for end in sorted({token - 255 for token in all_tokens(word, merges) if token > 255}):
         row = bpe_encode(word, merges[:end])
@@ -190,7 +191,7 @@ def stages(word: str, merges: list[tuple[int, int]]) -> list[list[bytes]]:
     return [[written[token] for token in row] for row in rows]
 
 def all_tokens(word: str, merges: list[tuple[int, int]]) -> set[int]:
-    """The tokens of a word, and all that they were merged from."""
+    """The tokens of a word and all tokens from which they were merged."""
     found, todo = set(), bpe_encode(word, merges)
     while todo:
         token = todo.pop()
@@ -235,10 +236,10 @@ pictures.fertility(lengths)
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-rms_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) -> Float[Tensor, "... D"]:
-    """Each vector divided by the root of its mean square, times weight.  (difficulty ●○○, 3 minutes)
+    """Each vector divided by its root mean square and multiplied by weight.  (difficulty ●○○, 3 minutes)
 
     eps is added to the mean square, under the root. The mean of the vector is not subtracted.
-    `torch.nn.functional.rms_norm` may be used.
+    You may use `torch.nn.functional.rms_norm`.
     """
     ### BEGIN SOLUTION
     return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
@@ -253,7 +254,7 @@ theirs = torch.nn.RMSNorm(32, eps=1e-5)(x)
 print(f"largest difference from torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
 centred = x - x.mean(dim=-1, keepdim=True)
 layer = torch.nn.functional.layer_norm(x, (32,))
-print(f"of what has mean 0, from layer norm: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
+print(f"largest difference from layer norm, for vectors of mean 0: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
 
 # %% [markdown]
 # For vectors of mean 0, RMSNorm equals a layer norm whose shift is 0. The saving is small: D parameters for each norm and one pass over the activations.
@@ -277,10 +278,10 @@ pictures.turning()
 def rotary(
     x: Float[Tensor, "... T d"], positions: Int[Tensor, "T"], base: float = 10_000.0
 ) -> Float[Tensor, "... T d"]:
-    """Queries or keys, each turned to its position.  (difficulty ●●●, 9 minutes)
+    """Queries or keys, each rotated according to its position.  (difficulty ●●●, 9 minutes)
 
-    positions are those of the T tokens, any whole numbers. Plane i of the d/2 planes is made of the numbers i
-    and i + d/2 and turned by positions · base^(−2i/d). d is even.
+    positions are those of the T tokens; they may be any integers. Plane i of the d/2 planes consists of the
+    coordinates i and i + d/2 and is rotated by the angle position · base^(−2i/d). d is even.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -308,7 +309,7 @@ distance_scores = turned[0] @ turned[1].T                                       
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
 far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"5,000 places further on in the text, largest difference: {(far - distance_scores).abs().max():.0e}")
+print(f"5,000 positions later in the text, largest difference: {(far - distance_scores).abs().max():.0e}")
 pictures.distances(distance_scores)
 
 # %% [markdown]
@@ -329,14 +330,16 @@ pictures.groups(heads=6, kv_heads=2)
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GroupedAttention(torch.nn.Module):
-    """Causal attention with rotary positions, shared keys and values, and a cache.  (difficulty ●●●, 10 minutes)
+    """Causal attention with rotary positions, shared keys and values, and a cache.  (difficulty ●●●, 25 minutes)
 
     parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
-    forward   x are the new tokens, (B, T, dim); so is what comes back. Queries and keys are turned by `rotary`,
-              values are not. The first heads / kv_heads query heads share the first head of keys and values,
-              the next ones the second. Scores are divided by √d; a token sees itself and what comes before.
-    reset     as in 07: reset(cached=True) begins a text, whose later calls see what came since and whose
-              positions go on; reset() ends that, and each call is a text of its own from position 0.
+    forward   x contains the new tokens, (B, T, dim); the result has the same shape. Queries and keys are rotated
+              by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys
+              and values, the next ones share the second. Scores are divided by √d; a token attends to itself
+              and to earlier tokens.
+    reset     as in 07: reset(cached=True) starts a text. Each later call continues it: its positions follow on,
+              and its tokens also attend to all tokens since the reset. After reset(), each call is a text of
+              its own, starting at position 0.
     """
 
     def __init__(self, dim: int, heads: int, kv_heads: int, base: float = 10_000.0):
@@ -359,7 +362,7 @@ class GroupedAttention(torch.nn.Module):
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
         ### BEGIN SOLUTION
         q, k, v = (
-            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)                        # B H T d, B K T d twice
+            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)                        # B H T d, and twice B K T d
             for layer in (self.query, self.key, self.value)
         )
         before = 0 if self.past is None else self.past[0].shape[2]
@@ -387,7 +390,7 @@ predict("decoders.cache", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cached_numbers(kv_heads: int, tokens: int = 100) -> int:
-    """How many numbers an attention like SmolLM2's remembers of a text."""
+    """How many numbers an attention layer like SmolLM2's stores in its cache."""
     attention = GroupedAttention(dim=576, heads=9, kv_heads=kv_heads)
     attention.reset(cached=True)
     with torch.no_grad():
@@ -398,8 +401,36 @@ def cached_numbers(kv_heads: int, tokens: int = 100) -> int:
 cache_sizes = {kv_heads: cached_numbers(kv_heads) for kv_heads in (9, 3, 1)}
 reveal("decoders.cache", cache_sizes[9] / cache_sizes[3])
 for kv_heads, numbers in cache_sizes.items():
-    whole = 2 * 30 * 8192 * numbers / 100                                              # two bytes a number, 30 layers
-    print(f"{kv_heads} heads of keys and values: {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens in 16 bits")
+    whole = 2 * 30 * 8192 * numbers / 100                                              # two bytes per number, 30 layers
+    print(f"heads of keys and values: {kv_heads}; {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens in 16 bits")
+
+# %% [markdown]
+# Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) never does: it computes the same result one block of keys at a time. For each query it keeps only the highest score and the sum of exponentials so far, and
+# rescales its partial results when a higher score appears. This is the *online softmax* of Milakov and Gimelshein (2018):
+
+# %% tags=["demo"]
+def attend_in_blocks(
+    scores: Float[Tensor, "T S"], values: Float[Tensor, "S d"], size: int
+) -> Float[Tensor, "T d"]:
+    """softmax(scores) @ values, computed from `size` keys at a time."""
+    highest = torch.full((len(scores), 1), -torch.inf)
+    total, output = torch.zeros(len(scores), 1), torch.zeros(len(scores), values.shape[1])
+    for block, block_values in zip(scores.split(size, dim=1), values.split(size), strict=True):
+        new_highest = torch.maximum(highest, block.amax(dim=1, keepdim=True))
+        rescale, weights = (highest - new_highest).exp(), (block - new_highest).exp()
+        total = rescale * total + weights.sum(dim=1, keepdim=True)
+        output = rescale * output + weights @ block_values
+        highest = new_highest
+    return output / total
+
+draw = torch.Generator().manual_seed(0)
+some_scores, some_values = 5 * torch.randn(6, 100, generator=draw), torch.randn(100, 16, generator=draw)
+online_error = (attend_in_blocks(some_scores, some_values, 16) - some_scores.softmax(dim=-1) @ some_values).abs().max().item()
+print(f"largest difference from the softmax over all keys at once: {online_error:.0e}")
+
+# %% [markdown]
+# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many users save memory in a second way: **paged attention** stores the cache in small blocks that need not be adjacent, so that little memory is
+# reserved in vain for texts of unknown length (Kwon et al. 2023).
 
 # %% [markdown]
 # ## 5 · A feed-forward layer with a gate
@@ -412,9 +443,9 @@ for kv_heads, numbers in cache_sizes.items():
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SwiGLU(torch.nn.Module):
-    """Feed-forward with a gate.  (difficulty ●○○, 3 minutes)
+    """A feed-forward layer with a gate.  (difficulty ●○○, 3 minutes)
 
-    parts     gate and up: dim → inner, down: inner → dim; no biases. `silu` is imported.
+    parts     gate and up: dim → inner; down: inner → dim. No biases. `silu` is imported.
     """
 
     def __init__(self, dim: int, inner: int):
@@ -459,12 +490,12 @@ class Layer(torch.nn.Module):
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-decoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Decoder(torch.nn.Module):
-    """A decoder as SmolLM2, a small LLaMA (Touvron et al. 2023).  (difficulty ●●○, 7 minutes)
+    """A decoder like SmolLM2, which is a small LLaMA (Touvron et al. 2023).  (difficulty ●●○, 7 minutes)
 
-    parts     token, an nn.Embedding; layers, an nn.ModuleList of Layers; norm, an RMSNorm behind the last one.
-              The table of positions is gone. As in SmolLM2 (LLaMA 7B has a second table for them) the logits are
-              made with the table `token`; nothing else is saved.
-    forward   the logits, (B, T, vocabulary), for ids (B, T).
+    parts     token: an nn.Embedding; layers: an nn.ModuleList of Layers; norm: an RMSNorm after the last layer.
+              There is no table of positions. As in SmolLM2, the logits are computed with the table `token`
+              (LLaMA 7B has a second table for them). There are no other parameters.
+    forward   returns the logits, (B, T, vocabulary), of ids (B, T).
     reset     as in GroupedAttention, for all layers.
     """
 
@@ -512,11 +543,12 @@ PLACES = {
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-own_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A LlamaForCausalLM's weights under the names of your Decoder.  (difficulty ●●○, 5 minutes)
+    """The weights of a LlamaForCausalLM under the names of your Decoder.  (difficulty ●●○, 5 minutes)
 
-    Theirs are such as model.layers.7.self_attn.q_proj.weight and model.norm.weight; a model without head has them
-    without "model." in front. Matrices stay as they are. Left out: lm_head.weight, which in SmolLM2 is the table
-    once more, and buffers such as model.layers.0.self_attn.rotary_emb.inv_freq, which old files hold.
+    Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight; a model without a
+    head has the same names without "model." in front. The values do not change. Leave out lm_head.weight,
+    which in SmolLM2 is the embedding table again, and buffers such as
+    model.layers.0.self_attn.rotary_emb.inv_freq, which old files contain.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -539,7 +571,7 @@ check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 # in the embedding table.
 
 # %% tags=["demo"]
-print("This takes a few seconds, the first time half a minute.")
+print("This takes a few seconds; the first time, half a minute.")
 big = load("SmolLM2-135M-Instruct", head="causal-lm")
 their_model, config = big.model.eval(), big.model.config
 own = Decoder(
@@ -573,7 +605,7 @@ from time import perf_counter
 
 @torch.no_grad()
 def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
-    """Always the most probable token; also the tokens per second."""
+    """The most probable token at each step; returns the new tokens and the tokens per second."""
     own.reset(cached)
     written, new, start = list(ids), torch.tensor([ids]), perf_counter()
     for _ in range(tokens):
@@ -595,7 +627,7 @@ generated = their_model.generate(
     max_new_tokens=20, do_sample=False, pad_token_id=published.eos_token_id, eos_token_id=None,
 )[0, len(beginning) :].tolist()
 print(published.decode(texts_written[True]))
-print("the same 20 tokens as transformers' generate:", texts_written[True] == texts_written[False] == generated)
+print("the same 20 tokens as from generate in transformers:", texts_written[True] == texts_written[False] == generated)
 for name, rate in speed.items():
     print(f"{name}: {rate:.1f} tokens per second")
 
@@ -659,7 +691,7 @@ print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=F
 
 # %%
 def as_published_by_meta(x, positions, base=10_000.0):
-    """Neighbours are turned together."""
+    """Adjacent coordinates are rotated together."""
     by_halves = torch.cat([x[..., ::2], x[..., 1::2]], dim=-1)
     first, second = rotary(by_halves, positions, base).chunk(2, dim=-1)
     return torch.stack([first, second], dim=-1).flatten(-2)
@@ -674,8 +706,8 @@ def loaded_as_they_are(weight, heads):                     # the weight of `quer
 def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd D"]:
     """loaded_as_they_are without its bug.  (difficulty ●●○, 6 minutes)
 
-    The rows of each head are d numbers of its queries (or keys). Neighbours 2i and 2i + 1 of a head go to its
-    places i and i + d/2. `heads` is the number of heads that this matrix makes.
+    Each head has d rows, one for each coordinate of its queries (or keys). Within a head, the rows 2i and
+    2i + 1 move to the positions i and i + d/2. `heads` is the number of heads in this matrix.
     """
     ### BEGIN SOLUTION
     by_head = weight.unflatten(0, (heads, -1))                                          # H d D
@@ -687,7 +719,7 @@ check("decoders.mended_rows", lambda case: mended_rows(case["weight"], case["hea
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def scores_of(query, key, turn, T: int = 24, d: int = 16, heads: int = 4) -> Float[Tensor, "H T T"]:
-    """Scores of one text under two matrices and a way to turn."""
+    """The scores of one text, given the matrices of queries and keys and a function that rotates."""
     tokens = torch.randn(T, query.shape[1], generator=torch.Generator().manual_seed(1))
     q, k = (turn((tokens @ matrix.T).unflatten(-1, (heads, d)).transpose(0, 1), torch.arange(T)) for matrix in (query, key))
     return q @ k.transpose(-2, -1) / d**0.5
@@ -695,10 +727,10 @@ def scores_of(query, key, turn, T: int = 24, d: int = 16, heads: int = 4) -> Flo
 metas = torch.randn(2, 64, 32, generator=random) / 32**0.5
 right_scores = scores_of(*metas, turn=as_published_by_meta)
 row_errors = {}
-for name, load_rows in {"loaded as they are": loaded_as_they_are, "mended": mended_rows}.items():
+for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": mended_rows}.items():
     found = scores_of(*(load_rows(matrix, 4) for matrix in metas), turn=rotary)
     row_errors[name] = ((found - right_scores).abs().mean() / right_scores.abs().mean()).item()
-    print(f"{name}: the scores differ by {row_errors[name]:.0%} of their mean size")
+    print(f"rows {name}: the scores are off by {row_errors[name]:.0%} of their mean absolute value")
 
 # %% [markdown]
 # The wrong scores are not random. A query and a key at the same position are rotated by the same angles, so their score is correct; what is wrong is how the scores change with the distance. The published conversion script reorders the rows as you did.
@@ -719,9 +751,9 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "mended": mend
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
     """The weight of each expert for each token, and the load-balancing loss, as a tuple.  (difficulty ●●○, 7 minutes)
 
-    Weights are 0 but for the k highest scores of a token, where they are the softmax of these k scores. The loss
-    is E · Σ f_e P_e: f_e is how often e was chosen, divided by all T · k choices; P_e is the mean over tokens of
-    the softmax of all E scores.
+    For each token, the k experts with the highest scores are chosen. Their weights are the softmax of these k
+    scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is how often e was chosen, divided by all
+    T · k choices; P_e is the mean over tokens of the softmax of all E scores.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=-1)
@@ -741,7 +773,7 @@ check("decoders.route", lambda case: route(case["scores"], case["k"]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: int = 8) -> dict[str, float]:
-    """A router and E linear experts; afterwards the error, and how the choices are shared out."""
+    """Train a router and E linear experts; return the largest share of the choices and the error at the end."""
     draw = torch.Generator().manual_seed(seed)
     centres, maps = 3 * torch.randn(E, D, generator=draw), torch.randn(E, D, D, generator=draw)
     router, experts = (torch.randn(*shape, generator=draw) * D**-0.5 for shape in ((D, E), (E, D, D)))
@@ -760,7 +792,7 @@ def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: in
     used = (weights > 0).float().mean(dim=0) / 2
     return {"largest share": used.max().item(), "error": error.item()}
 
-torch.set_num_threads(1)                                          # matrices this small are slower with more
+torch.set_num_threads(1)                                          # more threads make matrices this small slower
 print("This takes about ten seconds.")
 experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] for balance in (0.0, 0.1, 0.3)}
 pictures.experts(experts_trained, alike=1 / 8)
@@ -782,12 +814,12 @@ from transformers import (
 )
 
 EVERYWHERE = "rotary", "RMSNorm, before", "SwiGLU"
-MODELS = {                  # year, configuration, (positions, norm, activation), context, tokens it was trained on
+MODELS = {                  # year, configuration, (positions, norm, activation), context, training tokens
     "GPT": (2018, OpenAIGPTConfig(), ("learned", "layer norm, after", "GELU"), 512, "about 1 B"),
-    "GPT-2 XL": (2019, GPT2Config(n_embd=1600, n_layer=48, n_head=25), ("learned", "layer norm, before", "GELU"), 1024, "not told"),
+    "GPT-2 XL": (2019, GPT2Config(n_embd=1600, n_layer=48, n_head=25), ("learned", "layer norm, before", "GELU"), 1024, "not published"),
     "LLaMA 7B": (2023, LlamaConfig(tie_word_embeddings=False), EVERYWHERE, 2048, "1 T"),
-    "Mistral 7B": (2023, MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), EVERYWHERE, 8192, "not told"),
-    "Mixtral 8×7B": (2024, MixtralConfig(tie_word_embeddings=False), (*EVERYWHERE[:2], "SwiGLU, 2 of 8 experts"), 32_768, "not told"),
+    "Mistral 7B": (2023, MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), EVERYWHERE, 8192, "not published"),
+    "Mixtral 8×7B": (2023, MixtralConfig(tie_word_embeddings=False), (*EVERYWHERE[:2], "SwiGLU, 2 of 8 experts"), 32_768, "not published"),
     "Llama 3 8B": (2024, LlamaConfig(
         vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False,
     ), EVERYWHERE, 8192, "15 T"),
@@ -796,7 +828,7 @@ MODELS = {                  # year, configuration, (positions, norm, activation)
         tie_word_embeddings=True,
     ), EVERYWHERE, 32_768, "18 T"),
     "DeepSeek-V3": (2024, DeepseekV3Config(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 131_072, "14.8 T"),
-    "SmolLM2 135M": (2025, config, EVERYWHERE, 8192, "2 T"),
+    "SmolLM2 135M": (2024, config, EVERYWHERE, 8192, "2 T"),
     "Gemma 3 1B": (2025, Gemma3TextConfig(
         vocab_size=262_144, hidden_size=1152, intermediate_size=6912, num_attention_heads=4, num_key_value_heads=1,
     ), ("rotary", "RMSNorm, before and after", "GEGLU"), 32_768, "2 T"),
@@ -804,25 +836,28 @@ MODELS = {                  # year, configuration, (positions, norm, activation)
         hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, tie_word_embeddings=True,
     ), EVERYWHERE, 32_768, "36 T"),
     "SmolLM3 3B": (2025, SmolLM3Config(), ("rotary; none in every fourth layer", *EVERYWHERE[1:]), 65_536, "11 T"),
-    "gpt-oss 20B": (2025, GptOssConfig(num_hidden_layers=24, num_local_experts=32), (*EVERYWHERE[:2], "SwiGLU, 4 of 32 experts"), 131_072, "not told"),
+    "gpt-oss 20B": (2025, GptOssConfig(num_hidden_layers=24, num_local_experts=32), (*EVERYWHERE[:2], "SwiGLU, 4 of 32 experts"), 131_072, "not published"),
     "GLM-5": (2026, GlmMoeDsaConfig(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 202_752, "28.5 T"),
 }
 
 def counted(year, config, parts, context, tokens) -> dict[str, str]:
-    """One line of the table; the parameters are those of the model that transformers builds."""
+    """One row of the table; the parameters are those of the model that transformers builds."""
     with torch.device("meta"):
-        parameters = sum(weight.numel() for weight in AutoModelForCausalLM.from_config(config).parameters())
+        weights = dict(AutoModelForCausalLM.from_config(config).named_parameters())
+    parameters = sum(weight.numel() for weight in weights.values())
     heads, layers = config.num_attention_heads, config.num_hidden_layers
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     d = getattr(config, "head_dim", None) or config.hidden_size // heads
     per_layer = 2 * kv_heads * d
-    if hasattr(config, "kv_lora_rank"):                     # one compressed vector for all heads, and one turned key; a key to choose tokens by
+    if hasattr(config, "kv_lora_rank"):                     # for all heads: one compressed vector, one rotated key, and the indexer's key
         per_layer = config.kv_lora_rank + config.qk_rope_head_dim + getattr(config, "index_head_dim", 0)
         kv_heads = "compressed"
     positions, norm, activation = parts
+    if any(name.endswith("q_norm.weight") for name in weights):
+        norm += "; QK-norm"
     return {
         "year": year, "parameters": f"{parameters / 1e9:.3f} B", "vocabulary": f"{config.vocab_size:,}", "layers": layers, "D": config.hidden_size,
-        "heads / of keys": f"{heads} / {kv_heads}", "positions": positions, "norm": norm, "activation": activation,
+        "heads / heads of keys": f"{heads} / {kv_heads}", "positions": positions, "norm": norm, "activation": activation,
         "cache per token": f"{2 * layers * per_layer / 1024:.0f} KiB", "context": f"{context:,}", "trained on": tokens,
     }
 
@@ -899,11 +934,11 @@ scaling["above"] = scaling["loss"] - scaling["bound"]                   # nats p
 late = scaling[scaling["steps"] > 40]
 
 def law(rows, logA, alpha, logB, beta):
-    """Nats above the bound."""
+    """Nats per token above the bound."""
     return np.exp(logA - alpha * np.log(rows.parameters)) + np.exp(logB - beta * np.log(rows.tokens))
 
 def fitted(rows):
-    """The law whose logarithm is nearest to that of what was measured."""
+    """The law whose logarithm is closest to the logarithms of the measured values."""
     return least_squares(lambda parts: np.log(law(rows, *parts) / rows.above), x0=(3, 0.5, 6, 0.5)).x
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -912,50 +947,50 @@ from coursekit.intervals import mean_and_half
 whole_law = fitted(late)
 by_seed = np.array([fitted(rows) for _, rows in late.groupby("seed")])                         # seeds 4
 exponents = {"α, of the parameters": mean_and_half(by_seed[:, 1]), "β, of the tokens": mean_and_half(by_seed[:, 3])}
-print("Over three seeds, each fitted alone:")
+print("Mean over three seeds, each fitted separately:")
 for name, (mean, half) in exponents.items():
     print(f"  {name}: {mean:.2f} ± {half:.2f}")
 wrong_by = np.exp(np.abs(np.log(law(late, *whole_law) / late["above"])).mean()) - 1
-print(f"The law misses its {len(late)} runs by {wrong_by:.0%} on average.")
-print("The best N grows like C to the power β / (α + β):")
+print(f"The law misses the {len(late)} runs that it was fitted to by {wrong_by:.0%} on average.")
+print("The best N grows as C to the power β / (α + β):")
 powers = {}
 for fewest in (160, 320, 40):
     laws = np.array([fitted(rows) for _, rows in scaling[scaling["steps"] >= fewest].groupby("seed")])
     powers[fewest] = mean_and_half(laws[:, 3] / (laws[:, 1] + laws[:, 3]))
-    print("  fitted to runs of {} steps and more: {:.2f} ± {:.2f}".format(fewest, *powers[fewest]))
+    print("  fitted to runs of at least {} steps: {:.2f} ± {:.2f}".format(fewest, *powers[fewest]))
 
 longest, before = (late[late["steps"] == steps] for steps in (1600, 640))
-print("The longest runs, foretold by the law of the shorter ones; nats above the bound over three seeds:")
-foretold, same_as_before = [], []                                  # seeds sizes: how many times too high
+print("The longest runs, predicted by the law fitted to the shorter ones; nats above the bound over three seeds:")
+predicted, same_as_before = [], []                                 # seeds sizes: predicted / measured
 for seed, rows in longest.groupby("seed"):
     shorter = fitted(late[(late["seed"] == seed) & (late["steps"] < 1600)])
-    foretold.append(law(rows, *shorter).to_numpy() / rows["above"].to_numpy())
+    predicted.append(law(rows, *shorter).to_numpy() / rows["above"].to_numpy())
     same_as_before.append(before[before["seed"] == seed]["above"].to_numpy() / rows["above"].to_numpy())
 for place, (size, rows) in enumerate(longest.groupby("parameters")):
     mean, half = mean_and_half(rows["above"])
-    print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; foretold {np.mean(foretold, axis=0)[place]:.2f} times as much")
-misses = {name: np.exp(np.abs(np.log(ratios)).mean(axis=1)) - 1 for name, ratios in {"law": foretold, "control": same_as_before}.items()}
+    print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; predicted {np.mean(predicted, axis=0)[place]:.2f} times as much")
+misses = {name: np.exp(np.abs(np.log(ratios)).mean(axis=1)) - 1 for name, ratios in {"law": predicted, "baseline": same_as_before}.items()}
 for name, values in misses.items():
-    print(f"  off by, {name + (': no gain since 640 steps' if name == 'control' else '')}, each seed: {', '.join(f'{value:.0%}' for value in values)}")
+    print(f"  error of the {name + (' (no gain after 640 steps)' if name == 'baseline' else '')}, each seed: {', '.join(f'{value:.0%}' for value in values)}")
 
 largest = late["parameters"].max()
-corner = {"law": [], "control": []}                                # the largest model after the longest training, left out alone
+corner = {"law": [], "baseline": []}                               # only the largest model after the longest training is left out
 for _, rows in late.groupby("seed"):
     left_out = rows[(rows["parameters"] == largest) & (rows["steps"] == 1600)]
     others = rows[(rows["parameters"] < largest) & (rows["steps"] == 1600)].sort_values("parameters")
     next_smaller = others["above"].iloc[-1]
     corner["law"].append((law(left_out, *fitted(rows.drop(left_out.index))) / left_out["above"]).item())
-    corner["control"].append((next_smaller / left_out["above"]).item())
-print("Only the largest model's longest run left out, each seed, foretold so many times too high:")
+    corner["baseline"].append((next_smaller / left_out["above"]).item())
+print("Only the longest run of the largest model left out; predicted / measured, each seed:")
 for name, ratios in corner.items():
-    print(f"  {name + (': as the next smaller model' if name == 'control' else '')}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    print(f"  {name + (' (as the next smaller model)' if name == 'baseline' else '')}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
 # On the left, the loss of each size keeps falling up to the longest training. There the smallest model is behind, and the two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn enough.
 
 # %% [markdown]
-# From the shorter runs the law predicts the longest ones better, in each seed, than the assumption of *no further gain*. That baseline is easy to beat. When only the longest run of the largest model is left out, the law predicts too low a loss in each seed, and is no better than the assumption *as good as the next smaller model*.
+# From the shorter runs the law predicts the longest ones better, in each seed, than the assumption of *no further gain*. That baseline is easy to beat. When only the longest run of the largest model is left out, the law predicts too low a loss in each seed. It is no better than the assumption *as good as the next smaller model*.
 #
 # The law is also approximate: on average it misses its runs by 13 %. The largest model is ahead of each smaller one by more nats after few tokens than after many. A sum cannot express this: in the law, the difference between two sizes is the same after any number of tokens.
 
@@ -977,11 +1012,11 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
-    """Whole numbers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
+    """Integers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
 
-    Blocks are `size` numbers in a row; N is a multiple of it. A block's scale is its largest absolute value
-    divided by 7; a number becomes the nearest whole number to x / scale (floats and integers are both fine, and no
-    x / scale lies midway between two). A block of zeros has scale 0 and zeros.
+    A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a block is its largest
+    absolute value divided by 7. Each number becomes the integer nearest to x / scale, as a float or an int; no
+    x / scale lies midway between two integers. A block of zeros has scale 0 and only zeros.
     """
     ### BEGIN SOLUTION
     blocks = x.reshape(-1, size)
@@ -1001,7 +1036,7 @@ REVIEWS = [encode(text) for text in read_table("opinions/opinions.csv").text[:32
 
 @torch.no_grad()
 def nats_per_token(model) -> Float[np.ndarray, "texts"]:
-    """The mean loss on each of 32 texts of the course. What is padded stands on the right, where no token before it sees it."""
+    """The mean loss on each of 32 texts of the course. Padding is on the right, where no real token attends to it."""
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(text) for text in REVIEWS], batch_first=True, padding_value=-1)
     log_p = model(ids[:, :-1].clamp(min=0)).log_softmax(dim=-1)
     real = ids[:, 1:] >= 0
@@ -1046,17 +1081,27 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Ainslie, J. et al. (2023). GQA: training generalized multi-query transformer models from multi-head checkpoints. *EMNLP*. arXiv:2305.13245.
 # - Bakouch, E. et al. (2025). SmolLM3: smol, multilingual, long-context reasoner. Hugging Face. huggingface.co/blog/smollm3.
 # - Ben Allal, L. et al. (2025). SmolLM2: when Smol goes big. Data-centric training of a small language model. arXiv:2502.02737.
+# - Besiroglu, T., Erdil, E., Barnett, M. and You, J. (2024). Chinchilla scaling: a replication attempt. arXiv:2404.10102.
+# - Dao, T., Fu, D. Y., Ermon, S., Rudra, A. and Ré, C. (2022). FlashAttention: fast and memory-efficient exact attention with IO-awareness. *NeurIPS* 35. arXiv:2205.14135.
 # - DeepSeek-AI (2024). DeepSeek-V3 technical report. arXiv:2412.19437.
 # - Fedus, W., Zoph, B. and Shazeer, N. (2022). Switch transformers: scaling to trillion parameter models with simple and efficient sparsity. *Journal of Machine Learning Research* 23(120), 1–39. arXiv:2101.03961.
+# - Gage, P. (1994). A new algorithm for data compression. *The C Users Journal* 12(2), 23–38.
 # - Gemma Team (2025). Gemma 3 technical report. arXiv:2503.19786.
 # - GLM-5 Team (2026). GLM-5: from vibe coding to agentic engineering. arXiv:2602.15763.
 # - Grattafiori, A. et al. (2024). The Llama 3 herd of models. arXiv:2407.21783.
+# - Gu, A. and Dao, T. (2023). Mamba: linear-time sequence modeling with selective state spaces. arXiv:2312.00752.
+# - Henry, A., Dachapally, P. R., Pawar, S. and Chen, Y. (2020). Query-key normalization for transformers. *Findings of EMNLP*. arXiv:2010.04245.
 # - Hoffmann, J. et al. (2022). Training compute-optimal large language models. *NeurIPS* 35. arXiv:2203.15556.
 # - Jiang, A. Q. et al. (2023). Mistral 7B. arXiv:2310.06825.
 # - Jiang, A. Q. et al. (2024). Mixtral of experts. arXiv:2401.04088.
+# - Kalamkar, D. et al. (2019). A study of BFLOAT16 for deep learning training. arXiv:1905.12322.
 # - Kaplan, J. et al. (2020). Scaling laws for neural language models. arXiv:2001.08361.
+# - Kwon, W. et al. (2023). Efficient memory management for large language model serving with PagedAttention. *SOSP*. arXiv:2309.06180.
+# - Leviathan, Y., Kalman, M. and Matias, Y. (2023). Fast inference from transformers via speculative decoding. *ICML*. arXiv:2211.17192.
+# - Milakov, M. and Gimelshein, N. (2018). Online normalizer calculation for softmax. arXiv:1805.02867.
 # - OpenAI (2025). gpt-oss-120b & gpt-oss-20b model card. arXiv:2508.10925.
 # - Pearce, T. and Song, J. (2024). Reconciling Kaplan and Chinchilla scaling laws. *TMLR*. arXiv:2406.12907.
+# - Peng, B., Quesnelle, J., Fan, H. and Shippole, E. (2024). YaRN: efficient context window extension of large language models. *ICLR*. arXiv:2309.00071.
 # - Qwen (2024). Qwen2.5 technical report. arXiv:2412.15115.
 # - Qwen (2025). Qwen3 technical report. arXiv:2505.09388.
 # - Radford, A. et al. (2019). Language models are unsupervised multitask learners. OpenAI.
@@ -1068,6 +1113,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Su, J. et al. (2021). RoFormer: enhanced transformer with rotary position embedding. arXiv:2104.09864.
 # - Touvron, H. et al. (2023). LLaMA: open and efficient foundation language models. arXiv:2302.13971.
 # - transformers (2023). Rotary positional embedding differs with official implementation. github.com/huggingface/transformers/issues/25199.
+# - Wang, L., Gao, H., Zhao, C., Sun, X. and Dai, D. (2024). Auxiliary-loss-free load balancing strategy for mixture-of-experts. arXiv:2408.15664.
 # - Zhang, B. and Sennrich, R. (2019). Root mean square layer normalization. *NeurIPS* 32. arXiv:1910.07467.
 
 # %% [markdown]
