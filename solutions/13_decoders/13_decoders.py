@@ -13,7 +13,7 @@
 # bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine them into a decoder, and load the weights of SmolLM2 into it: 135 million parameters.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
-# an extension come on top.
+# an extension take about half an hour more.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
@@ -40,8 +40,8 @@ from coursekit.growing import run_cached, run_module, whole_numbers
 # %% [markdown]
 # ## 1 · Tokens from bytes
 #
-# The vocabulary of BERT (06) is built from letters: a word with a letter that is not in it becomes [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of
-# numbers from 0 to 255, so 256 tokens can represent any text, and nothing is unknown.
+# The vocabulary of BERT (06) is built from letters: a word that contains any other letter becomes [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of
+# numbers from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
 
 # %% tags=["demo"]
 for text in ("cell", "café", "細胞", "🧬"):
@@ -224,7 +224,7 @@ reveal("decoders.bytes_per_token", per_token["English"])
 pictures.fertility(lengths)
 
 # %% [markdown]
-# The figure shows one sentence in five languages. Whatever was rare in the tokenizer's training text needs more tokens, and so more time, more money and more of the context. Each digit is a token of its own here, because the
+# The figure shows one sentence in five languages. Text of a kind that was rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context. Each digit is a token of its own here, because the
 # pre-tokeniser never allows digits to be merged. One sentence per language shows that there is a difference, but not how large it usually is.
 
 # %% [markdown]
@@ -405,8 +405,8 @@ for kv_heads, numbers in cache_sizes.items():
     print(f"heads of keys and values: {kv_heads}; {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens in 16 bits")
 
 # %% [markdown]
-# Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) never does: it computes the same result one block of keys at a time. For each query it keeps only the highest score and the sum of exponentials so far, and
-# rescales its partial results when a higher score appears. This is the *online softmax* of Milakov and Gimelshein (2018):
+# Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) avoids this: it computes the same result one block of keys at a time. For each query it keeps only the highest score so far,
+# the sum of the exponentials and the weighted sum of the values; when a higher score appears, both sums are rescaled. This is an *online softmax* (Milakov and Gimelshein 2018):
 
 # %% tags=["demo"]
 def attend_in_blocks(
@@ -429,13 +429,13 @@ online_error = (attend_in_blocks(some_scores, some_values, 16) - some_scores.sof
 print(f"largest difference from the softmax over all keys at once: {online_error:.0e}")
 
 # %% [markdown]
-# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many users save memory in a second way: **paged attention** stores the cache in small blocks that need not be adjacent, so that little memory is
-# reserved in vain for texts of unknown length (Kwon et al. 2023).
+# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many users save memory in a second way: **paged attention** stores the cache in small blocks that need not be adjacent, so that memory is
+# allocated only as a text grows (Kwon et al. 2023).
 
 # %% [markdown]
 # ## 5 · A feed-forward layer with a gate
 #
-# Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one projection decides how much of another passes. With SiLU(x) = x · σ(x) as the activation of the gate, the layer is called **SwiGLU**:
+# Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one projection decides how much of another passes through. With SiLU(x) = x · σ(x) as the activation of the gate, the layer is called **SwiGLU**:
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
@@ -466,7 +466,7 @@ check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x", back_to=["x"
 # %% [markdown]
 # ## 6 · The whole decoder
 #
-# A layer is the pre-norm Block of 03 with the new parts. The next cell defines the layer, and the norm as a module. Read it once; it contains nothing new.
+# A layer has the structure of the pre-norm Block in 03, with the new parts. The next cell defines this layer, and the norm as a module. Read it once; it contains nothing new.
 
 # %%
 class RMSNorm(torch.nn.Module):
@@ -530,7 +530,7 @@ class Decoder(torch.nn.Module):
 check("decoders.decoder", lambda case: run_cached(Decoder, case, "ids", "other", gradient=["token.weight"]))
 
 # %% [markdown]
-# Published weights have names of their own. The next cell lists the corresponding part of your Decoder for each of them.
+# Published weights have names of their own. The next cell maps each of them to the corresponding part of your Decoder.
 
 # %%
 PLACES = {
@@ -643,16 +643,16 @@ for name, rate in speed.items():
 # notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoders-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer assigns the id i to a different piece of text. The model therefore receives the vectors of other tokens than those in the text, and its
-# predictions are decoded as other tokens, too. None of the five parts can be replaced freely, since the weights were learned together with them: rotary positions give other scores than learned ones, a layer norm subtracts a mean that RMSNorm keeps, and a gate needs a
+# It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer assigns the id i to a different piece of text. The model therefore receives vectors that belong to other tokens than those in the text, and its
+# predictions are decoded into the wrong tokens, too. None of the five parts can be replaced freely, since the weights were learned together with them: rotary and learned positions lead to different scores, a layer norm subtracts a mean that RMSNorm keeps, and a gate needs a
 # third matrix that does not exist. A part *can* be rewritten if the function stays the same. A norm's weight can be multiplied into the next matrix, and shared keys and values can be copied for each query head, which gives the same output with a larger cache. The opposite
 # direction, from many heads to few, needs further training (Ainslie et al. 2023 use 5 % of the original compute).
 #
 # *Marking: 1 point for the rows of the embedding table, which belong to tokens of the old tokenizer; 1 point for weights that were learned together with their parts, with one change that preserves the function (copied keys and values, a norm's weight multiplied into the next matrix, …) or one that requires training.*
 
 # %% [markdown]
-# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question into the format on which the model was tuned, and `generate` writes the answer. Here `load` has already loaded both, from the course's package instead of the
-# hub.
+# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question into the format on which the model was tuned, and `generate` writes the answer. Here `load` has already carried out the first step, with
+# the course's package instead of the hub.
 
 # %% tags=["demo"]
 # their_model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M-Instruct", dtype=torch.float32)
@@ -681,7 +681,7 @@ assistant = pipeline("text-generation", model=their_model, tokenizer=published)
 print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=False)[0]["generated_text"])
 
 # %% [markdown]
-# All of these settings come from 07. Whether the answers are *true* is a different question: 135 million parameters store few facts but produce fluent text.
+# You met all of these settings in 07. Whether the answers are *true* is a different question: 135 million parameters store few facts, even though the text is fluent.
 
 # %% [markdown]
 # ## 7 · Further: find the bug
@@ -798,7 +798,8 @@ experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] 
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
-# In each of the five runs the loss distributes the choices more evenly. Five runs do not show that it also reduces the error: because all groups are equally large, nothing forces a router to neglect an expert. In natural language, topics differ in size.
+# In each of the five runs the loss distributes the choices more evenly. Five runs do not show that it also reduces the error: because all groups are equally large, nothing forces a router to neglect an expert. In natural language, some
+# topics are far more frequent than others.
 
 # %% [markdown]
 # ## 9 · Decoders since 2018
@@ -867,7 +868,7 @@ display(decoders_table)
 # %% [markdown]
 # Between 2018 and 2023 nearly every column changes. From 2023 on, all models of this table have rotary positions, RMSNorm and a gate. The context has grown from LLaMA's 2,048 tokens to 202,752 and the training text from 1 to 36 trillion tokens.
 #
-# But we selected these models. The next cell searches the code of all decoders in the installed transformers library whose copyright begins in 2025 or later. A search for names is only approximate, so trust the fractions to within a few points.
+# But we chose which models to list. The next cell searches the code of all decoders in the installed transformers library whose copyright begins in 2025 or later. A search for names is only approximate, so trust the fractions only to within a few points.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import re
@@ -896,15 +897,15 @@ for idea, fraction in census.items():
     print(f"{fraction:4.0%}  {idea}")
 
 # %% [markdown]
-# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use **QK-norm**, which normalises queries and keys so that scores cannot grow without limit (Henry et al. 2020). Nearly half support a **sliding window**: in some layers a token attends
+# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use **QK-norm**, which normalises queries and keys and so keeps the scores from growing without limit (Henry et al. 2020). Nearly half support a **sliding window**: in some layers a token attends
 # only to the latest few thousand tokens.
 #
-# About one in six compresses keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five uses layers without attention matrices, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
+# About one in six compresses keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five has layers of a different kind, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
 
 # %% [markdown]
 # In the table, the cache per token assumes 16 bits per number and layers that keep every token. A layer with a sliding window needs only the latest tokens. In Mistral 7B this is every layer, in gpt-oss every second one, and in Gemma 3 five of six.
 #
-# Mixtral 8 × 7B has 46.7 billion parameters rather than 56, because its experts share one attention. Each token uses 12.9 billion of them (Jiang et al. 2024). DeepSeek-V3 uses 37 of 671 billion (DeepSeek-AI 2024) and GLM-5 40 of 744 (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to those.
+# Mixtral 8 × 7B has 46.7 billion parameters rather than 56, because the experts of a layer share its attention. Each token uses 12.9 billion of them (Jiang et al. 2024). DeepSeek-V3 uses 37 of 671 billion (DeepSeek-AI 2024) and GLM-5 40 of 744 (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to those.
 
 # %% [markdown]
 # The table contains only one model of 2026. The library has classes for others, but we could not compare their settings with their authors' publications. Look one up and add its row.
@@ -918,10 +919,10 @@ for idea, fraction in census.items():
 #
 # $$L(N, T) = E + \frac{A}{N^\alpha} + \frac{B}{T^\beta}$$
 #
-# E is the loss that no model can undercut, the entropy of the language. For real text it has to be fitted, too, and nobody can check the result. For our language we can compute it: it is the exact bound. The rest of the loss is the KL divergence between the language and the model.
+# E is the lowest loss that any model can reach: the entropy of the language. For real text, E is fitted as well, and nobody can check the result. For our language we can compute it exactly; it is the bound of the earlier notebooks. The loss above it is the KL divergence between the language and the model.
 
 # %% [markdown]
-# GPTs of four sizes were trained on its sentences about prisons, biology and phones, which contain 486 words. Five lengths of training and three seeds make 60 runs (`python -m experiments scaling`). Every sentence is new. The learning rate rises and falls within each run. Its peak is the best of four values
+# GPTs of four sizes were trained on sentences of our language about prisons, biology and phones, with 486 different words. Together with five lengths of training and three seeds, this makes 60 runs (`python -m experiments scaling`). Every sentence is new. The learning rate rises and falls within each run. Its peak is the best of four values
 # for each size, tried at one length with another seed. Other lengths might need another peak, which would bend the law.
 #
 # The shortest runs do not follow a power law yet, so we leave them out of the fit.
@@ -987,12 +988,12 @@ for name, ratios in corner.items():
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss of each size keeps falling up to the longest training. There the smallest model is behind, and the two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn enough.
+# On the left, the loss of each size keeps falling up to the longest training. After that, the smallest model is behind, and the two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn enough.
 
 # %% [markdown]
-# From the shorter runs the law predicts the longest ones better, in each seed, than the assumption of *no further gain*. That baseline is easy to beat. When only the longest run of the largest model is left out, the law predicts too low a loss in each seed. It is no better than the assumption *as good as the next smaller model*.
+# Fitted to the shorter runs, the law predicts the longest ones better than the assumption of *no further gain*, in each seed. That baseline is easy to beat. When only the longest run of the largest model is left out, the law predicts too low a loss in each seed. It is no better than the assumption *as good as the next smaller model*.
 #
-# The law is also approximate: on average it misses its runs by 13 %. The largest model is ahead of each smaller one by more nats after few tokens than after many. A sum cannot express this: in the law, the difference between two sizes is the same after any number of tokens.
+# The law is also approximate: on average it misses its runs by 13 %. The largest model is ahead of each smaller one by more nats after few tokens than after many. A sum of two terms cannot express this: in the law, the difference between two sizes is the same after any number of tokens.
 
 # %% [markdown]
 # **Sources say.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) make both 3.2 times as large (0.50). They matched the learning-rate schedule to the length of each run, as we do. Another part of the difference is that Kaplan et al. did not count embeddings (Pearce and Song 2024).
@@ -1057,7 +1058,7 @@ own.load_state_dict(exact)
 pictures.four_bits(four_bits, loaded_loss.mean())
 
 # %% [markdown]
-# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need more scales: 16 bits for each scale add 1 bit per weight to blocks of 16, but 0.03 to blocks of 576. The loaded weights had already been rounded to four bits by another rule, with a scale and a minimum
+# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need more scales: a scale of 16 bits adds 1 bit per weight in blocks of 16, but only 0.03 in blocks of 576. The loaded weights had already been rounded to four bits by another rule, with a scale and a minimum
 # for each block, so we measure the cost of a second rounding.
 #
 # Between blocks of 16 and 64 these texts show no difference. But every size costs something (95 % intervals over 32 texts), and blocks of 576 weights, a whole row of most matrices, cost more than blocks of 16.
@@ -1068,7 +1069,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # %% [markdown]
 # ## Summary
 #
-# - Bytes leave nothing unknown; merges are applied in the order in which they were learned.
+# - With bytes, no text contains an unknown token; merges are applied in the order in which they were learned.
 # - RMSNorm divides by the root mean square: it is layer norm without the mean and the shift.
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is three times smaller.
