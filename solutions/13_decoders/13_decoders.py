@@ -1058,8 +1058,8 @@ own.load_state_dict(exact)
 pictures.four_bits(four_bits, loaded_loss.mean())
 
 # %% [markdown]
-# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need more scales: a scale of 16 bits adds 1 bit per weight in blocks of 16, but only 0.03 in blocks of 576. The loaded weights had already been rounded to four bits by another rule, with a scale and a minimum
-# for each block, so we measure the cost of a second rounding.
+# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need more scales: a scale of 16 bits adds 1 bit per weight in blocks of 16, but only 0.03 in blocks of 576. The loaded weights had already been rounded to four bits by another rule (Q4_1: a scale and a minimum
+# for each block), so we measure the cost of a second rounding.
 #
 # Between blocks of 16 and 64 these texts show no difference. But every size costs something (95 % intervals over 32 texts), and blocks of 576 weights, a whole row of most matrices, cost more than blocks of 16.
 
