@@ -149,7 +149,7 @@ def groups(heads: int, kv_heads: int) -> None:
                 fontsize=9,
                 bbox={"boxstyle": "round", "fc": LIGHT_ORANGE, "lw": 0},
             )
-        ax.set_title(f"{name}: {heads} query, {count} key heads", fontsize=9)
+        ax.set_title(f"{name}: {heads} query, {count} key head{'s' if count > 1 else ''}", fontsize=9)
         ax.set(xlim=(-0.7, heads - 0.3), ylim=(-0.3, 1.3))
         ax.axis("off")
     show(
