@@ -988,7 +988,7 @@ for name, ratios in corner.items():
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss of each size keeps falling up to the longest training. After that, the smallest model is behind, and the two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn enough.
+# On the left, the loss of each size keeps falling. After the longest training the smallest model is behind, and the two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn enough.
 
 # %% [markdown]
 # Fitted to the shorter runs, the law predicts the longest ones better than the assumption of *no further gain*, in each seed. That baseline is easy to beat. When only the longest run of the largest model is left out, the law predicts too low a loss in each seed. It is no better than the assumption *as good as the next smaller model*.
