@@ -9,20 +9,20 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers to be imitated, and on pairs of answers of which
-# one was liked better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
+# A **base model** continues text: after a question it may generate another question. An assistant answers. Two kinds of training lead from one to the other: on answers to imitate, and on pairs of answers
+# of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and how much of the language a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - train a model on answers alone, and pack conversations without mixing them;
-# - tune with a low-rank change, and merge it into the weights;
-# - write DPO, and say what the best policy is that it looks for;
-# - read an assistant's score with doubt.
+# - train a model on answers only, and pack conversations without mixing them;
+# - fine-tune with a low-rank update and merge it into the weights;
+# - implement DPO, and state the policy that it approximates;
+# - read an assistant's score critically.
 
 # %%
 import torch
@@ -44,11 +44,11 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# The course's GPT (07) has only seen plain sentences. Our question to it: the first four words of a sentence, then [SEP]. The answer: the sentence's topic, in one word, then [EOS]. Nobody can always know the topic from
-# four words, but the language is ours: p(topic | beginning) is known exactly, and so is the share of right answers that the best possible assistant reaches.
+# The GPT of notebook 07 has been trained on plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP], the answer of the topic in one word and [EOS]. Four words do not always determine the
+# topic. In our language, however, p(topic | beginning) is known exactly, and so is the accuracy of the best possible assistant.
 
 # %% tags=["demo"]
-predict("assistant.best_possible", ...)         # which share of topics (of 23) can be told from four words?
+predict("assistant.best_possible", ...)         # the best possible accuracy (0 to 1), with 23 topics and four words
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import numpy as np
@@ -66,22 +66,25 @@ with torch.no_grad():
     written = base(tests.asked[:4]).logits[:, -1].argmax(dim=-1)
 for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
     print(" ".join(language.vocabulary[i] for i in row[:6]), "→", language.vocabulary[word], f"(answer: {language.vocabulary[row[6]]})")
-print(f"right: {base_right:.1%}; always the most frequent topic: {frequent:.1%}; best possible: {tests.best.mean():.1%}")
+print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {frequent:.1%}; best possible {tests.best.mean():.1%}")
 
 # %% [markdown]
-# The base model has never seen [SEP]: what it writes behind it is no answer at all. **Supervised fine-tuning** (SFT) goes on with the training of 07, on conversations. One thing changes: the loss counts the assistant's tokens
-# alone. What users write is read, and not imitated.
+# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training of 07, now on conversations. Usually one thing changes: only the assistant's tokens count in the loss. The
+# model reads what users write but is not trained to imitate it.
 
 # %% [markdown]
-# ## 2 · Labels for the answer only
+# ## 2 · Labels for the answers only
+#
+# A conversation consists of turns, each with a **role**. The **system prompt**, a turn before the first question, gives instructions for the whole conversation. A **tool call** is text in an agreed format: a program runs the tool and
+# inserts the result (Schick et al. 2023). For **structured output**, tokens that would violate a format such as JSON are masked before sampling (Willard and Louf 2023).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
-    """The ids of a conversation in one row, and its labels.  (difficulty ●○○, 4 minutes)
+    """The ids of a conversation as one sequence, and their labels.  (difficulty ●○○, 4 minutes)
 
-    A turn is a role ("system", "user" or "assistant") and its ids, the turn's end token among them. Labels are the ids
-    themselves in every turn of the assistant, and −100 elsewhere. They are not shifted: the loss does that. Make new
-    lists; those in `turns` stay as they are.
+    A turn consists of a role ("system", "user" or "assistant") and its ids, including the end-of-turn token. The labels
+    equal the ids in every turn of the assistant and are −100 elsewhere. Do not shift them: the loss does that. Build new
+    lists and leave those in `turns` unchanged.
     """
     ### BEGIN SOLUTION
     ids, labels = [], []
@@ -95,18 +98,19 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
 check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(case)))
 
 # %% [markdown]
-# Conversations are short and rows are long. **Packing** puts several into one row instead of padding. Then three things must not cross a boundary: a label, the attention, and, with a learned table as in 07, the count of positions. (Rotary positions, 13, could count on: with the attention cut, only distances inside a conversation matter.)
+# Conversations are much shorter than the sequences a model can process. **Packing** concatenates several of them into one sequence instead of padding each. Three things must not cross the boundary between two conversations: labels, attention and, with learned positions as in 07, the numbering of positions.
+# (Rotary positions (13) may continue: once attention stays inside a conversation, only the distances within it matter.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
-    """Conversations one behind the other in rows of `length` tokens.  (difficulty ●●●, 9 minutes)
+    """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 9 minutes)
 
-    A conversation is what sft_labels gives, at most `length` long. They stay in order: one that no longer fits into the
-    row begins the next. Four tables come back, by name:
-    ids         0 where the row is empty;
-    labels      −100 where it is empty, and at the first token of each conversation, before which nothing stands;
-    positions   0, 1, 2, … in each conversation anew; 0 where the row is empty;
-    segments    1 for the first conversation of a row, 2 for the second, …; 0 where the row is empty.
+    A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
+    conversation that does not fit into the current row starts the next. Return four tables by name:
+    ids         0 in empty positions;
+    labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
+    positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
+    segments    1 for the first conversation of a row, 2 for the second, …; 0 in empty positions.
     """
     ### BEGIN SOLUTION
     names = ("ids", "labels", "positions", "segments")
@@ -129,13 +133,13 @@ check("assistant.pack", lambda case: pack(conversations_of(case), case["length"]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_packed(model, rows: dict[str, Tensor], apart: bool) -> Float[Tensor, "rows T V"]:
-    """The GPT on packed rows; `apart`: a token sees its own conversation, and counts its places from there."""
+    """The GPT's logits for packed rows; if `apart`, attention stays in a conversation, and positions restart there."""
     T = rows["ids"].shape[1]
     keep = torch.ones(T, T, dtype=torch.bool).tril()[None]
     if apart:
         keep = keep & (rows["segments"][:, :, None] == rows["segments"][:, None])
-    places = rows["positions"] if apart else torch.arange(T)
-    x = model.token(rows["ids"]) + model.position.weight[places]
+    positions = rows["positions"] if apart else torch.arange(T)
+    x = model.token(rows["ids"]) + model.position.weight[positions]
     for layer in model.layers:
         x = layer(x, keep)
     return model.norm(x) @ model.token.weight.T
@@ -146,10 +150,10 @@ with torch.no_grad():
     alone = torch.cat([base(torch.tensor([ids])).logits[0] for ids, _ in two])
     packing_error = {
         name: (run_packed(base, rows, apart)[0, : len(alone)] - alone).abs().max().item()
-        for name, apart in (("packed, with boundaries", True), ("packed, all in one", False))
+        for name, apart in (("packed, with boundaries", True), ("packed, without boundaries", False))
     }
 for name, error in packing_error.items():
-    print(f"{name}: logits differ from those of each conversation alone by up to {error:.0e}")
+    print(f"{name}: logits differ from those of the separate conversations by up to {error:.0e}")
 segments = rows["segments"][0].numpy()
 pictures.packed(
     [language.vocabulary[i] for i in rows["ids"][0].tolist()], (rows["labels"][0] != -100).tolist(),
@@ -157,25 +161,24 @@ pictures.packed(
 )
 
 # %% [markdown]
-# With segments and positions of its own, each conversation gets the logits that it gets alone, up to rounding. Without them nothing raises an error, and the second conversation is answered in the light of the first.
-# trl, a library, packed that way for long (issue 1230).
+# With its own segment and positions, each conversation gets the same logits as on its own, up to rounding. Without them no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations in this way for a long time (issue 1230).
 
 # %% [markdown]
-# ## 3 · A change of low rank
+# ## 3 · A low-rank update
 #
-# Full fine-tuning moves every weight, and each task needs its own copy of the model. Hu et al. (2022) freeze the model and learn a *change* of each matrix, of low rank: **LoRA**. With W of size out × in, the change is B A, where A is
-# rank × in and B is out × rank. It is scaled by α / rank, so that its size depends less on the rank (Kalajdzievski 2023 argues for the root of the rank).
+# Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and learns a low-rank *update* of each matrix. For W of shape (out, in) the update is B A, with A of shape (rank, in) and B of shape (out, rank). It
+# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes the square root of the rank instead.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.low_rank(inputs=64, outputs=64, rank=4)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-lora_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LoRALinear(torch.nn.Module):
-    """A linear layer that stays as it is, and a change of low rank beside it.  (difficulty ●●○, 8 minutes)
+    """A frozen linear layer with a trainable low-rank update.  (difficulty ●●○, 8 minutes)
 
-    parts     base: the layer that is given, frozen (its parameters ask for no gradient); A: (rank, in) and
-              B: (out, rank), parameters of this module; scale: the number alpha / rank. A begins with small
-              random numbers, B with zeros.
+    parts     base: the given layer, frozen (its parameters require no gradient); A: (rank, in) and
+              B: (out, rank), parameters of this module; scale: the number alpha / rank. Initialise A with small
+              random numbers and B with zeros.
     forward   base(x) + scale · B A x, for x of shape (…, in).
     """
 
@@ -196,15 +199,15 @@ class LoRALinear(torch.nn.Module):
 check("assistant.lora_linear", lambda case: try_lora(LoRALinear, case))
 
 # %% [markdown]
-# When the training is over, the change can be added to the matrix. Then the tuned model is as fast as before.
+# After training, the update can be added to the weight matrix. The merged model is as fast as the original.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @torch.no_grad()
 def merge(layer: LoRALinear) -> torch.nn.Linear:
-    """A plain linear layer that gives what `layer` gives.  (difficulty ●●○, 4 minutes)
+    """A plain linear layer with the same output as `layer`.  (difficulty ●●○, 4 minutes)
 
-    Its weight is W + scale · B A; its bias is base's, or none where base has none. `layer` and its base stay as
-    they are: to be merged again, they must not hold the change already.
+    Its weight is W + scale · B A. It has the bias of the base, or none if the base has none. Leave `layer` and its
+    base unchanged; otherwise a second merge would add the update again.
     """
     ### BEGIN SOLUTION
     base = layer.base
@@ -219,7 +222,7 @@ def merge(layer: LoRALinear) -> torch.nn.Linear:
 check("assistant.merge", lambda case: try_merge(LoRALinear, merge, case))
 
 # %% [markdown]
-# Live: LoRA of rank 8 on every linear layer of the GPT, 2,048 questions, 200 steps.
+# We now train LoRA of rank 8 in every linear layer of the GPT: 200 steps on 2,048 questions.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -229,13 +232,13 @@ import numpy as np
 from coursekit import instructions, small
 
 def answer_loss(model, questions) -> Float[Tensor, ""]:
-    """The loss on answers alone, by your sft_labels: [BOS] beginning [SEP] is the user's, the answer and [EOS] the assistant's."""
+    """The loss on answers only, with your sft_labels: the user writes up to [SEP], the assistant the answer and [EOS]."""
     pairs = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in questions.ids.tolist()]
     ids, labels = (torch.tensor(part) for part in zip(*pairs))
     return cross_entropy(model(ids).logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
 
 def prepared(method: str):
-    """The trained GPT, ready for a way of tuning: "full", "last layer" or "LoRA 4" (rank 4, on every linear layer)."""
+    """The pre-trained GPT, prepared for a method: "full", "last layer" or, say, "LoRA 4" (rank 4, in every linear layer)."""
     torch.manual_seed(0)
     model = small.load("gpt").train()
     if method == "last layer":
@@ -250,7 +253,7 @@ def prepared(method: str):
     return model
 
 def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32) -> list[float]:
-    """Adam with a short warm-up and a linear decay, over shuffled batches of the questions; the loss at each step."""
+    """Train with AdamW, a short warm-up and linear decay on shuffled batches; returns the loss of each step."""
     learning = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -271,7 +274,7 @@ def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32)
     return losses
 
 def tune(method: str, lr: float, seed: int, labels: int = 2048, steps: int = 200) -> dict[str, float]:
-    """Points and nats: right answers among 2,000 new questions, and what plain sentences cost above the bound."""
+    """Accuracy on 2,000 new questions after tuning, and nats per word above the bound on plain sentences."""
     model = prepared(method)
     torch.manual_seed(seed)
     for module in model.modules():
@@ -301,16 +304,16 @@ with torch.no_grad():
     merged_model = instructions.with_layers(deepcopy(live), LoRALinear, merge)
     merged_error = (merged_model(tests.asked[:200]).logits - tuned_logits).abs().max().item()
 base_paid = instructions.above_bound(base)
-print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; {learning:,} of {sum(w.numel() for w in base.parameters()):,} numbers learn")
-print(f"right {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
-print(f"plain sentences, nats per word above the bound: {base_paid:.2f} → {live_paid:.2f}")
-print(f"merged: logits differ by up to {merged_error:.0e}")
+print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; trainable parameters: {learning:,}, the GPT has {sum(w.numel() for w in base.parameters()):,}")
+print(f"accuracy {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
+print(f"nats per word above the bound on plain sentences: {base_paid:.2f} → {live_paid:.2f}")
+print(f"after merging, logits differ by up to {merged_error:.0e}")
 
 # %% [markdown]
-# The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is catastrophic forgetting (09), and here it is counted in nats.
+# The model now answers, and merging leaves its logits unchanged. The third line is the price: on plain sentences, the loss is much further above the bound, the entropy of the language, than before. This is catastrophic forgetting (09), measured here in nats.
 
 # %% [markdown]
-# **The same in two lines**, with PEFT, the library (Mangrulkar et al. 2022):
+# **The same in two lines** with the library PEFT (Mangrulkar et al. 2022):
 
 # %% tags=["demo"]
 from peft import LoraConfig, get_peft_model
@@ -319,11 +322,11 @@ theirs = get_peft_model(small.load("gpt"), LoraConfig(r=8, lora_alpha=16, target
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ours = prepared("LoRA 8")
-with torch.no_grad():                                        # the same beginning for both
-    for place, weight in theirs.named_parameters():
-        if "lora_" in place:
-            layer = ours.get_submodule(place.removeprefix("base_model.model.").partition(".lora_")[0])
-            weight.copy_(layer.A if "lora_A" in place else layer.B)
+with torch.no_grad():                                        # the same initial weights for both
+    for path, weight in theirs.named_parameters():
+        if "lora_" in path:
+            layer = ours.get_submodule(path.removeprefix("base_model.model.").partition(".lora_")[0])
+            weight.copy_(layer.A if "lora_A" in path else layer.B)
 peft_losses, peft_counts = {}, {}
 for name, model in {"yours": ours, "PEFT": theirs}.items():
     learning_here = [weight for weight in model.parameters() if weight.requires_grad]
@@ -335,13 +338,15 @@ for name, model in {"yours": ours, "PEFT": theirs}.items():
         loss.backward()
         optimiser.step()
         peft_losses[name].append(loss.item())
-    print(f"{name}: {peft_counts[name]:,} numbers learn; five losses {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
+    print(f"{name}: {peft_counts[name]:,} trainable parameters; losses of five steps {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
 
 # %% [markdown]
-# ## 4 · Points against nats
+# ## 4 · Accuracy against forgetting
 #
-# LoRA "learns less and forgets less", say Biderman et al. (2024) of large models. Is it so here? Full tuning, the last layer alone and LoRA of five ranks each tried three learning rates with one seed (left). Then three seeds at one rate for each: the lowest that came within a
-# point of the best on validation questions (right); for full tuning, three seeds one rate lower, too. **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
+# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we then ran three seeds at the lowest rate within
+# one point of the best validation accuracy (right), and full tuning also at the next lower rate.
+#
+# **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
 # %% tags=["demo"]
 predict("assistant.lora_forgets_less", ...)
@@ -355,30 +360,30 @@ from coursekit.intervals import mean_and_half
 tuning = read_table("results/assistant_tuning.csv")
 tuning["forgotten"] = tuning["above_bound"] - base_paid
 swept = tuning[tuning["seed"] == 0]
-RATE = {                                             # the lowest that comes within a point of the best on validation questions
+RATE = {                                             # the lowest within one point of the best validation accuracy
     method: runs.loc[runs["validation"] >= runs["validation"].max() - 0.01, "lr"].min() for method, runs in swept.groupby("method", sort=False)
 }
 over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), runs in tuning.groupby(["method", "lr"], sort=False) if len(runs) > 1}
 at_rate = {method: over_seeds[f"{method}, {lr:g}"] for method, lr in RATE.items()}
-lower = over_seeds["full, 0.001"]                    # full tuning, one rate lower than the chosen one
+lower = over_seeds["full, 0.001"]                    # full tuning at the rate below the chosen one
 reveal("assistant.lora_forgets_less", float(at_rate["LoRA 16"]["forgotten"].mean() < at_rate["full"]["forgotten"].mean()))
-print(f"{'':>22}{'numbers that learn':>20}{'rate':>8}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 %)")
-for name, runs in {**at_rate, "full, one rate lower": lower}.items():
+print(f"{'':>22}{'trainable parameters':>22}{'learning rate':>15}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 % intervals)")
+for name, runs in {**at_rate, "full, lower rate": lower}.items():
     (points, points_half), (nats, nats_half) = mean_and_half(100 * (runs["right"] - base_right)), mean_and_half(runs["forgotten"])
-    print(f"{name:>22}{runs['parameters'].iloc[0]:>20,}{runs['lr'].iloc[0]:>8g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
+    print(f"{name:>22}{runs['parameters'].iloc[0]:>22,}{runs['lr'].iloc[0]:>15g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At these rates LoRA of rank 16 answers as much as full tuning, within the intervals, and forgets less, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA in each of the three seeds. So "which forgets less" has no answer
-# without the rate and the points beside it.
+# At the chosen rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA with each of the three seeds. Which method forgets less therefore depends on
+# the learning rates that are compared.
 #
-# Rank 1 answers less than rank 16 at every rate that was tried. Its best rate is the highest one, so a higher rate or more steps might help it. With 2,048 questions and 200 steps, all stay below the best possible.
+# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest, so a higher one or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
 
 # %% [markdown]
-# ## 5 · Which answer is better
+# ## 5 · Which answer is better?
 #
-# For most questions nobody can write down *the* answer, but people can say which of two they like better. Suppose each answer has a **reward** r, and the first is preferred with the probability σ(r₁ − r₂) (Bradley and Terry 1952). What should the model, now called a **policy** π, become? Much reward, without going far from what it was, the
-# **reference**:
+# For most questions nobody can write down *the* correct answer, but people can say which of two answers they prefer. Suppose that each answer has a **reward** r, and that the first is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a high reward
+# without moving far from the model it was before, the **reference**:
 #
 # $$\max_\pi \; \mathbb{E}_\pi[r] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\text{ref}) \qquad\Rightarrow\qquad \pi^*(y) \propto \pi_\text{ref}(y)\, e^{r(y)/\beta}$$
 
