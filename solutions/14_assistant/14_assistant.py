@@ -12,7 +12,7 @@
 # A **base model** continues text: after a question it may generate another question. An assistant answers. Two kinds of training lead from one to the other: on answers to imitate, and on pairs of answers
 # of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and how much of the language a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 75 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
@@ -589,8 +589,6 @@ pictures.frontier(preferences, best_curve)
 #
 # SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). After "Review: … Sentiment:", its score is log p(" positive") − log p(" negative"); above 0 it
 # judges *positive*. Accuracy depends on this **threshold**. The order of the scores does not: the fraction of pairs in the right order is the area under the ROC curve (AUC).
-#
-# A model that grades the answers of other models is called an **LLM as a judge**. Asked which of two answers is better, such models often favour the first (**position bias**, Zheng et al. 2023): ask in both orders, and report Cohen's κ with human judgements (11).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
@@ -719,6 +717,9 @@ pictures.questions_asked(by_question, int(is_test.sum()))
 # every review, yet its order is better than that of questions 2, 6 and 7.
 #
 # The accuracy with one prompt is a single draw. Report several prompts with an interval over them (the diamonds), together with the AUC.
+
+# %% [markdown]
+# Models also grade the answers of other models (**LLM as a judge**). Asked which of two answers is better, they often favour the one shown first (**position bias**, Zheng et al. 2023). So ask in both orders, and report the agreement with people, for instance Cohen's κ (11).
 
 # %% [markdown]
 # **The leak.** Text from the web contains public tests with their answers. We can reproduce this **contamination** exactly: we train the GPT on 512 questions, some of which are taken from a test, and evaluate it on this test and on another one. The best possible score is known.
