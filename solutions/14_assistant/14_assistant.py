@@ -10,7 +10,7 @@
 # # 14 · From base model to assistant
 #
 # A **base model** continues text: after a question it may generate another question. An assistant answers. Two kinds of training lead from one to the other: on answers to imitate, and on pairs of answers
-# of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and how much of the language a model forgets.
+# of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 75 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
 #
@@ -22,7 +22,7 @@
 # - train a model on answers only, and pack conversations without mixing them;
 # - fine-tune with a low-rank update and merge it into the weights;
 # - implement DPO, and state the policy that it approximates;
-# - read an assistant's score critically.
+# - interpret an assistant's score critically.
 
 # %%
 import torch
@@ -44,7 +44,7 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# The GPT of notebook 07 has been trained on plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP], the answer of the topic in one word and [EOS]. Four words do not always determine the
+# The GPT of notebook 07 has been trained on plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
 # topic. In our language, however, p(topic | beginning) is known exactly, and so is the accuracy of the best possible assistant.
 
 # %% tags=["demo"]
@@ -98,7 +98,7 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
 check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(case)))
 
 # %% [markdown]
-# Conversations are much shorter than the sequences a model can process. **Packing** concatenates several of them into one sequence instead of padding each. Three things must not cross the boundary between two conversations: labels, attention and, with learned positions as in 07, the numbering of positions.
+# Conversations are much shorter than the sequences a model can process. **Packing** concatenates several of them into one sequence instead of padding each. Neither labels nor attention may cross the boundary between two conversations, and learned positions (07) have to restart there.
 # (Rotary positions (13) may continue: once attention stays inside a conversation, only the distances within it matter.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -310,7 +310,7 @@ print(f"nats per word above the bound on plain sentences: {base_paid:.2f} → {l
 print(f"after merging, logits differ by up to {merged_error:.0e}")
 
 # %% [markdown]
-# The model now answers, and merging leaves its logits unchanged. The third line is the price: on plain sentences, the loss is much further above the bound, the entropy of the language, than before. This is catastrophic forgetting (09), measured here in nats.
+# The model now answers, and merging leaves its logits unchanged. The third line is the price: the loss on plain sentences now lies much further above the bound, the entropy of the language. This is catastrophic forgetting (09), measured here in nats.
 
 # %% [markdown]
 # **The same in two lines** with the library PEFT (Mangrulkar et al. 2022):
@@ -377,7 +377,7 @@ pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 # At the chosen rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA with each of the three seeds. Which method forgets less therefore depends on
 # the learning rates that are compared.
 #
-# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest, so a higher one or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
+# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest, so a higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
 
 # %% [markdown]
 # ## 5 · Which answer is better?
@@ -404,7 +404,7 @@ def best_policy(
 check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
 
 # %% [markdown]
-# Suppose that annotators like long words: each letter earns half a point. The assistant continues a prompt by two words. There are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
+# Suppose that annotators like long words: each letter earns half a point. The assistant continues a prompt with two words. There are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reference, reference_tables = instructions.reference()
@@ -424,9 +424,9 @@ pictures.best_by_beta(best_rows)
 # we want, and β determines how far the policy follows it: **over-optimisation** (Gao et al. 2023).
 
 # %% [markdown]
-# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on such comparisons. The language model then generates answers and is moved towards higher reward. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
+# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then generates answers and is updated towards higher reward, while it is kept near the reference. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
 #
-# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solve π* for the reward: r(y) = β log(π*(y) / π_ref(y)) plus a constant, which is the same for both answers and cancels in σ(r₁ − r₂). Replace π* by the model that is trained; the loss then depends only on log-probabilities of answers.
+# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solve π* for the reward: r(y) = β log(π*(y) / π_ref(y)) plus a constant, which is the same for both answers and cancels in σ(r₁ − r₂). Replace π* by the model being trained; the loss then depends only on log-probabilities of answers.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
@@ -569,8 +569,8 @@ for name, changes in displaced.items():
     print(f"log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average, lower in {(changes < 0).mean():.0%} of the pairs")
 
 # %% [markdown]
-# After DPO, most of the *chosen* answers are less probable than before, though the reward has grown. This is **likelihood displacement** (Razin et al. 2024): the loss only asks that the rejected answers fall further. It need not be harmful. π* also lowers the chosen answers on average, because it raises longer words that
-# occur in no pair.
+# After DPO, most of the *chosen* answers are less probable than before, though the reward has grown. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the rejected answers fall further. It need not be harmful: π* also lowers the chosen answers on average, because it moves probability
+# to still longer words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 preferences = read_table("results/assistant_preferences.csv")
@@ -579,10 +579,10 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# The smaller β is, the higher the reward and the distance to the reference, with each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the reference generated the comparisons, hardly ever "championships championships", and the
-# loss does not depend on what no pair contains.
+# The smaller β is, the higher the reward and the distance to the reference, with each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the comparisons come from the reference, which hardly ever generates
+# "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3 the best policy is very close to the reference. From 2,000 noisy comparisons DPO moves further than π*, and ends no closer to π* than the reference was, within the interval. All runs use the same learning rate.
+# At β = 3 the best policy is very close to the reference. From 2,000 noisy comparisons DPO moves further from the reference than π*, and ends no closer to π* than the reference was, within the interval. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
@@ -640,7 +640,7 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
 # - LoRA: your LoRALinear on SmolLM2's queries and values, trained on 128 reviews for two epochs;
 # - MiniLM, an encoder: fully fine-tuned on as many reviews for four epochs (09).
 #
-# What is trained was trained with three seeds and one learning rate, fixed in advance. This takes minutes, so the results are recorded (`python -m experiments assistant_reviews`).
+# The two trained models have three seeds each and one learning rate, fixed in advance. This takes minutes, so the results are recorded (`python -m experiments assistant_reviews`).
 #
 # **Predict:** how much accuracy does LoRA add to zero-shot (as a fraction)?
 
@@ -684,17 +684,17 @@ pictures.judged_reviews(summary, per_run)
 # LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of the time to train and an eighth to judge.
 
 # %% [markdown]
-# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy, because they shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as with no examples, within the
+# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as with no examples, within the
 # interval of the difference (not drawn).
 #
-# Each result holds for one learning rate, and for a question that suits SmolLM2 particularly well, as we see next.
+# All this holds for one learning rate per method, and for a question that suits SmolLM2 particularly well, as we see next.
 
 # %% [markdown]
 # ## 7 · What a score hides
 #
 # **The prompt.** We ask SmolLM2 about the same reviews in eight ways, without any training.
 #
-# **Predict:** how far is the accuracy of the best question above that of the worst (as a fraction)?
+# **Predict:** how much higher is the accuracy of the best question than that of the worst (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.questions_apart", ...)
@@ -722,7 +722,7 @@ pictures.questions_asked(by_question, int(is_test.sum()))
 # Models also grade the answers of other models (**LLM as a judge**). Asked which of two answers is better, they often favour the one shown first (**position bias**, Zheng et al. 2023). So ask in both orders, and report the agreement with people, for instance Cohen's κ (11).
 
 # %% [markdown]
-# **The leak.** Text from the web contains public tests with their answers. We can reproduce this **contamination** exactly: we train the GPT on 512 questions, some of which are taken from a test, and evaluate it on this test and on another one. The best possible score is known.
+# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known: we train the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another one.
 #
 # Questions leak in two ways: verbatim, or with one of the four words changed and the same answer ("earlier the pitchers were" for "yesterday the pitchers were").
 
@@ -756,7 +756,7 @@ for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_chan
 pictures.leaked(leaks)
 
 # %% [markdown]
-# If the training set contains the whole test, the model is correct on 99 % of it after 16 epochs. Nobody *can* know more than about three of four answers, so a score so far above the best possible shows memory, not knowledge. On the other test we detect no gain. After 4 epochs the leaked test gains as well, but
+# If the training set contains the whole test, the model is correct on 99 % of it after 16 epochs. Nobody *can* know more than about three in four answers, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the leaked test gains as well, but
 # stays below the best possible with each of the three seeds; only the other test then reveals the leak. For real tests the bound is unknown, and a score of 99 % looks like success.
 
 # %% [markdown]
