@@ -44,7 +44,46 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# The GPT of notebook 07 has been trained on plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
+# We put the same question to two models of 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
+
+# %% tags=["demo"]
+YOUR_QUESTION = "Why is the sky blue?"               # change it
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.models import load as load_pretrained
+from coursekit.novels.shipped import load_gpt as load_novels_gpt
+
+print("This takes about ten seconds.")
+novels, subwords = load_novels_gpt()
+smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
+
+@torch.no_grad()
+def continued(text: str, tokens: int = 30) -> str:
+    """The text continued by the base model, sampled at temperature 0.8."""
+    ids, draws = subwords.encode(text, add_special_tokens=False).ids, torch.Generator().manual_seed(0)
+    given = [subwords.token_to_id("[BOS]"), *ids]
+    for _ in range(tokens):
+        logits = novels(torch.tensor([given])).logits[0, -1]
+        logits[: subwords.token_to_id("[SEP]") + 1] = -torch.inf
+        given.append(torch.multinomial((logits / 0.8).softmax(dim=-1), 1, generator=draws).item())
+    return subwords.decode(given[len(ids) + 1 :])
+
+@torch.no_grad()
+def answered(question: str, tokens: int = 40) -> str:
+    """The assistant's answer to a question in its chat template, by greedy decoding."""
+    turns = [{"role": "user", "content": question}]
+    prompt = smol.tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+    ids = smol.model.generate(**prompt, max_new_tokens=tokens, do_sample=False, pad_token_id=smol.tokenizer.eos_token_id)
+    return smol.tokenizer.decode(ids[0, prompt.input_ids.shape[1] :], skip_special_tokens=True)
+
+both = {question: (continued(question), answered(question)) for question in ("What is the capital of France?", YOUR_QUESTION)}
+for question, (by_base, by_assistant) in both.items():
+    print(f"\n{question}\n  base model: {by_base} …\n  assistant: {by_assistant}")
+
+# %% [markdown]
+# The base model continues the question as a novel would; the assistant answers it. On the generated language we can measure exactly what the training between the two gains and costs.
+#
+# Our small GPT (07) has been trained on its plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
 # topic. In our language, however, p(topic | beginning) is known exactly, and so is the accuracy of the best possible assistant.
 
 # %% tags=["demo"]

@@ -15,6 +15,11 @@ def above_zero(values) -> bool:
     return mean - half > 0
 
 
+def test_the_base_model_continues_a_question_and_the_assistant_answers_it(measured):
+    by_base, by_assistant = measured["both"]["What is the capital of France?"]
+    assert "Paris" in by_assistant and "paris" not in by_base.lower()
+
+
 def test_a_base_model_does_not_answer_and_nobody_always_can(measured):
     assert measured["base_right"] < measured["frequent"] < measured["tests"].best.mean() < 0.9
 
