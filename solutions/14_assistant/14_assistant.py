@@ -12,7 +12,7 @@
 # A **base model** continues text: after a question it may generate another question. An assistant answers. Two kinds of training lead from one to the other: on answers to imitate, and on pairs of answers
 # of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 75 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
@@ -142,7 +142,7 @@ check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(c
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
-    """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 9 minutes)
+    """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
     A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
     conversation that does not fit into the current row starts the next. Return four tables by name:
