@@ -45,7 +45,7 @@ def way() -> None:
     ax.set(xlim=(-0.1, 9.1), ylim=(0, 2.1))
     ax.axis("off")
     show(figure, alt="Four steps, each with its data and its loss or evaluation: " + "; ".join(
-        f"{name}: {' '.join(data.split())}; {' '.join(judged.split())}" for name, data, judged in steps
+        f"{name} ({' '.join(data.split())}; {' '.join(judged.split())})" for name, data, judged in steps
     ) + ".")  # fmt: skip
 
 
