@@ -58,7 +58,7 @@ course_map()
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests that are judged | all | |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | |
-# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 70 | tune a model to answer and to be preferred, and say what that cost it | 07, 09 | |
+# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | tune a model to answer and to match preferences, and measure what it forgets | 07, 09 | |
 
 # %% [markdown]
 # ## How a notebook works
