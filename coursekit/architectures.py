@@ -17,7 +17,7 @@ from coursekit.datasets import read_table
 
 DERIVATIVE = "first word's derivative, 64 words over 2"
 TIME = "time, 4,096 words over 64"
-SOURCE = "whence"
+SOURCE = "source"
 SHORT, LONG = 64, 4096
 _PREFIX = "architecture: "
 
@@ -58,10 +58,10 @@ def recorded_rows() -> dict[str, dict]:
 
 
 def carried() -> pd.DataFrame:
-    """The table: of each architecture your own figures, else the recorded ones (`python -m experiments architectures`).
+    """The table: for each architecture your own figures, or else the recorded ones (`python -m experiments architectures`).
 
-    The derivative is the geometric mean of the draws, with the smallest and the largest. Of times one digit is shown: from
-    run to run they differ by up to a factor of three.
+    The derivative is the geometric mean of the draws, with the smallest and the largest. Times have one digit, since they
+    differ by up to a factor of three from run to run.
     """
     own, recorded = rows_of_progress(), recorded_rows()
     lines = {}
@@ -71,7 +71,7 @@ def carried() -> pd.DataFrame:
         lines[name] = {
             DERIVATIVE: f"{np.exp(np.log(draws).mean()):.2g} ({min(draws):.1g} to {max(draws):.1g})",
             TIME: "not measured" if pd.isna(row["growth"]) else _rounded(row["growth"]),
-            SOURCE: f"you, in {row['notebook']}" if name in own else f"recorded, of {row['notebook']}",
+            SOURCE: f"you, in {row['notebook']}" if name in own else f"recorded, in {row['notebook']}",
         }
     return pd.DataFrame(lines).T.rename_axis("architecture")
 

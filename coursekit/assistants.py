@@ -1,4 +1,4 @@
-"""What the checks of notebook 14 ask of a student's code."""
+"""How the checks of notebook 14 run a student's code."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -12,13 +12,13 @@ from coursekit.growing import NOTHING, build, run_module
 
 
 def without_change(function: Callable[[list], Any], given: list) -> Any:
-    """What a function makes of these lists. Raises ValueError if it has written into them."""
+    """The result of a function on these lists. Raises ValueError if it has changed them."""
     before = copy.deepcopy(given)
     answer = function(given)
     if given != before:
         raise ValueError(
-            "Your function has changed the lists that it was given, which are still needed: `ids += …` makes the list longer "
-            "that `ids` stands for. Begin with a list of your own, such as `ids = []`."
+            "Your function has changed the lists that it was given, which are still needed: `ids += …` extends the list that "
+            "`ids` refers to. Start with a new list, such as `ids = []`."
         )
     return answer
 
@@ -44,7 +44,7 @@ def conversations_of(case: Mapping[str, Any]) -> list[tuple[list[int], list[int]
 
 
 def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
-    """What makes a layer with a change of low rank from sizes alone."""
+    """A function that builds a layer with a low-rank update from sizes alone."""
 
     def make(inputs: int, outputs: int, rank: int, alpha: float, bias: bool) -> nn.Module:
         return cls(nn.Linear(inputs, outputs, bias=bias), rank, alpha)
@@ -53,7 +53,7 @@ def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
 
 
 def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
-    """How its weights are registered, output, gradients, and whether it changes anything before training."""
+    """Registered weights, output, gradients, and whether the layer changes anything before training."""
     answers = run_module(wrapped(cls), case, "x", gradient=True, back_to=["x"])
     answers.setdefault("gradient of base.bias", NOTHING)  # every case has the same parts
     with torch.random.fork_rng():
@@ -69,7 +69,7 @@ def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]
 
 
 def _are_random(table: Tensor) -> bool:
-    """Small numbers of which hardly two are the same."""
+    """Whether the numbers are small and mostly distinct."""
     return len(table.unique()) > table.numel() / 2 and bool(table.abs().max() < 8)
 
 
@@ -80,7 +80,7 @@ def _complete(answers: Mapping[str, Tensor]) -> bool:
 def try_merge(
     cls: type[nn.Module], merge: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """The merged layer's numbers, those of a second merge, and the layer's own weight afterwards."""
+    """The merged weight and bias, the weight of a second merge, and the layer's own weight afterwards."""
     layer, _ = build(wrapped(cls), case)
     merged, again = merge(layer), merge(layer)
     bias = NOTHING if merged.bias is None else merged.bias.detach()
@@ -94,7 +94,7 @@ def try_merge(
 
 
 def try_steps(step: Callable[..., float], case: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Two steps on tables of logits, with old gradients lying about: the losses, and both tables afterwards."""
+    """Two steps on tables of logits that still have old gradients: the losses, and both tables afterwards."""
     policy, reference = (
         nn.Embedding.from_pretrained(case[name].clone(), freeze=False) for name in ("policy", "reference")
     )
@@ -114,7 +114,7 @@ def try_steps(step: Callable[..., float], case: Mapping[str, Any]) -> dict[str, 
 def try_unloading(
     cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """A model with such layers at three depths, before and after: the output, and how many parts are left of each kind."""
+    """A model with such layers at three depths, unloaded: its output, and how many layers of each kind are left."""
     D = case["x"].shape[-1]
 
     def layer(name: str) -> nn.Module:
@@ -140,7 +140,7 @@ def try_unloading(
         plain.bias.zero_()
         back = unload(model)
         if not isinstance(back, nn.Module):
-            raise TypeError(f"It gave back a {type(back).__name__}; the model itself comes back.")
+            raise TypeError(f"Your function returned a {type(back).__name__}. Return the model itself.")
         output = back["body"](back["first"](case["x"]))
     kinds = [sum(isinstance(part, kind) for part in back.modules()) for kind in (cls, nn.Linear)]
     return {

@@ -1,7 +1,7 @@
-"""What notebook 14 stands on: a task for the GPT whose best answers are known, preferences whose best policy is known.
+"""For notebook 14: a task for the GPT with a known best accuracy, and preferences with a known best policy.
 
 questions = ask(1000, np.random.default_rng(0), "train")      # "[BOS] the guard locked the [SEP] prison [EOS]"
-questions.best.mean()                                           # what the best possible answers reach
+questions.best.mean()                                           # the best possible accuracy
 """
 
 import functools
@@ -22,19 +22,19 @@ from coursekit.small.gpt import next_word_losses
 # ------------------------------------------------------------------------------------------ a task, and its bound
 
 BEGINNING = 4
-"""Words of the sentence that a question shows: few enough that nobody can always tell its topic."""
+"""Words of the sentence that a question shows: so few that they do not always determine its topic."""
 NAMES = {
     "biology": "biologist", "night": "owl", "construction": "builder", "workshop": "watchmaker", "court": "king",
     "sport": "referee", "travel": "tourist", "industry": "manager", "farm": "farmer",
 }  # fmt: skip
-"""The answer for a topic whose own name is no word of the language."""
+"""The answers for topics whose names are not words of the language."""
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Rows "[BOS] beginning [SEP] answer [EOS]": ids, the place of each topic among `answer_ids`, and what can be known.
+    """Sequences "[BOS] beginning [SEP] answer [EOS]": ids, the index of each topic in `answer_ids`, and what can be known.
 
-    best    the probability of the most probable topic, given the beginning: the best possible share of right answers;
+    best    the probability of the most probable topic, given the beginning: the best possible accuracy;
     guess   that topic.
     """
 
@@ -94,7 +94,7 @@ def topic_chances(ids: Int[np.ndarray, "n tokens"]) -> Float[np.ndarray, "n topi
 def reworded(questions: Questions, rng: np.random.Generator, pool: int = 30_000) -> Questions:
     """For each question one with the same answer and one other word, as "earlier the pitchers were" for "yesterday the pitchers were".
 
-    They are looked for among so many sentences of the training side. A question without such a neighbour is left out.
+    They are taken from `pool` sentences of the training split. A question without such a neighbour is left out.
     """
     drawn = load_language().sample(pool, rng, "train")
     topics = np.asarray(drawn.topic)
@@ -121,21 +121,21 @@ def _without(words: list[int], place: int, topic: int) -> tuple:
 
 
 def verbatim(questions: Questions, others: Questions) -> float:
-    """The share of questions that stand, word for word, among others: what a search for leaked tests would find."""
+    """The fraction of questions that occur verbatim among others: what a search for leaked tests would find."""
     asked_before = set(map(tuple, others.asked.tolist()))
     return float(np.mean([tuple(asked) in asked_before for asked in questions.asked.tolist()]))
 
 
 @torch.no_grad()
 def right(model: GPT, questions: Questions, rows: int = 500) -> Bool[np.ndarray, " n"]:
-    """Whether the most probable of all words behind each question is its answer."""
+    """Whether the most probable word after each question is its answer."""
     words = [model(part).logits[:, -1].argmax(dim=-1) for part in questions.asked.split(rows)]
     return (torch.cat(words) == answer_ids()[questions.topic]).numpy()
 
 
 @functools.cache
 def plain_text(n: int = 1000, seed: int = 77) -> tuple[Int[Tensor, "n tokens"], float]:
-    """Held-out sentences without any question, and what the best possible model pays per word, in nats."""
+    """Held-out plain sentences, and the loss of the best possible model, in nats per word."""
     language = load_language()
     ids = language.sample(n, np.random.default_rng(seed), "held_out").ids
     paid = language.log_loss_next(ids)[:, 1:][ids[:, 1:] != PAD]
@@ -144,14 +144,14 @@ def plain_text(n: int = 1000, seed: int = 77) -> tuple[Int[Tensor, "n tokens"], 
 
 @torch.no_grad()
 def above_bound(model: GPT) -> float:
-    """Nats per word that the model pays on plain sentences above the best possible: what it has not learned, or forgotten."""
+    """Nats per word by which the loss on plain sentences exceeds the bound: what was not learned, or was forgotten."""
     ids, bound = plain_text()
     losses = torch.cat([next_word_losses(model(part), part) for part in ids.split(250)])
     return float(losses.sum() / (ids[:, 1:] != PAD).sum()) - bound
 
 
 def linear_layers(model: nn.Module) -> list[tuple[nn.Module, str]]:
-    """Each linear layer inside a model: the module that holds it, and its name there."""
+    """Each linear layer in a model: the module that contains it, and its name there."""
     return [
         (module, name)
         for module in model.modules()
@@ -163,7 +163,7 @@ def linear_layers(model: nn.Module) -> list[tuple[nn.Module, str]]:
 def with_layers(
     model: nn.Module, kind: type[nn.Module], change: Callable[[nn.Module], nn.Module]
 ) -> nn.Module:
-    """A model in which every layer of a kind is what `change` makes of it."""
+    """A model in which `change` has replaced every layer of a kind."""
     for name, layer in list(model.named_modules()):
         if isinstance(layer, kind):
             holder, _, last = name.rpartition(".")
@@ -174,7 +174,7 @@ def with_layers(
 # ------------------------------------------------------------------------------------------ preferences, and their best policy
 
 PROMPTS = ("the guard locked the", "yesterday the scout", "the biologist stained the")
-"""Beginnings, of which an assistant writes the next two words."""
+"""Prompts that an assistant continues with two words."""
 LETTERS_A_POINT = 2.0
 
 
@@ -191,13 +191,13 @@ def letters() -> Float[Tensor, " V"]:
 
 
 def rewards(first: Int[Tensor, "*n"], second: Int[Tensor, "*n"]) -> Float[Tensor, "*n"]:
-    """What our annotators like: long words. A point for every two letters of both."""
+    """The annotators like long words: one point for every two letters of both words."""
     return (letters()[first] + letters()[second]) / LETTERS_A_POINT
 
 
 @torch.no_grad()
 def two_words(model: GPT, prompt: list[int]) -> Float[Tensor, "V V"]:
-    """log p of every continuation by two words, all 1,795 × 1,795 of them."""
+    """log p of every two-word continuation, all 1,795 × 1,795 of them."""
     V = model.config.vocabulary
     log_first = model(torch.tensor([prompt])).logits[0, -1].double().log_softmax(dim=-1)
     table = torch.empty(V, V, dtype=torch.float64)
@@ -211,14 +211,14 @@ def two_words(model: GPT, prompt: list[int]) -> Float[Tensor, "V V"]:
 
 @functools.cache
 def reference() -> tuple[GPT, list[Float[Tensor, "V V"]]]:
-    """The course's GPT as it was trained, frozen, and what it gives the continuations of each prompt."""
+    """The course's pre-trained GPT, frozen, and its log-probabilities of the continuations of each prompt."""
     model = load("gpt").requires_grad_(False)
     return model, [two_words(model, prompt) for prompt in prompt_ids()]
 
 
 @functools.cache
 def all_rewards() -> Float[Tensor, "V V"]:
-    """The reward of every continuation by two words."""
+    """The reward of every two-word continuation."""
     words = torch.arange(len(load_language().vocabulary))
     return rewards(words[:, None], words[None]).double()
 
@@ -231,7 +231,7 @@ def kl(log_p: Float[Tensor, "*n"], log_q: Float[Tensor, "*n"]) -> float:
 def best_possible(
     tables: list[Float[Tensor, "V V"]], betas: Float[np.ndarray, " n"]
 ) -> Float[np.ndarray, "n 2"]:
-    """Of the best policy at each beta: its distance from the reference in nats and its mean reward, the mean over prompts.
+    """For the best policy at each beta: KL to the reference in nats and mean reward, averaged over prompts.
 
     Both follow from how probable each reward is under the reference: KL(π* ‖ reference) = E[r] / β − log Z.
     """
@@ -251,7 +251,7 @@ def preferred(
 ) -> tuple[Int[Tensor, " n"], Int[Tensor, "n 2"], Int[Tensor, "n 2"]]:
     """n comparisons: the prompt, the continuation that was chosen and the one that was rejected.
 
-    Both are drawn from the reference (`tables`: its log-probabilities); which one is liked is drawn with the
+    Both are drawn from the reference (`tables`: its log-probabilities); the chosen one is drawn with
     probability σ(reward − reward) (Bradley and Terry 1952).
     """
     prompts = torch.randint(len(tables), (n,), generator=random)
@@ -269,6 +269,6 @@ def preferred(
 def with_labels(
     prompt: list[int], words: Int[Tensor, "n 2"]
 ) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n T"]]:
-    """Rows of a prompt with its two words, and labels for these two alone."""
+    """Sequences of a prompt and two words, with labels for these two only."""
     begun = torch.tensor(prompt).expand(len(words), -1)
     return torch.cat([begun, words], dim=1), torch.cat([torch.full_like(begun, -100), words], dim=1)

@@ -1,4 +1,4 @@
-"""What notebook 14 asks of SmolLM2 as a judge of reviews: eight ways to ask, and how sure it is.
+"""SmolLM2 as a judge of reviews, for notebook 14: eight questions, and how confident its answers are.
 
 judge = load("SmolLM2-135M-Instruct", head="causal-lm")
 margins(judge, ["The soup was cold."])                          # log p(positive) − log p(negative), one number for each text
@@ -29,11 +29,11 @@ QUESTIONS = (
         " negative",
     ),
 )
-"""How a review is put to SmolLM2, and the beginnings of its two answers: the positive one, then the negative one."""
+"""The question about a review, and the beginnings of the two answers: first the positive, then the negative one."""
 
 
 def encoded(tokenizer: Any, texts: Sequence[str]) -> tuple[Int[Tensor, "n T"], Int[Tensor, " n"]]:
-    """Rows padded on the right, where no token before it looks, and the place of each row's last token."""
+    """Ids padded on the right, which no earlier token attends to, and the position of each text's last token."""
     rows = [torch.tensor(tokenizer(text, add_special_tokens=False).input_ids) for text in texts]
     last = torch.tensor([len(row) - 1 for row in rows])
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True), last
@@ -47,10 +47,10 @@ def answer_tokens(tokenizer: Any, question: tuple[str, str, str] = QUESTIONS[0])
 def next_logits(
     judge: Loaded, texts: Sequence[str], question: tuple[str, str, str] = QUESTIONS[0], cache: Any = None
 ) -> Float[Tensor, "n V"]:
-    """What SmolLM2 predicts behind the question about each text; what the cache holds stands before all of them."""
+    """SmolLM2's predictions after the question about each text, each preceded by what the cache contains."""
     ids, last = encoded(judge.tokenizer, [question[0].format(text) for text in texts])
     if cache is not None:
-        cache = deepcopy(cache)  # what is read into a cache stays in it
+        cache = deepcopy(cache)  # the model would extend the cache itself
         cache.batch_repeat_interleave(len(ids))
     hidden = judge.model.model(ids, past_key_values=cache, use_cache=cache is not None).last_hidden_state
     return judge.model.lm_head(hidden[torch.arange(len(ids)), last])
@@ -64,15 +64,13 @@ def margins(
     before: str = "",
     rows: int = 16,
 ) -> Float[np.ndarray, " n"]:
-    """log p(positive answer) − log p(negative answer) behind each text's question, with the text `before` in front of all."""
+    """log p(positive answer) − log p(negative answer) after the question about each text; `before` precedes each question."""
     positive, negative = answer_tokens(judge.tokenizer, question)
     cache = None
     if before:
         cache = judge.model.model(encoded(judge.tokenizer, [before])[0], use_cache=True).past_key_values
     found = np.empty(len(texts))
-    order = np.argsort(
-        [len(text) for text in texts], kind="stable"
-    )  # texts of one length together: less padding
+    order = np.argsort([len(text) for text in texts], kind="stable")  # similar lengths together: less padding
     for some in np.array_split(order, -(-len(texts) // rows)):
         logits = next_logits(judge, [texts[n] for n in some], question, cache)
         found[some] = (logits[:, positive] - logits[:, negative]).numpy()
@@ -80,14 +78,14 @@ def margins(
 
 
 def with_examples(solved: Sequence[tuple[str, str]]) -> str:
-    """Solved reviews and their labels, as the first question puts them."""
+    """Solved reviews with their labels, in the form of the first question."""
     return "".join(f"{QUESTIONS[0][0].format(text)} {label}\n\n" for text, label in solved)
 
 
 def summed_up(
     margins: Float[np.ndarray, "runs n"], positive: Sequence[bool]
 ) -> dict[str, Float[np.ndarray, " n"]]:
-    """For each review, the mean over runs: right at the threshold 0, how sure (0.5 to 1), and −log p(label) in nats."""
+    """For each review, means over runs: correct at the threshold 0, confidence (0.5 to 1), and −log p(label) in nats."""
     positive = np.asarray(positive, dtype=bool)
     towards = np.where(positive, margins, -margins)
     return {

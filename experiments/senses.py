@@ -215,6 +215,13 @@ def measure() -> pd.DataFrame:
     answers["context above near words", f"layer {layer}", "1-NN"] = chosen.astype(float) - near
     window = answers["window of two", PLACES, "logistic regression"]
     answers["context above window of two", f"layer {layer}", "1-NN"] = chosen.astype(float) - window
+    probed = answers["context", f"layer {layer}", "probe"].astype(
+        float
+    )  # a trained classifier, like the window's
+    answers["context above window of two", f"layer {layer}", "probe"] = probed - window
+    answers["context above near words", f"layer {layer}", "probe"] = (
+        probed - answers["near words", schemes[3], "probe"]
+    )
     alone = answers["context of two", f"layer {layer}", "1-NN"]
     answers["context above context of two", f"layer {layer}", "1-NN"] = chosen.astype(float) - alone
 

@@ -52,13 +52,13 @@ course_map()
 # | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
 # | 06 | [BERT](06_bert/06_bert.ipynb) | 75 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
 # | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | write a GPT with a cache, train it, load GPT-2's weights, and show what it cannot see | 03, 04 | 08, 12, 13, 14 |
-# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 65 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
+# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10, 14 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | put three heads on one encoder and score each properly | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests that are judged | all | |
-# | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 65 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | |
-# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 70 | tune a model to answer and to be preferred, and say what that cost it | 07, 09 | |
+# | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | |
+# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | tune a model to answer and to match preferences, and measure what it forgets | 07, 09 | |
 
 # %% [markdown]
 # ## How a notebook works

@@ -1,4 +1,4 @@
-"""Figures of notebook 10. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 10. Each draws what the notebook computed and states its numbers in the alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,22 +11,22 @@ from torch import Tensor
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 LOOKS = {
-    "control": (GREY, "s"),
+    "baseline": (GREY, "s"),
     "frozen": (SKY, "<"),
     "fine-tuned": (BLUE, "o"),
     "fine-tuned, with capitals": (GREEN, "D"),
     "random weights": (ORANGE, "^"),
-    "SmolLM2, asked": (PINK, "v"),
+    "SmolLM2, zero-shot": (PINK, "v"),
 }
-"""Colour and marker of each kind of model; all that is no model of ours is a control."""
+"""Colour and marker of each kind of model; every other name is drawn as a baseline."""
 
 
 def _look(name: str) -> tuple[str, str]:
-    return LOOKS.get(name, LOOKS["control"])
+    return LOOKS.get(name, LOOKS["baseline"])
 
 
 def three_heads(tokens: Sequence[str], parameters: Mapping[str, int], encoder: int) -> None:
-    """What each head gives: one label for the row, a tag for each token, two scores for each token."""
+    """The output of each head: one label for the sequence, a tag per token, two scores per token."""
     figure, axes = plt.subplots(1, 3, figsize=(10, 2.4))
     n = len(tokens)
     outputs = (["positive"], ["·", *(["O"] * (n - 3)), "B-LOC", "·"], ["start\nend"] * n)
@@ -46,13 +46,13 @@ def three_heads(tokens: Sequence[str], parameters: Mapping[str, int], encoder: i
     counts = ", ".join(f"{name} {count:,}" for name, count in parameters.items())
     show(
         figure,
-        alt=f"The same row of {n} vectors below three heads: one label from all of them, a tag for each, a start and an end score for each. "
-        f"Parameters of the heads: {counts}; of the encoder {encoder:,}.",
+        alt=f"Three heads on the same sequence of {n} vectors: one label from all of them; a tag for each; a start and an end score for each. "
+        f"Parameters of the heads: {counts}; of the encoder: {encoder:,}.",
     )
 
 
 def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, float]]]) -> None:
-    """Accuracy with 95 % intervals over the reviews, all together and by how the verdict is said."""
+    """Accuracy with 95 % intervals over the reviews: all of them, and by how the opinion is expressed."""
     kinds = list(next(iter(found.values())))
     figure, axes = plt.subplots(1, len(kinds), figsize=(10.4, 3.1), sharey=True)
     said = []
@@ -70,7 +70,7 @@ def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, 
         ax.title.set_fontsize(10)
         ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
     axes[0].set_yticks(range(len(found)), list(found))
-    figure.supxlabel("share of test reviews right", fontsize=10)
+    figure.supxlabel("accuracy on the test reviews (dotted: chance level)", fontsize=10)
     for name, scores in found.items():
         said.append(
             f"{name}: "
@@ -81,19 +81,19 @@ def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, 
         )
     show(
         figure,
-        alt=f"Accuracy on the test reviews with 95 % intervals. {'; '.join(said)}. Half of the reviews are positive.",
+        alt=f"Accuracy on the test reviews with 95 % intervals. {'; '.join(said)}. Chance level is 0.5.",
     )
 
 
 def pieces(tokens: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
-    """The pieces of a sentence and what each way of labelling asks there; · where nothing is asked."""
+    """The subwords of a sentence and their labels in each scheme; · where the loss ignores the position."""
     figure, ax = plt.subplots(figsize=(10, 0.5 + 0.42 * (len(rows) + 1)))
-    names = ["piece", *rows]
-    for height, (name, texts) in enumerate({"piece": tokens, **rows}.items()):
+    names = ["subword", *rows]
+    for height, (name, texts) in enumerate({"subword": tokens, **rows}.items()):
         for t, text in enumerate(texts):
             kind = text[2:] if text[:2] in ("B-", "I-") else ""
             colour = {"PER": ORANGE, "LOC": BLUE, "ORG": GREEN, "MISC": PINK}.get(kind, "white")
-            if name != "piece" and kind:
+            if name != "subword" and kind:
                 ax.add_patch(plt.Rectangle((t - 0.47, height - 0.4), 0.94, 0.8, color=colour, linewidth=0,
                                            alpha=0.55 if text[0] == "B" else 0.22))  # fmt: skip
             ax.text(
@@ -104,12 +104,12 @@ def pieces(tokens: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    asked = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in rows.items())
-    show(figure, alt=f"{len(tokens)} pieces: {' '.join(tokens)}. {asked}.")
+    labels = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in rows.items())
+    show(figure, alt=f"{len(tokens)} subwords: {' '.join(tokens)}. {labels}.")
 
 
 def live_run(curve: Sequence[tuple[int, float, float, float]], floor: tuple[float, float]) -> None:
-    """Loss, token accuracy and entity F1 while the head and the upper layers learn."""
+    """Loss, token accuracy and entity F1 while the head and the upper layers are trained."""
     steps, losses, accuracies, f1s = zip(*curve, strict=True)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.3))
     left.plot(steps, losses, color=BLUE, marker="o", markersize=4)
@@ -122,24 +122,24 @@ def live_run(curve: Sequence[tuple[int, float, float, float]], floor: tuple[floa
         linestyle=":",
         label=f"everything O: accuracy {floor[0]:.2f}, F1 {floor[1]:.2f}",
     )
-    right.set(xlabel="step (16 sentences each)", ylabel="test sentences", ylim=(-0.03, 1.03))
+    right.set(xlabel="step (16 sentences each)", ylabel="score on the test sentences", ylim=(-0.03, 1.03))
     right.legend(fontsize=8, loc="lower right")
     show(
         figure,
-        alt=f"Left: loss from {losses[0]:.2f} to {losses[-1]:.2f} nats in {steps[-1]} steps. Right: token accuracy from {accuracies[0]:.2f} to "
-        f"{accuracies[-1]:.2f}, entity F1 from {f1s[0]:.2f} to {f1s[-1]:.2f}; everything O has {floor[0]:.2f} and {floor[1]:.2f}.",
+        alt=f"Left: training loss falls from {losses[0]:.2f} to {losses[-1]:.2f} nats in {steps[-1]} steps. Right: token accuracy rises from {accuracies[0]:.2f} to "
+        f"{accuracies[-1]:.2f}, entity F1 from {f1s[0]:.2f} to {f1s[-1]:.2f}; everything O reaches {floor[0]:.2f} and {floor[1]:.2f}.",
     )
 
 
 def accuracy_flatters(points: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Token accuracy against entity F1: a point for each tagger and seed."""
+    """Entity F1 against token accuracy, with a point for each tagger and seed."""
     figure, ax = plt.subplots(figsize=(8.6, 4.2))
     said = []
-    control = iter("sXP*h")
+    baseline = iter("sXP*h")
     for name, runs in points.items():
         colour, marker = _look(name)
         accuracies, scores = np.array(runs).T
-        ax.plot(accuracies, scores, marker if name in LOOKS else next(control), color=colour, markersize=8,
+        ax.plot(accuracies, scores, marker if name in LOOKS else next(baseline), color=colour, markersize=8,
                 linestyle="none", label=name)  # fmt: skip
         said.append(f"{name}: accuracy {accuracies.mean():.3f}, F1 {scores.mean():.3f}")
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
@@ -161,7 +161,7 @@ def triangle(
     none: float,
     title: str,
 ) -> None:
-    """The scores of all spans: rows first tokens, columns last ones; white where no span is."""
+    """The scores of all spans: rows are first tokens, columns are last tokens; invalid cells are white."""
     answer = " ".join(tokens[chosen[0] : chosen[1] + 1])
     figure, ax = plt.subplots(figsize=(7.6, 6.6))
     shown = np.where(allowed.numpy(), scores.numpy(), np.nan)
@@ -170,7 +170,7 @@ def triangle(
     ax.plot(chosen[1], chosen[0], "o", markersize=13, markerfacecolor="none", markeredgecolor="black",
             markeredgewidth=2, label=f"best span: {answer if len(answer) < 40 else answer[:37] + '…'}")  # fmt: skip
     ax.plot(alone[1], alone[0], "x", markersize=10, color=ORANGE, markeredgewidth=2.5,
-            label="start and end chosen alone")  # fmt: skip
+            label="start and end chosen independently")  # fmt: skip
     every = range(0, len(tokens), max(1, len(tokens) // 30))
     ax.set_xticks(every, [tokens[t] for t in every], rotation=90, fontsize=7)
     ax.set_yticks(every, [tokens[t] for t in every], fontsize=7)
@@ -179,16 +179,16 @@ def triangle(
     ax.legend(fontsize=8, loc="lower left")
     best = scores[chosen].item()
     place = "the same span" if chosen == alone else (
-        f"first token {alone[0]}, last token {alone[1]}, {'no span at all' if alone[1] < alone[0] else 'another span'}"
+        f"first token {alone[0]}, last token {alone[1]}, {'not a span' if alone[1] < alone[0] else 'a different span'}"
     )  # fmt: skip
     show(figure, alt=(
-        f"{title} {int(allowed.sum()):,} allowed spans of a text of {len(tokens)} pieces. Best: {answer}, score {best:.1f}; no answer {none:.1f}. "
-        f"Start and end chosen alone: {place}."
+        f"{title} {int(allowed.sum()):,} valid spans of a text of {len(tokens)} tokens. Best span: {answer}, score {best:.1f}; no answer {none:.1f}. "
+        f"Start and end chosen independently: {place}."
     ))  # fmt: skip
 
 
 def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chosen: float) -> None:
-    """The score by threshold: every answer given on the left, none on the right."""
+    """The score at each threshold: nearly all questions are answered on the left, none on the right."""
     candidates = np.sort(margins)
     scores = [np.where(margins > t, f1, ~answerable).mean() for t in candidates]
     figure, ax = plt.subplots(figsize=(7.6, 3.4))
@@ -196,7 +196,7 @@ def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chos
     at_zero = np.where(margins > 0, f1, ~answerable).mean()
     best = np.where(margins > chosen, f1, ~answerable).mean()
     ax.axvline(0, color=GREY, linestyle=":", label=f"threshold 0: {at_zero:.3f}")
-    name = f"{chosen:.2f}" if np.isfinite(chosen) else "answer all"
+    name = f"{chosen:.2f}" if np.isfinite(chosen) else "all answered"
     ax.axvline(
         max(chosen, candidates[0]),
         color=GREEN,
@@ -204,19 +204,22 @@ def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chos
         label=f"chosen on validation, {name}: {best:.3f}",
     )
     ax.axhline(
-        (~answerable).mean(), color=ORANGE, linestyle=":", label=f"always silent: {(~answerable).mean():.3f}"
+        (~answerable).mean(),
+        color=ORANGE,
+        linestyle=":",
+        label=f"always abstains: {(~answerable).mean():.3f}",
     )
-    ax.set(xlabel="threshold of the margin", ylabel="F1, test questions", ylim=(0, None))
+    ax.set(xlabel="threshold of the margin", ylabel="F1 on the test questions", ylim=(0, None))
     ax.legend(fontsize=9)
     show(
         figure,
-        alt=f"F1 on {len(f1)} test questions by threshold: {scores[0]:.3f} where nearly all are answered, {scores[-1]:.3f} where none is; "
+        alt=f"F1 on {len(f1)} test questions by threshold: {scores[0]:.3f} if nearly all are answered, {scores[-1]:.3f} if none is; "
         f"{at_zero:.3f} at 0, {best:.3f} at the threshold chosen on validation ({name}).",
     )
 
 
 def decision(leaves: pd.DataFrame) -> None:
-    """Which model for which task, as questions from left to right; the leaves carry what was measured here."""
+    """A decision tree from left to right: which model for which task; the leaves show the scores measured here."""
     figure, ax = plt.subplots(figsize=(10.4, 4.4))
 
     def box(x: float, y: float, text: str, colour: str, width: float) -> None:
@@ -232,15 +235,15 @@ def decision(leaves: pd.DataFrame) -> None:
     box(0, 2, "Is the answer\na new text?", GREY, 1.6)
     way(1.6, 2.1, 2.6, 4, "yes")
     way(1.6, 1.9, 2.6, 1.5, "no")
-    box(2.6, 4, "decoder, or encoder–decoder: writes (04, 07)", PINK, 3.6)
-    box(2.6, 1.5, "Is it about the row,\neach word, a place in\nit, or two rows?", GREY, 1.7)
+    box(2.6, 4, "decoder, or encoder–decoder: generates (04, 07)", PINK, 3.6)
+    box(2.6, 1.5, "Does the answer concern\nthe text, each word, a\nspan, or two texts?", GREY, 1.7)
     for y, (name, row) in zip((3, 2, 1, 0), leaves.iterrows(), strict=True):
         way(4.3, 1.5, 5.3, y, row["way"])
-        box(5.3, y, f"{name}\n{row['measured']}", BLUE if row["way"] != "two rows" else GREEN, 5.1)
+        box(5.3, y, f"{name}\n{row['measured']}", BLUE if row["way"] != "two texts" else GREEN, 5.1)
     ax.set(xlim=(-0.1, 10.5), ylim=(-0.5, 4.5))
     ax.axis("off")
     said = "; ".join(f"{row['way']}: {name}, {row['measured']}" for name, row in leaves.iterrows())
     show(figure, alt=(
-        "A decision tree. A new text has to be written: decoder or encoder–decoder. Otherwise an encoder, by what the output is for. "
+        "A decision tree. If the answer is a new text: a decoder or encoder–decoder. Otherwise an encoder, depending on what the output describes. "
         f"{said}."
     ).replace("\n", " "))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures of notebook 14. Each takes what the notebook computed or read, draws it, and says its numbers in words."""
+"""Figures of notebook 14. Each draws what the notebook computed or read, and states its numbers in the alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,13 +20,13 @@ COLOURS = {"full": BLUE, "last layer": GREEN} | {
 
 
 def way() -> None:
-    """From a base model to an assistant: what each step takes, and what it is judged by."""
+    """From a base model to an assistant: the data of each step, and its loss or evaluation."""
     figure, ax = plt.subplots(figsize=(9, 2.0))
     steps = (
-        ("base model", "text", "next token"),
+        ("base model", "text", "loss on\nthe next token"),
         ("fine-tuned", "questions\nwith answers", "loss on\nthe answers"),
-        ("assistant", "pairs: which\nanswer is better", "DPO, against\nthe reference"),
-        ("in use", "new questions", "accuracy, order,\nprompts, leaks"),
+        ("assistant", "pairs: which\nanswer is better", "DPO, relative\nto the reference"),
+        ("in use", "new questions", "accuracy, AUC,\nprompts, leaks"),
     )
     for place, (name, data, judged) in enumerate(steps):
         x = 2.4 * place
@@ -44,13 +44,13 @@ def way() -> None:
             )
     ax.set(xlim=(-0.1, 9.1), ylim=(0, 2.1))
     ax.axis("off")
-    show(figure, alt="Four boxes in a row: " + "; ".join(
-        f"{name}, from {' '.join(data.split())}, by {' '.join(judged.split())}" for name, data, judged in steps
+    show(figure, alt="Four steps, each with its data and its loss or evaluation: " + "; ".join(
+        f"{name} ({' '.join(data.split())}; {' '.join(judged.split())})" for name, data, judged in steps
     ) + ".")  # fmt: skip
 
 
 def packed(words: Sequence[str], labelled: Sequence[bool], keep: Bool[np.ndarray, "T T"]) -> None:
-    """Which token of a packed row sees which, and which have a label."""
+    """The attention mask of a packed row, and which of its tokens have labels."""
     figure, ax = plt.subplots(figsize=(6.6, 5.4))
     ax.imshow(keep, cmap="Blues", vmin=0, vmax=1.6)
     ax.set_xticks(range(len(words)), words, rotation=90, fontsize=8)
@@ -58,16 +58,16 @@ def packed(words: Sequence[str], labelled: Sequence[bool], keep: Bool[np.ndarray
     for tick, marked in zip(ax.get_yticklabels(), labelled, strict=True):
         tick.set_color("#a05a00" if marked else "black")
         tick.set_fontweight("bold" if marked else "normal")
-    ax.set(xlabel="is seen", ylabel="sees (with a label: bold)")
+    ax.set(xlabel="key (attended to)", ylabel="query (bold: has a label)")
     seen = keep.sum(axis=1)
     show(figure, alt=(
-        f"A packed row of {len(words)} tokens: {' '.join(words)}. Blue where a token may see another: triangles along the diagonal, one for "
-        f"each conversation; no token sees more than {int(seen.max())}. {sum(labelled)} tokens have labels."
+        f"A packed row of {len(words)} tokens: {' '.join(words)}. Blue marks the pairs in which a token may attend to another: a triangle on the "
+        f"diagonal for each conversation; no token attends to more than {int(seen.max())}. {sum(labelled)} tokens have labels."
     ))  # fmt: skip
 
 
 def low_rank(inputs: int, outputs: int, rank: int) -> None:
-    """The matrix that stays, and the two that learn, in their sizes."""
+    """The frozen matrix and the two trainable ones, drawn to scale."""
     figure, ax = plt.subplots(figsize=(7.4, 2.5))
     unit = 1.6 / max(inputs, outputs)
     thin = max(rank * unit, 0.12)
@@ -92,8 +92,8 @@ def low_rank(inputs: int, outputs: int, rank: int) -> None:
     ax.set(xlim=(-0.1, 6.2), ylim=(-0.25, 1.9), aspect="equal")
     ax.axis("off")
     show(figure, alt=(
-        f"The frozen matrix W with {outputs} × {inputs} = {outputs * inputs:,} numbers; beside it, scaled by alpha over rank, B with {outputs} × "
-        f"{rank} and A with {rank} × {inputs}: {rank * (inputs + outputs):,} numbers that learn."
+        f"The frozen matrix W has {outputs} × {inputs} = {outputs * inputs:,} parameters. The update next to it, scaled by alpha over rank, is the product of B, {outputs} × "
+        f"{rank}, and A, {rank} × {inputs}: {rank * (inputs + outputs):,} trainable parameters."
     ))  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def points_and_nats(
     best: float,
     majority: float,
 ) -> None:
-    """Right answers against nats per word forgotten: each rate that was tried with one seed; the chosen one over seeds.
+    """Accuracy against nats per word forgotten: every learning rate with one seed, the chosen one with several.
 
     `lower` are the runs of full tuning at a rate below the chosen one.
     """
@@ -122,7 +122,7 @@ def points_and_nats(
         )
     said = []
     for name, runs, face in [(name, runs, None) for name, runs in at_rate.items()] + [
-        ("full, one rate lower", lower, "white")
+        ("full, lower rate", lower, "white")
     ]:
         (x, dx), (y, dy) = (mean_and_half(runs[what]) for what in ("forgotten", "right"))
         colour = COLOURS[name.partition(",")[0]]
@@ -145,15 +145,15 @@ def points_and_nats(
         ax.set(xlabel="forgotten (nats per word)", xlim=(0, None), ylim=(0, 85))
     right.text(0.1, 100 * best + 1.5, "best possible", fontsize=8)
     right.text(0.1, 100 * majority - 5, "always the most frequent topic", fontsize=8)
-    left.set(ylabel="right answers (%)", title="three learning rates each, one seed")
-    right.set_title("the chosen rate, three seeds\n(hollow: full, one rate lower)", fontsize=10)
+    left.set(ylabel="accuracy (%)", title="three learning rates each, one seed")
+    right.set_title("chosen learning rate, three seeds\n(hollow: full, next lower rate)", fontsize=10)
     left.legend(fontsize=8, loc="lower right")
-    show(figure, alt=f"Right answers and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. "
+    show(figure, alt=f"Accuracy and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. "
                      f"Best possible {100 * best:.0f} %, most frequent topic {100 * majority:.0f} %.")  # fmt: skip
 
 
 def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, float]]]]) -> None:
-    """The most probable continuations of a prompt under policies from the reference to ever smaller beta."""
+    """The most probable continuations of a prompt under the reference and under the best policies, by decreasing beta."""
     figure, axes = plt.subplots(1, len(rows), figsize=(2.5 * len(rows), 2.5))
     said = []
     for ax, (name, reward, distance, best) in zip(axes, rows, strict=True):
@@ -168,13 +168,13 @@ def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, flo
         ax.set_title(f"{name}\nreward {reward:.1f}, KL {distance:.2f} nats", fontsize=9)
         ax.set(xlabel="probability", ylim=(len(texts) - 0.4, -0.8))
         said.append(
-            f"{name}: reward {reward:.1f}, {distance:.2f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}"
+            f"{name}: reward {reward:.1f}, {distance:.2f} nats from the reference, most probable “{texts[0]}” ({chances[0]:.2f})"
         )
-    show(figure, alt="The most probable two words. " + "; ".join(said) + ".")
+    show(figure, alt="The most probable two-word continuations. " + "; ".join(said) + ".")
 
 
 def frontier(table: pd.DataFrame, best: Float[np.ndarray, "n 2"]) -> None:
-    """Reward gained against distance from the reference: the best policies (a curve), what training reached; and its distance to the best."""
+    """Left: reward gained against KL to the reference, for the best policies and for DPO. Right: KL to the best policy."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
     betas = sorted(table["beta"].unique(), reverse=True)
     exact = (
@@ -199,31 +199,29 @@ def frontier(table: pd.DataFrame, best: Float[np.ndarray, "n 2"]) -> None:
         right.errorbar(place, d, dd, color=colours[beta], marker="o", capsize=3)
         right.plot(place, exact.loc[beta, "ref_to_best"], color=GREY, marker="_", markersize=16)
         said.append(
-            f"β = {beta:g}: reward {y:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats, best {exact.loc[beta, 'best_reward']:.2f} at "
-            f"{exact.loc[beta, 'best_to_ref']:.2f}, distance {d:.2f} ± {dd:.2f}, untrained {exact.loc[beta, 'ref_to_best']:.2f}"
+            f"β = {beta:g}: reward {y:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats, π* {exact.loc[beta, 'best_reward']:.2f} at "
+            f"{exact.loc[beta, 'best_to_ref']:.2f}, KL to π* {d:.2f} ± {dd:.2f}, of the reference {exact.loc[beta, 'ref_to_best']:.2f}"
         )
     left.set(
         xlabel="KL to the reference (nats)",
         ylabel="reward gained",
         xscale="log",
         yscale="log",
-        title="line and stars: π*, points: DPO",
+        title="line and stars: π*; points: DPO",
     )
     left.legend(fontsize=8, loc="lower right")
     right.set_xticks(range(len(betas)), [f"{beta:g}" for beta in betas])
-    right.set(
-        xlabel="β", ylabel="KL to π* (nats)", yscale="log", title="points: DPO, bars: the reference itself"
-    )
+    right.set(xlabel="β", ylabel="KL to π* (nats)", yscale="log", title="points: DPO; bars: reference")
     show(
         figure,
         alt=f"The reference has reward {begun:.2f}. Means of three seeds with 95 % intervals. "
         + "; ".join(said)
-        + ". No point lies above the curve of π*.",
+        + ". All points lie on or below the curve of π*.",
     )
 
 
 def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
-    """Each way to ask or train: accuracy, log loss and confidence beyond accuracy, with intervals over reviews; small points: runs."""
+    """Accuracy, log loss and overconfidence of each method, with intervals over reviews; small points are single runs."""
     panels = (
         ("accuracy", "accuracy"),
         ("log loss", "log loss (nats)"),
@@ -252,30 +250,33 @@ def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[st
         ax.set(xlabel=label)
     axes[0].plot(summary["order"], places, lw=0, marker="|", markersize=14, mew=2, color=ORANGE)
     axes[0].axvline(0.5, color=GREY, linestyle=":", lw=1)
-    axes[0].set_title("points: accuracy; bars: pairs in order", fontsize=9)
+    axes[0].set_title("points: accuracy; bars: AUC", fontsize=9)
     axes[0].set(yticks=places, yticklabels=summary.index, ylim=(len(summary) - 0.4, -0.5), xlim=(0.45, 1))
     axes[1].set_title("grey: single runs", fontsize=9)
-    axes[2].set_title("right of 0: too sure", fontsize=9)
+    axes[2].set_title("right of 0: overconfident", fontsize=9)
     axes[1].axvline(np.log(2), color=GREY, linestyle=":", lw=1)
     axes[2].axvline(0, color=GREY, linestyle=":", lw=1)
     for way, row in summary.iterrows():
         said.append(
-            f"{way}: accuracy {row['accuracy']:.2f} ({row['accuracy low']:.2f} to {row['accuracy high']:.2f}), in order {row['order']:.2f}, log loss "
-            f"{row['log loss']:.2f}, confidence beyond accuracy {row['overconfidence']:+.2f}"
+            f"{way}: accuracy {row['accuracy']:.2f} ({row['accuracy low']:.2f} to {row['accuracy high']:.2f}), AUC {row['order']:.2f}, log loss "
+            f"{row['log loss']:.2f}, confidence − accuracy {row['overconfidence']:+.2f}"
         )
     show(
         figure,
-        alt="With 95 % intervals over reviews; dotted: a coin, and as sure as right. "
+        alt="With 95 % intervals over reviews; dotted lines: chance level, and confidence equal to accuracy. "
         + "; ".join(said)
         + ".",
     )
 
 
 def questions_asked(by_question: pd.DataFrame, n: int) -> None:
-    """Accuracy at 0 and order of each way to ask about the same n reviews, and the means over ways with their intervals."""
+    """Accuracy (threshold 0) and AUC of each question about the same n reviews, and means over questions with intervals."""
     figure, ax = plt.subplots(figsize=(7.6, 3.4))
     places, said = np.arange(len(by_question)), []
-    for name, colour, shift in (("accuracy", BLUE, -0.1), ("in order", ORANGE, 0.1)):
+    for name, label, colour, shift in (
+        ("accuracy", "accuracy", BLUE, -0.1),
+        ("in order", "AUC", ORANGE, 0.1),
+    ):
         values = by_question[name].to_numpy()
         if name == "accuracy":
             ends = np.array([wilson(value, n) for value in values]).T
@@ -288,13 +289,13 @@ def questions_asked(by_question: pd.DataFrame, n: int) -> None:
                 color=colour,
                 capsize=2,
             )
-        ax.plot(places + shift, values, lw=0, marker="o", color=colour, label=name)
+        ax.plot(places + shift, values, lw=0, marker="o", color=colour, label=label)
         mean, half = mean_and_half(values)
         ax.errorbar(len(places) + 0.6 + shift, mean, half, marker="D", color=colour, capsize=4)
-        said.append(f"{name} from {values.min():.2f} to {values.max():.2f}, mean {mean:.2f} ± {half:.2f}")
+        said.append(f"{label} from {values.min():.2f} to {values.max():.2f}, mean {mean:.2f} ± {half:.2f}")
     ax.axhline(0.5, color=GREY, linestyle=":", lw=1)
     ax.set_xticks([*places, len(places) + 0.6], [*map(str, places + 1), "mean"])
-    ax.set(xlabel="question", ylabel="share", ylim=(0.35, 1))
+    ax.set(xlabel="question", ylabel="accuracy, AUC", ylim=(0.35, 1))
     ax.legend(fontsize=8)
     show(
         figure,
@@ -303,11 +304,11 @@ def questions_asked(by_question: pd.DataFrame, n: int) -> None:
 
 
 def leaked(table: pd.DataFrame) -> None:
-    """The score on a test of which a share was in the training set, word for word or reworded, and on another test."""
+    """Accuracy on a test of which a fraction leaked into training, verbatim or reworded, and on another test."""
     figure, axes = plt.subplots(1, table["epochs"].nunique(), figsize=(9, 3.2), sharey=True)
     kinds = (
-        ("test", 0, RED, "test, word for word"),
-        ("test", 1, ORANGE, "test, one word changed"),
+        ("test", 0, RED, "leaked test, verbatim"),
+        ("test", 1, ORANGE, "leaked test, one word changed"),
         ("another test", 0, BLUE, "another test"),
     )
     said = []
@@ -331,10 +332,11 @@ def leaked(table: pd.DataFrame) -> None:
                 f"{100 * mean:.0f} ± {100 * half:.0f} % at {share:.0%}" for mean, half, share in zip(means, halves, shares, strict=True)
             ))  # fmt: skip
         ax.axhline(100 * runs["bound"].mean(), color=GREY, linestyle="--", lw=1.2, label="best possible")
-        ax.set(xlabel="share of the test in training (%)", title=f"{epochs} epochs")
-    axes[0].set_ylabel("right answers (%)")
+        ax.set(xlabel="leaked fraction of the test (%)", title=f"{epochs} epochs")
+    axes[0].set_ylabel("accuracy (%)")
     axes[0].legend(fontsize=8)
     show(
         figure,
-        alt="; ".join(said) + f". Best possible {100 * table['bound'].mean():.0f} %. Intervals: three seeds.",
+        alt="; ".join(said)
+        + f". Best possible {100 * table['bound'].mean():.0f} %. 95 % intervals over three seeds.",
     )

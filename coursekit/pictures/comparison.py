@@ -1,4 +1,4 @@
-"""Figures of notebook 12. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 12. Each draws what the notebook computed and states its numbers in the alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, RED, show
 
 
 def answers(right: Mapping[str, Float[Tensor, " n"]], title: str) -> None:
-    """Right (blue) and wrong (orange, ×) answers, one row for each model, one column for each sentence."""
+    """Correct (blue) and wrong (orange, ×) answers, one row for each model, one column for each sentence."""
     names, grid = list(right), np.stack([row.numpy() for row in right.values()])
     figure, ax = plt.subplots(figsize=(9.0, 0.5 + 0.34 * len(names)))
     ax.imshow(grid, cmap=ListedColormap([ORANGE, BLUE]), aspect="auto", vmin=0, vmax=1)
@@ -26,31 +26,31 @@ def answers(right: Mapping[str, Float[Tensor, " n"]], title: str) -> None:
     ax.tick_params(which="both", length=0)
     ax.set_xticks([])
     ax.set_yticks(range(len(names)), names)
-    ax.set_title(f"{title}: right (blue), wrong (orange, ×)", fontsize=10)
-    counts = "; ".join(f"{name}: {int(row.sum())} right" for name, row in zip(names, grid, strict=True))
-    show(figure, alt=f"{title}, one column each. Of {grid.shape[1]}, {counts}.")
+    ax.set_title(f"{title}: correct (blue), wrong (orange, ×)", fontsize=10)
+    counts = "; ".join(f"{name}: {int(row.sum())} correct" for name, row in zip(names, grid, strict=True))
+    show(figure, alt=f"{title}, one column for each. Of {grid.shape[1]}: {counts}.")
 
 
 def bootstrap(
     means: Float[Tensor, " times"], measured: float, interval: tuple[float, float], bound: float
 ) -> None:
-    """The means of the resampled test sets, the interval, what was measured, and the bound."""
+    """The means of the resampled test sets, their interval, the measured accuracy and the exact bound."""
     figure, ax = plt.subplots(figsize=(7.4, 2.9))
     ax.hist(means.numpy(), bins=30, color=GREY, alpha=0.6)
     ax.axvspan(*interval, color=BLUE, alpha=0.15, label=f"95 %: {interval[0]:.3f} to {interval[1]:.3f}")
     ax.axvline(measured, color=BLUE, label=f"measured: {measured:.3f}")
-    ax.axvline(bound, color=GREEN, linestyle="--", label=f"best possible from the left: {bound:.3f}")
-    ax.set(xlabel="accuracy of GPT on a resampled test set", ylabel="test sets")
+    ax.axvline(bound, color=GREEN, linestyle="--", label=f"best possible from the words before: {bound:.3f}")
+    ax.set(xlabel="accuracy of GPT", ylabel="resampled test sets")
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     show(
         figure,
         alt=f"Histogram of {len(means)} resampled accuracies of GPT with the cue only on the right. Measured {measured:.3f}, 95 % interval "
-        f"{interval[0]:.3f} to {interval[1]:.3f}, best possible from the left {bound:.3f}.",
+        f"{interval[0]:.3f} to {interval[1]:.3f}, best possible from the words before {bound:.3f}.",
     )
 
 
 def board(intervals: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
-    """Everybody's accuracy with its bootstrap interval, by kind of question, and the exact bounds."""
+    """The accuracy of every model with its bootstrap interval, by kind of question, and the exact bounds."""
     show(*exam.rows([
         exam.Reader(name, {kind: exam.Share(*share) for kind, share in shares.items()}, _colour_of(name))
         for name, shares in intervals.items()
@@ -68,7 +68,7 @@ def differences(
     clear: Bool[Tensor, "models models"],
     items: int,
 ) -> None:
-    """Row minus column in points of 100; grey where the difference may be noise."""
+    """Row minus column in percentage points; grey where the difference is not clear."""
     points, certain = 100 * gaps.numpy(), clear.numpy()
     figure, ax = plt.subplots(figsize=(1.9 + 0.95 * len(names), 1.5 + 0.5 * len(names)))
     reach = max(1.0, np.abs(points).max())
@@ -85,15 +85,17 @@ def differences(
         [f"{name}  {mean:.2f}" for name, mean in zip(names, means, strict=True)],
         fontsize=9,
     )
-    ax.set_title(f"row minus column, points of 100; {items} sentences; uncoloured: may be noise", fontsize=10)
+    ax.set_title(
+        f"row minus column, percentage points; {items} sentences; uncoloured: not clear", fontsize=10
+    )
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
     said = "; ".join(
-        f"{names[i]} minus {names[j]} {points[i, j]:+.0f}{'' if certain[i, j] else ' (may be noise)'}"
+        f"{names[i]} minus {names[j]} {points[i, j]:+.0f}{'' if certain[i, j] else ' (not clear)'}"
         for i, j in pairs
     )
     show(
         figure,
-        alt=f"Differences of accuracy on {items} real sentences, in points of 100: {said}.",
+        alt=f"Differences of accuracy on {items} real sentences, in percentage points: {said}.",
     )
 
 
@@ -103,21 +105,21 @@ def power(sizes: Sequence[int], shares: Mapping[str, Sequence[float]]) -> None:
     for (name, row), colour, marker in zip(shares.items(), (BLUE, ORANGE, GREEN), "osD", strict=True):
         ax.plot(sizes, row, color=colour, marker=marker, label=name)
     ax.axhline(0.8, color=GREY, linestyle=":")
-    ax.text(sizes[-1], 0.74, "0.8: what is usually asked for", fontsize=8, color=GREY, ha="right")
+    ax.text(sizes[-1], 0.74, "0.8: the usual target", fontsize=8, color=GREY, ha="right")
     ax.set(
         xscale="log",
         ylim=(-0.03, 1.05),
         xlabel="sentences in the test set",
-        ylabel="share of test sets that show it",
+        ylabel="fraction of test sets\nin which it is clear",
     )
     ax.set_xticks(sizes, sizes)
     ax.minorticks_off()
-    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), title="difference with all sentences")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), title="difference on all sentences")
     said = "; ".join(
         f"{' '.join(name.split())}: {', '.join(f'{n} sentences {p:.2f}' for n, p in zip(sizes, row, strict=True))}"
         for name, row in shares.items()
     )
-    show(figure, alt=f"Share of random test sets in which a difference is clear. {said}.")
+    show(figure, alt=f"Fraction of random test sets in which a difference is clear. {said}.")
 
 
 def holm(
@@ -126,7 +128,7 @@ def holm(
     stays: Bool[Tensor, " pairs"],
     falsely: Mapping[str, float],
 ) -> None:
-    """The p-values of all pairs in order, under the one line of 0.05 and under Holm's; names beside those between."""
+    """The sorted p-values of all pairs with the thresholds 0.05 and Holm's; pairs between the two are named."""
     order, count = p.argsort().tolist(), len(p)
     places, lowest = np.arange(1, count + 1), 5e-4
     sorted_p = np.maximum(p[order].numpy(), lowest)
@@ -141,7 +143,7 @@ def holm(
         label="Holm, 0.05 for all",
     )
     for colour, marker, text, shown in (
-        (BLUE, "o", "stays", stays[order].numpy()),
+        (BLUE, "o", "clear with Holm", stays[order].numpy()),
         (ORANGE, "D", "clear only if taken alone", (~stays[order] & (p[order] < 0.05)).numpy()),
         (GREY, "x", "not clear", (p[order] >= 0.05).numpy()),
     ):
@@ -151,7 +153,7 @@ def holm(
         text = "\n".join(f"{names[i][1]} − {names[i][0]}" for i in between)
         first = order.index(between[0]) + 1
         ax.annotate(text, (first - 0.5, p[between].mean()), ha="right", va="center", fontsize=8)
-    ax.set(yscale="log", xlabel="pairs of readers, by their p-value", ylabel="p-value")
+    ax.set(yscale="log", xlabel="pairs, ordered by p-value", ylabel="p-value")
     ax.set_yticks([lowest, 0.005, 0.05, 0.5], ["< 0.0005", "0.005", "0.05", "0.5"])
     ax.minorticks_off()
     ax.set_xticks(places[::5])
@@ -160,8 +162,8 @@ def holm(
     found = ", ".join(f"{rule} {share:.2f}" for rule, share in falsely.items())
     show(
         figure,
-        alt=f"p-values of {count} pairs of readers. Below 0.05: {int((p < 0.05).sum())}; with Holm's rule {int(stays.sum())} stay. "
-        f"Clear only if taken alone: {picked or 'none'}. Share of worlds without differences in which one is found: {found}.",
+        alt=f"p-values of {count} pairs. Below 0.05: {int((p < 0.05).sum())}; clear with Holm's method: {int(stays.sum())}. "
+        f"Clear only if taken alone: {picked or 'none'}. Fraction of worlds without differences in which one is found: {found}.",
     )
 
 
@@ -170,14 +172,14 @@ def four_readers(
     counts: Mapping[str, Mapping[str, int]],
     guess: Mapping[str, float],
 ) -> None:
-    """A panel for each set of sentences, a row for each reader: found where the cue stands before, and where only later.
+    """Accuracy by position of the cue: a panel for each set of sentences, a row for each model.
 
-    shares[panel][reader][place of the cue]: mean, lower and upper end; counts: sentences; guess: the dotted line.
+    shares[panel][model][position of the cue]: mean, lower and upper end; counts: sentences; guess: chance level, the dotted line.
     """
     figure, axes = plt.subplots(1, len(shares), figsize=(10.4, 3.9), sharey=True, layout="constrained")
     said = []
     for ax, (panel, readers) in zip(axes, shares.items(), strict=True):
-        ax.axvline(guess[panel], color=GREY, linestyle=":", linewidth=1.5, label="guess")
+        ax.axvline(guess[panel], color=GREY, linestyle=":", linewidth=1.5, label="chance level")
         for place, colour, marker, off in zip(
             counts[panel], (BLUE, ORANGE), "oD", (-0.17, 0.17), strict=True
         ):
@@ -193,7 +195,7 @@ def four_readers(
             )
         number = ", ".join(f"{count:,} {place}" for place, count in counts[panel].items())
         ax.set_title(f"{panel}\n{number}", fontsize=9)
-        ax.set(xlim=(0.3, 1.03), xticks=(0.4, 0.6, 0.8, 1.0), xlabel="share of senses found")
+        ax.set(xlim=(0.3, 1.03), xticks=(0.4, 0.6, 0.8, 1.0), xlabel="accuracy")
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_yticks(range(len(readers)), list(readers), fontsize=9)
     axes[0].set_ylim(len(readers) - 0.5, -0.5)
@@ -203,7 +205,7 @@ def four_readers(
     guessed = ", ".join(f"{panel} {share:.2f}" for panel, share in guess.items())
     show(
         figure,
-        alt=f"Share of senses found, by where the cue stands, with 95 % intervals. {'; '.join(said)}. A guess: {guessed}.",
+        alt=f"Accuracy by position of the cue, with 95 % intervals. {'; '.join(said)}. Chance level: {guessed}.",
     )
 
 
@@ -212,7 +214,7 @@ def reach(
     measured: Mapping[str, Float[Tensor, "T T"]],
     words: Sequence[str],
 ) -> None:
-    """Path lengths by the diagram, above; influence in trained models, below. White: none."""
+    """Above, path lengths from the diagram; below, the influence in trained models. White: none."""
     figure, axes = plt.subplots(2, len(claimed), figsize=(10.4, 6.0), sharex=True, sharey=True)
     said = []
     for above, below, name in zip(*axes, claimed, strict=True):
@@ -230,7 +232,7 @@ def reach(
             f"{name}: path from first to last word {lengths[-1, 0]:.0f} cells, {int((lengths == 0).sum())} pairs without a path, diagram and model "
             f"agree on {agree} of {lengths.size} pairs, influence of the first word on the last {slopes[-1, 0]:.2g} of the largest"
         )
-    for ax, label in zip(axes[:, 0], ("cells on the way", "influence"), strict=True):
+    for ax, label in zip(axes[:, 0], ("cells on the path", "influence"), strict=True):
         ax.set_yticks(range(len(words)), words, fontsize=7)
         ax.set_ylabel(f"{label}\noutput")
     show(figure, alt=f"Path lengths and measured influence. {'; '.join(said)}.")
@@ -239,7 +241,7 @@ def reach(
 def reading(
     readings: Mapping[str, tuple[Sequence[str], Float[Tensor, "steps S"]]], senses: Sequence[str]
 ) -> None:
-    """The exact posterior after each word, one panel a sentence; only senses that are possible at some step."""
+    """The exact posterior after each word, one panel per sentence, for senses that are possible at some step."""
     figure, axes = plt.subplots(
         1, len(readings), figsize=(4.9 * len(readings), 3.9), squeeze=False, layout="constrained"
     )
@@ -269,7 +271,7 @@ def reading(
 
 
 def opinions(found: Mapping[str, Mapping[str, Float[Tensor, " S"]]], senses: Sequence[str]) -> None:
-    """What the exact readers and the models say about the sense, stacked to 1."""
+    """The exact and the models' probabilities of each sense, stacked to 1."""
     figure, axes = plt.subplots(1, len(found), figsize=(4.9 * len(found), 2.6), squeeze=False, sharey=True)
     said = []
     for ax, (text, rows) in zip(axes[0], found.items(), strict=True):
@@ -299,7 +301,7 @@ def opinions(found: Mapping[str, Mapping[str, Float[Tensor, " S"]]], senses: Seq
 
 
 def exposure(rows: Sequence[Exposure], title: str) -> None:
-    """Which planted implementation each row of a batch notices; right ones that are noticed are false alarms."""
+    """The planted implementations that each row of a batch detects; a detected correct one is a false alarm."""
     planted = rows[0].planted
     noticed = np.array([row.noticed for row in rows]).T
     wrong = np.array([not implementation.right for implementation in planted])
@@ -330,7 +332,7 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
 
 
 def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
-    """Said against found, bin by bin; a larger dot holds more answers."""
+    """Confidence against accuracy, bin by bin; a larger marker stands for more answers."""
     figure, ax = plt.subplots(figsize=(7.8, 3.9))
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.5)
     said = []
@@ -345,8 +347,8 @@ def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
         points = ", ".join(f"said {a:.2f} found {b:.2f} ({int(c)})" for a, b, c in zip(x, y, n, strict=True))
         said.append(f"{label}; {points}")
     ax.set(
-        xlabel="mean confidence of a bin (said)",
-        ylabel="share of right answers (found)",
+        xlabel="mean confidence in a bin (said)",
+        ylabel="accuracy in the bin (found)",
         xlim=(0.2, 1.02),
         ylim=(0, 1.02),
     )

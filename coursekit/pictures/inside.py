@@ -1,4 +1,4 @@
-"""Figures of notebook 08. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 08. Each draws what the notebook computed and gives the numbers in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ def static_vectors(
     found: Mapping[str, Sequence[float]],
     control: Mapping[str, Float[np.ndarray, " random"]],
 ) -> None:
-    """Cosines of some pairs of words in each of the three static spaces, over those of random pairs."""
+    """Cosines of some pairs of words in each of the three static spaces, compared with random pairs."""
     figure, axes = plt.subplots(1, len(found), figsize=(9.6, 3.1), sharex=True, sharey=True)
     said = []
     for ax, (name, cosines) in zip(axes, found.items(), strict=True):
@@ -49,13 +49,13 @@ def static_vectors(
 
 
 def separation(similar: Float[Tensor, "3 layers"]) -> None:
-    """Mean cosine of the three kinds of pairs by layer, and what is left of them above the next kind."""
+    """Mean cosine of the three kinds of pairs by layer, and the differences between them."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.5))
     layers = range(similar.shape[1])
     _curves(left, similar)
     left.set(
         title="mean cosine of pairs",
-        xlabel="layer (0: what enters the first)",
+        xlabel="layer (0: input of the first)",
         ylabel="cosine",
         ylim=(-0.1, 1.02),
     )
@@ -77,7 +77,7 @@ def separation(similar: Float[Tensor, "3 layers"]) -> None:
 
 
 def pairs(found: Mapping[str, Float[Tensor, " layers"]], similar: Float[Tensor, "3 layers"]) -> None:
-    """The cosine of single pairs by layer, over the means of the three kinds of pairs."""
+    """The cosine of single pairs by layer, with the means of the three kinds of pairs."""
     figure, ax = plt.subplots(figsize=(8.8, 3.7))
     for (name, colour, _), values, style in zip(KINDS, similar, ("-", "--", ":"), strict=True):
         ax.plot(values, color=colour, linewidth=5, linestyle=style, alpha=0.3, label=f"mean: {name}")
@@ -87,7 +87,7 @@ def pairs(found: Mapping[str, Float[Tensor, " layers"]], similar: Float[Tensor, 
     ):
         ax.plot(values, color=colour, marker=marker, markersize=5, label=name)
         said.append(f"{name}: {_listed(values.tolist())}")
-    ax.set(xlabel="layer (0: what enters the first)", ylabel="cosine", ylim=(-0.1, 1.02))
+    ax.set(xlabel="layer (0: input of the first)", ylabel="cosine", ylim=(-0.1, 1.02))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     show(
         figure,
@@ -129,9 +129,9 @@ def cones(found: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
 
 
 def centred(before: Float[Tensor, "3 layers"], after: Float[Tensor, "3 layers"]) -> None:
-    """Mean cosines of the three kinds of pairs as they are and after centring."""
+    """Mean cosines of the three kinds of pairs, before and after centring."""
     figure, axes = plt.subplots(1, 2, figsize=(9.2, 3.2), sharey=True)
-    for ax, values, title in zip(axes, (before, after), ("as they are", "centred"), strict=True):
+    for ax, values, title in zip(axes, (before, after), ("not centred", "centred"), strict=True):
         _curves(ax, values)
         ax.axhline(0, color="black", linewidth=0.6)
         ax.set(title=title, xlabel="layer", ylim=(-0.15, 1.02))
@@ -141,18 +141,18 @@ def centred(before: Float[Tensor, "3 layers"], after: Float[Tensor, "3 layers"])
     gaps = [_listed((values[0] - values[1]).tolist(), 3) for values in (before, after)]
     show(
         figure,
-        alt=f"Mean cosines by layer from 0. As they are: {_by_layer(before)}. Centred: {_by_layer(after)}. One sense minus two: {gaps[0]} "
-        f"as they are, {gaps[1]} centred.",
+        alt=f"Mean cosines by layer from 0. Not centred: {_by_layer(before)}. Centred: {_by_layer(after)}. One sense minus two: {gaps[0]} "
+        f"without centring, {gaps[1]} with centring.",
     )
 
 
 def head(weights: Float[Tensor, "T T"], tokens: Sequence[str], title: str) -> None:
-    """One head's attention: rows look, columns are looked at."""
+    """One head's attention: a row for each token that attends, a column for each that is attended to."""
     figure, ax = plt.subplots(figsize=(5.4, 4.8))
     image = ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks(range(len(tokens)), tokens, rotation=90, fontsize=8)
     ax.set_yticks(range(len(tokens)), tokens, fontsize=8)
-    ax.set(title=title, xlabel="is looked at", ylabel="looks")
+    ax.set(title=title, xlabel="attended to", ylabel="attends")
     ax.title.set_fontsize(10)
     figure.colorbar(image, label="weight", shrink=0.8)
     most = weights.argmax(dim=1).tolist()
@@ -160,13 +160,13 @@ def head(weights: Float[Tensor, "T T"], tokens: Sequence[str], title: str) -> No
         f"{token} at {tokens[place]} {weights[row, place]:.2f}"
         for row, (token, place) in enumerate(zip(tokens, most, strict=True))
     )
-    show(figure, alt=f"Attention of {title}; where each token looks most: {said}.")
+    show(figure, alt=f"Attention of {title}; what each token attends to most: {said}.")
 
 
 def all_heads(attention: Float[Tensor, "L H T T"], tokens: Sequence[str]) -> None:
     """All heads of all layers as small pictures."""
     L, H, T, _ = attention.shape
-    # One picture of all, with a line of nothing between two heads: 72 panels would take seconds to draw.
+    # One image of all heads with empty lines between them: 72 panels would take seconds to draw.
     mosaic = np.full((L * (T + 2), H * (T + 2)), np.nan)
     for layer, number in np.ndindex(L, H):
         rows, columns = layer * (T + 2) + 1, number * (T + 2) + 1
@@ -188,24 +188,24 @@ def all_heads(attention: Float[Tensor, "L H T T"], tokens: Sequence[str]) -> Non
     show(
         figure,
         alt=f"Attention of {L} layers of {H} heads on {T} tokens, from {tokens[0]} to {tokens[-1]}. The column of {tokens[0]} is dark in most: "
-        f"it gets {first:.2f} of all weight on average. Layer {place[0]}, head {place[1]} looks most at the token before: {sharp.max():.2f}.",
+        f"it receives {first:.2f} of all weight on average. Layer {place[0]}, head {place[1]} attends most to the token before: {sharp.max():.2f}.",
     )
 
 
 def entropies(entropy: Float[Tensor, "L H"], even: float) -> None:
-    """The mean entropy of each head, with that of even attention."""
+    """The mean entropy of each head, compared with that of uniform attention."""
     figure, ax = plt.subplots(figsize=(7.6, 3.4))
     image = ax.imshow(entropy, cmap="viridis", vmin=0, vmax=even)
     for (layer, number), value in np.ndenumerate(entropy.numpy()):
         ax.text(number, layer, f"{value:.1f}", ha="center", va="center", fontsize=7, color="white" if value < 0.6 * even else "black")  # fmt: skip
     ax.set(xlabel="head", ylabel="layer", xticks=range(entropy.shape[1]), yticks=range(entropy.shape[0]))
-    figure.colorbar(image, label=f"nats (even attention: {even:.2f})", shrink=0.9)
+    figure.colorbar(image, label=f"nats (uniform attention: {even:.2f})", shrink=0.9)
     sharpest, broadest = (
         divmod(place, entropy.shape[1]) for place in (entropy.argmin().item(), entropy.argmax().item())
     )
     show(
         figure,
-        alt=f"Mean entropy of attention by layer and head, in nats; even attention has {even:.2f}. Means of layers: "
+        alt=f"Mean entropy of attention by layer and head, in nats; uniform attention has {even:.2f}. Means of layers: "
         f"{_listed(entropy.mean(dim=1).tolist())}. Lowest {entropy.min():.2f} (layer {sharpest[0]}, head {sharpest[1]}), highest "
         f"{entropy.max():.2f} (layer {broadest[0]}, head {broadest[1]}).",
     )
@@ -214,9 +214,9 @@ def entropies(entropy: Float[Tensor, "L H"], even: float) -> None:
 def neurons(
     queries: Float[Tensor, "T d"], keys: Float[Tensor, "T d"], tokens: Sequence[str], asks: int, title: str
 ) -> None:
-    """How one token's weights come about: its query, all keys, their products, the scores and the weights.
+    """How one token's weights are computed: its query, all keys, their products, the scores and the weights.
 
-    A negative number has a dash, unless it is so near zero that its cell is nearly white.
+    A negative value has a dash, unless it is so close to zero that its cell is nearly white.
     """
     query, d = queries[asks], queries.shape[1]
     products = query * keys
@@ -225,7 +225,7 @@ def neurons(
     figure, axes = plt.subplots(1, 5, figsize=(10.4, 4.2), width_ratios=(3, 3, 3, 0.9, 0.9), sharey=True)
     only = queries * 0
     only[asks] = query
-    panels = ((only, f"query of {tokens[asks]}"), (keys, "keys"), (products, "query × key, number by number"))
+    panels = ((only, f"query of {tokens[asks]}"), (keys, "keys"), (products, "query × key, by coordinate"))
     for ax, (values, name) in zip(axes, panels, strict=False):
         limit = values.abs().quantile(0.995).item() or 1.0
         ax.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
@@ -247,13 +247,13 @@ def neurons(
     said = ", ".join(f"{tokens[i]} (score {scores[i]:.1f}, weight {weights[i]:.2f})" for i in order)
     show(
         figure,
-        alt=f"How {tokens[asks]} comes to its weights in {title}: its query of {d} numbers, the keys of {len(tokens)} tokens, products, "
+        alt=f"How the weights of {tokens[asks]} are computed in {title}: its query of {d} coordinates, the keys of {len(tokens)} tokens, products, "
         f"scores, weights; {(products < 0).sum() / products.numel():.0%} of the products are negative. Largest: {said}.",
     )
 
 
 def explains(found: Mapping[str, tuple[float, float, float]], sentences: int) -> None:
-    """Rank correlation of several measures of importance with what hiding a word does."""
+    """Rank correlation of several measures of importance with the effect of hiding a word."""
     figure, ax = plt.subplots(figsize=(7.8, 0.9 + 0.42 * len(found)))
     for place, (_, (mean, low, high)) in enumerate(found.items()):
         ax.plot([low, high], [place, place], color="black", linewidth=1.5)
@@ -273,8 +273,8 @@ def explains(found: Mapping[str, tuple[float, float, float]], sentences: int) ->
 
 CONTROLS = (
     ("window of two", "two words on either side", PINK, (0, (1, 1))),
-    ("near words", "near words count more (GloVe)", GREEN, "-."),
-    ("bag", "bag of words (GloVe)", ORANGE, "--"),
+    ("near words", "near words weighted more (GloVe)", GREEN, "-."),
+    ("bag", "bag, rare words weighted more (GloVe)", ORANGE, "--"),
     ("majority", "most frequent sense", GREY, ":"),
 )
 
@@ -285,9 +285,9 @@ def exam(
     chosen: int,
     name: str,
 ) -> None:
-    """Accuracy by layer for each half of the words and kind of sentence, beside the recorded controls.
+    """Accuracy by layer for each half of the words and kind of sentence, with the recorded baselines.
 
-    `found` has a row of panels for each half (the first of its keys) and a column for each kind (the second).
+    `found` has a row of panels for each half (first part of the key) and a column for each kind (second part).
     """
     halves, kinds = (list(dict.fromkeys(key)) for key in zip(*found, strict=True))
     figure, axes = plt.subplots(
@@ -298,7 +298,7 @@ def exam(
         means, low, high = np.array(values).T
         layers = np.arange(len(means))
         ax.fill_between(layers, low, high, color=BLUE, alpha=0.18)
-        ax.plot(layers, means, color=BLUE, marker="o", label=f"the word in context ({name})")
+        ax.plot(layers, means, color=BLUE, marker="o", label=f"nearest neighbour in context ({name})")
         ax.plot(chosen, means[chosen], "o", color=BLUE, markersize=12, fillstyle="none")
         rows = recorded[(recorded.half == half) & (recorded.part == kind) & (recorded.judge != "probe")]
         levels = []
@@ -308,6 +308,9 @@ def exam(
                 level, color=colour, linestyle=style, label=label, zorder=2 + (vectors == "window of two")
             )
             levels.append(f"{label} {level:.2f}")
+        probe = recorded[(recorded.half == half) & (recorded.part == kind) & (recorded.judge == "probe") & (recorded.vectors == "context")].iloc[0]  # fmt: skip
+        ax.plot(int(probe.variant.split()[1]), probe.value, "^", color=RED, markersize=8, label=f"trained probe on {probe.model}")  # fmt: skip
+        levels.append(f"trained probe on {probe.variant} of {probe.model} {probe.value:.2f}")
         ax.annotate(f"{means[chosen]:.2f}", (chosen, means[chosen]), (0, 9), textcoords="offset points", ha="center", fontsize=9)  # fmt: skip
         ax.set(title=f"{half}, {kind} sentences", ylim=(0.35, 1.05))
         ax.title.set_fontsize(10)
@@ -318,7 +321,7 @@ def exam(
     for ax in axes[-1]:
         ax.set_xlabel("layer")
     for ax in axes[:, 0]:
-        ax.set_ylabel("share of senses found")
+        ax.set_ylabel("accuracy")
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     show(figure, alt=f"Sense accuracy with 95 % intervals over words. {'. '.join(said)}.")
 
@@ -343,7 +346,7 @@ def probes(found: Mapping[str, Sequence[tuple[float, float]]]) -> None:
             label=name,
         )
         said.append(f"{name}: {_listed(means)} (± at most {half.max():.2f})")
-    ax.set(xlabel="layer", ylabel="share of right labels", ylim=(0.4, 1.05))
+    ax.set(xlabel="layer", ylabel="accuracy", ylim=(0.4, 1.05))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     show(figure, alt=f"Accuracy of linear probes by layer from 0. {'; '.join(said)}.")
 
@@ -367,10 +370,10 @@ POINTS = "embedding", "attention 1", "feed-forward 1", "attention 2", "feed-forw
 
 
 def stream() -> None:
-    """The residual stream of a pre-norm model of two layers, what writes into it, and where the lens reads."""
+    """The residual stream of a pre-norm model with two layers, the parts that write into it, and where the lens reads."""
     figure, ax = plt.subplots(figsize=(9.6, 2.4))
     ax.annotate("", (10.3, 0), (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 3, "color": BLUE})
-    ax.text(-0.1, 0, "token\n+ place", ha="right", va="center", fontsize=9)
+    ax.text(-0.1, 0, "token\n+ position", ha="right", va="center", fontsize=9)
     ax.text(10.4, 0, "norm, table\n→ logits", ha="left", va="center", fontsize=9)
     for number, part in enumerate(POINTS[1:]):
         left = 1 + 2.3 * number
@@ -401,14 +404,14 @@ def stream() -> None:
     ax.axis("off")
     show(
         figure,
-        alt="The residual stream as an arrow from token and place on the left to norm, table and logits on the right. Attention 1, "
+        alt="The residual stream as an arrow from token and position on the left to norm, table and logits on the right. Attention 1, "
         "feed-forward 1, attention 2 and feed-forward 2 each read from it and add to it. The logit lens reads at five points: before "
-        "the first part and behind each.",
+        "the first part and after each part.",
     )
 
 
 LENSES = {
-    "logit lens": (BLUE, "o", "-"), "behind a fitted linear map": (GREEN, "s", "-"), "stream of another sentence": (ORANGE, "^", "--"),
+    "logit lens": (BLUE, "o", "-"), "after a fitted linear map": (GREEN, "s", "-"), "stream of another sentence": (ORANGE, "^", "--"),
     "untrained GPT": (GREY, "D", ":"), "masked-word head": (BLUE, "o", "-"), "untrained BERT": (GREY, "D", ":"),
 }  # fmt: skip
 
@@ -418,7 +421,7 @@ def lens(
     counts: Mapping[str, tuple[float, float, float]],
     bert: Mapping[str, Sequence[tuple[float, float, float]]],
 ) -> None:
-    """Nats between the exact distribution and what is read off at each point: GPT on the left, BERT on the right."""
+    """KL divergence between the exact distribution and that of the lens at each point: GPT on the left, BERT on the right."""
     figure, axes = plt.subplots(1, 2, figsize=(9.8, 4.3), width_ratios=(3, 2), sharey=True)
     said = []
     for ax, found, places in zip(
@@ -434,8 +437,10 @@ def lens(
     for (name, (mean, *_)), style in zip(counts.items(), ("-.", "--"), strict=True):
         axes[0].axhline(mean, color=PINK, linestyle=style, linewidth=1.2, label=name)
         said.append(f"{name}: {mean:.2f}")
-    axes[0].set(title="GPT: the next word, read behind …", ylabel="KL to the exact distribution, nats")
-    axes[1].set(title="BERT: the hidden word, read behind …")
+    axes[0].set(
+        title="GPT: the next word, read after …", ylabel="KL divergence from the exact\ndistribution, nats"
+    )
+    axes[1].set(title="BERT: the masked word, read after …")
     for ax in axes:
         ax.title.set_fontsize(10)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, fontsize=8)
@@ -447,7 +452,7 @@ def lens(
 
 
 def lens_of_a_word(found: Mapping[str, Sequence[Sequence[int]]], texts: Sequence[str], word: str) -> None:
-    """At each layer, how many tokens the lens puts before one word: texts after which it may come, and others."""
+    """The rank that the lens gives one word at each layer: after prompts that it may follow, and after others."""
     figure, ax = plt.subplots(figsize=(8.8, 3.8))
     said = []
     for (name, places), colour, style in zip(found.items(), (BLUE, GREY), ("-", "--"), strict=True):
@@ -456,18 +461,18 @@ def lens_of_a_word(found: Mapping[str, Sequence[Sequence[int]]], texts: Sequence
         middle = np.median(ranks, axis=0)
         ax.plot(middle, color=colour, linestyle=style, linewidth=2.6, marker="o", markersize=3, label=f"{name}: median of {len(ranks)}")  # fmt: skip
         said.append(f"{name}: median rank " + ", ".join(f"{middle[at]:,.0f} at layer {at}" for at in (0, 10, 20, 25, len(middle) - 1)))  # fmt: skip
-    ax.set(yscale="log", xlabel="layer (0: what enters the first)", ylabel=f"rank of “{word}”")
+    ax.set(yscale="log", xlabel="layer (0: input of the first)", ylabel=f"rank of “{word}”")
     ax.invert_yaxis()
     ax.legend(fontsize=8, loc="upper left")
     show(
         figure,
-        alt=f"Rank of the word {word} among all tokens, read by the logit lens at each layer, rank 1 on top. {'; '.join(said)}. The texts: "
+        alt=f"Rank of the word {word} among all tokens, read by the logit lens at each layer, rank 1 on top. {'; '.join(said)}. The prompts: "
         f"{'; '.join(texts)}.",
     )
 
 
 def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]) -> None:
-    """What each head is worth in nats, by model and by what takes its place; 95 % intervals over sentences."""
+    """The increase in loss without each head, by model and by its replacement; 95 % intervals over sentences."""
     figure, axes = plt.subplots(2, 2, figsize=(9.6, 4.6), sharex=True, sharey=True)
     most = max(values.mean(axis=1).max() for values in found.values())
     said = []
@@ -477,15 +482,20 @@ def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]
         for place, (mean, each) in enumerate(zip(means, values, strict=True)):
             low, high = bootstrap(each, draws=500)
             ax.text(place % 4, place // 4, f"{mean:.3f}\n({low:.3f} to {high:.3f})", ha="center", va="center", fontsize=7, color="white" if mean > 0.6 * most else "black")  # fmt: skip
-        ax.set(title=f"{name}, {way} in its place", xticks=range(4), yticks=range(2))
+        ax.set(
+            title=f"{name}, replaced by {'its mean' if way == 'mean' else way}",
+            xticks=range(4),
+            yticks=range(2),
+        )
         ax.set_yticklabels(["layer 1", "layer 2"])
         ax.title.set_fontsize(10)
         said.append(f"{name}, {way}: layer 1 {_listed(means[:4].tolist(), 3)}; layer 2 {_listed(means[4:].tolist(), 3)}")  # fmt: skip
     for ax in axes[1]:
         ax.set_xlabel("head")
-    figure.colorbar(image, ax=axes, label="nats lost", shrink=0.9)
+    figure.colorbar(image, ax=axes, label="increase in loss, nats", shrink=0.9)
     show(
-        figure, alt=f"Mean loss added by taking one head away, in nats, by layer and head. {'. '.join(said)}."
+        figure,
+        alt=f"Mean increase in loss when one head is removed, in nats, by layer and head. {'. '.join(said)}.",
     )
 
 
@@ -493,7 +503,7 @@ def patched(
     found: Mapping[str, tuple[Float[np.ndarray, "pairs places layers"], Sequence[str]]],
     controls: Mapping[str, Float[np.ndarray, "pairs places layers"]],
 ) -> None:
-    """Share of the difference that one exchanged vector restores, by place and layer; below, a source of the same sense."""
+    """Share of the difference that one exchanged vector restores, by position and layer; below, a source of the same sense."""
     figure, axes = plt.subplots(
         2, len(found), figsize=(10.5, 5.6), width_ratios=[values.shape[2] + 1 for values, _ in found.values()]
     )
@@ -509,17 +519,17 @@ def patched(
             ax.set_title(title, fontsize=9)
             rows = [f"{place} {_listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
             said.append(f"{name if shares is values else f'{name}, source of the same sense'} ({len(shares)} pairs): {'; '.join(rows) or 'all below 0.05'}")  # fmt: skip
-    axes[1, len(found) // 2].set_xlabel("exchanged behind layer (0: what enters the first)")
+    axes[1, len(found) // 2].set_xlabel("exchanged after layer (0: input of the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
-    show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by place and layer. {'. '.join(said)}.")  # fmt: skip
+    show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by position and layer. {'. '.join(said)}.")  # fmt: skip
 
 
 LEVELS = (
-    ("window of two", "two words on either side", PINK, (0, (1, 1))), ("near words", "near words count more (skip-gram)", GREEN, "-."),
-    ("bag", "bag of words (skip-gram)", ORANGE, "--"), ("majority", "a guess", GREY, ":"),
+    ("window of two", "two words on either side", PINK, (0, (1, 1))), ("near words", "near words weighted more (skip-gram)", GREEN, "-."),
+    ("bag", "bag of words (skip-gram)", ORANGE, "--"), ("majority", "chance", GREY, ":"),
 )  # fmt: skip
 ASKED_OF_GENERATED = (
-    ("left", "cue before", BLUE, "o"), ("right", "cue only after", RED, "s"), ("order1", "order tells", GREEN, "^"),
+    ("left", "cue before", BLUE, "o"), ("right", "cue only after", RED, "s"), ("order1", "order decides", GREEN, "^"),
 )  # fmt: skip
 
 Intervals = Sequence[tuple[float, float, float]]
@@ -532,9 +542,9 @@ def layer_by_layer(
     generated: Mapping[str, Mapping[str, Intervals]],
     guess: float,
 ) -> None:
-    """By layer, a column for each model: how far senses are apart, the shares that are found, and those of the generated language.
+    """By layer, a column for each model: how far senses are apart, the accuracy, and that on the generated language.
 
-    `told` and `levels` have a row of panels each: the share by model and layer, and the share by readers without layers.
+    `told` and `levels` share a row of panels for each part: accuracy by model and layer, and accuracy of the baselines.
     """
     figure, axes = plt.subplots(
         2 + len(told), len(separated), figsize=(9.8, 2.0 * (2 + len(told))), sharex="col", sharey="row"
@@ -557,7 +567,7 @@ def layer_by_layer(
                     label=label,
                     zorder=2 + (level == "window of two"),
                 )
-            said.append(f"share found, {part}, {_with_intervals(by_model[name])}")
+            said.append(f"accuracy, {part}, {_with_intervals(by_model[name])}")
         made_up.set_xlabel("layer")
         if name not in generated:
             made_up.axis("off")
@@ -570,8 +580,8 @@ def layer_by_layer(
         made_up.axhline(guess, color=GREY, linestyle=":", linewidth=1.4)
     axes[0, 0].set_ylabel("one sense − two\n(cosine, centred)")
     for ax, part in zip(axes[1:-1, 0], told, strict=True):
-        ax.set_ylabel(f"senses found:\n{part}")
-    axes[-1, 0].set_ylabel("senses found:\ngenerated language")
+        ax.set_ylabel(f"accuracy:\n{part}")
+    axes[-1, 0].set_ylabel("accuracy:\ngenerated language")
     for ax in axes[1:].flat:
         ax.set(ylim=(0.35, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
@@ -583,21 +593,21 @@ def layer_by_layer(
     )
     show(
         figure,
-        alt=f"By layer, from 0, with 95 % intervals. {'; '.join(said)}. Without layers, {levels_said}.",
+        alt=f"By layer, from 0, with 95 % intervals. {'; '.join(said)}. Baselines, {levels_said}.",
     )
 
 
 SEEN = (
     ("both", "both sides", BLUE, "o"),
-    ("left", "what stands before", ORANGE, "s"),
-    ("right", "what comes after", GREEN, "D"),
+    ("left", "left context only", ORANGE, "s"),
+    ("right", "right context only", GREEN, "D"),
 )
 
 
 def pseudo_words(
     told: Mapping[str, Mapping[str, Intervals]], counts: Mapping[str, tuple[float, float, float]]
 ) -> None:
-    """Senses of merged words by layer, a panel for each model, a line for what may be read; `counts` need no model."""
+    """Accuracy on pseudo-words by layer, a panel for each model, a line for each context; `counts` need no model."""
     figure, axes = plt.subplots(1, len(told), figsize=(9.8, 3.4), sharey=True)
     said = []
     for ax, (name, by_side) in zip(axes, told.items(), strict=True):
@@ -615,20 +625,20 @@ def pseudo_words(
             f"{called} {share:.2f}",
             (1.03, share),
             xycoords=("axes fraction", "data"),
-            va="bottom" if share == highest else "top",  # two of them are near each other
+            va="bottom" if share == highest else "top",  # two of them are close together
             fontsize=8,
         )
-    axes[0].set_ylabel("senses found")
+    axes[0].set_ylabel("accuracy")
     axes[0].legend(fontsize=8, loc="upper left")
     of_counts = ", ".join(f"{called} {share:.2f}" for called, (share, _, _) in counts.items())
     show(
         figure,
-        alt=f"Share of senses of merged words by layer, from 0, with 95 % intervals over pairs. {'; '.join(said)}. Without a model: {of_counts}.",
+        alt=f"Accuracy on pseudo-words by layer, from 0, with 95 % intervals over pairs. {'; '.join(said)}. Without a model: {of_counts}.",
     )
 
 
 def _band(ax: plt.Axes, values: Intervals, colour: str, marker: str, label: str | None) -> None:
-    """Means with their interval as a band."""
+    """Draw means with their intervals as a band."""
     means, low, high = np.array(values).T
     ax.fill_between(range(len(means)), low, high, color=colour, alpha=0.18)
     ax.plot(means, color=colour, marker=marker, markersize=5, linewidth=1.6, label=label)

@@ -14,7 +14,7 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
 def padding(places: Sequence[int], cosines: Mapping[str, Sequence[float]]) -> None:
-    """Cosine of a sentence's vector with itself, by the padding behind the sentence."""
+    """Cosine of a sentence's mean with and without padding, by the amount of padding."""
     figure, ax = plt.subplots(figsize=(7, 3.2))
     for (name, values), colour, marker in zip(cosines.items(), (ORANGE, BLUE), "so", strict=True):
         ax.plot(places, values, marker=marker, markersize=4, color=colour)
@@ -27,23 +27,26 @@ def padding(places: Sequence[int], cosines: Mapping[str, Sequence[float]]) -> No
             color=colour,
             fontsize=9,
         )
-    ax.set(xlabel="places of padding behind the sentence", ylabel="cosine with its vector\nwithout padding")
+    ax.set(xlabel="positions of padding after the sentence", ylabel="cosine with the mean\nwithout padding")
     ax.set_ylim(min(0.6, min(map(min, cosines.values())) - 0.05), 1.03)
     said = "; ".join(
         f"{name}: " + ", ".join(f"{c:.2f} at {n}" for n, c in zip(places, values, strict=True))
         for name, values in cosines.items()
     )
-    show(figure, alt=f"Cosine of a sentence's mean with itself, by places of padding. {said}.")
+    show(
+        figure,
+        alt=f"Cosine of a sentence's mean with its mean without padding, by positions of padding. Mean over {said}.",
+    )
 
 
 def controls(
     found: Mapping[str, tuple[float, float, float]], held: Mapping[str, tuple[float, float, float]]
 ) -> None:
-    """Spearman with the grades and its 95 % interval, a line for each kind of similarity; below it the same with length held."""
-    names = sorted(found, key=lambda name: name.startswith("MiniLM"))  # it stands below
+    """Spearman's correlation with the grades and its 95 % interval for each kind of similarity, also controlling for length."""
+    names = sorted(found, key=lambda name: name.startswith("MiniLM"))  # MiniLM comes last
     figure, ax = plt.subplots(figsize=(8, 0.5 * len(names) + 1.3))
     for place, name in enumerate(names):
-        ours = name.startswith("our encoder, by")
+        ours = name in ("our encoder, classification objective", "our encoder, ranking loss")
         colour = GREEN if name.startswith("MiniLM") else BLUE if ours else GREY
         rows = (
             [(found[name], place, colour), (held[name], place + 0.3, "white")]
@@ -71,21 +74,21 @@ def controls(
     solid, hollow = (ax.plot([], [], "o", color=GREY, markerfacecolor=face)[0] for face in (GREY, "white"))
     figure.legend(
         (solid, hollow),
-        ("as it is", "with the length ratio held (partial correlation)"),
+        ("correlation", "controlling for the length ratio (partial correlation)"),
         loc="outside lower center",
         ncols=2,
         fontsize=9,
     )
     said = "; ".join(
         f"{name} {found[name][0]:.2f} ({found[name][1]:.2f} to {found[name][2]:.2f})"
-        + (f", with length held {held[name][0]:.2f}" if name in held else "")
+        + (f", controlling for length {held[name][0]:.2f}" if name in held else "")
         for name in names
     )
     show(figure, alt=f"Spearman's correlation with the grades of the test pairs, 95 % intervals: {said}.")
 
 
 def two_readers() -> None:
-    """A bi-encoder and a cross-encoder, as boxes."""
+    """Diagrams of a bi-encoder and a cross-encoder."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6))
 
     def box(ax, x: float, y: float, text: str, colour: str, width: float = 0.36) -> None:
@@ -109,70 +112,78 @@ def two_readers() -> None:
         arrow(left, (x, 0.65), (0.5 + 0.3 * (x - 0.5), 0.79))
     left.text(0.5, 0.33, "same\nweights", ha="center", va="center", fontsize=8, color=GREY)
     box(left, 0.5, 0.87, "[u; v; |u − v|] W, or the cosine", ORANGE, 0.62)
-    left.set_title("bi-encoder (siamese): a vector for each", fontsize=10)
+    left.set_title("bi-encoder (siamese): one vector per sentence", fontsize=10)
     box(right, 0.5, 0.08, "[CLS] premise [SEP] hypothesis [SEP]", GREY, 0.76)
-    box(right, 0.5, 0.45, "encoder: every word sees both sentences", BLUE, 0.76)
+    box(right, 0.5, 0.45, "encoder: every word attends to both sentences", BLUE, 0.76)
     box(right, 0.5, 0.87, "the vector of [CLS], then W", ORANGE, 0.62)
     arrow(right, (0.5, 0.15), (0.5, 0.38))
     arrow(right, (0.5, 0.52), (0.5, 0.8))
-    right.set_title("cross-encoder: no vector for either", fontsize=10)
+    right.set_title("cross-encoder: one output per pair", fontsize=10)
     for ax in axes:
         ax.set(xlim=(0, 1), ylim=(0, 1))
         ax.axis("off")
     show(figure, alt=(
-        "Two ways to judge a pair. Left, the bi-encoder: premise and hypothesis pass one encoder, with the same weights, singly; the means u and v meet only at the end, in "
-        "3D features or in a cosine. Right, the cross-encoder: both sentences in one row of 3 special tokens and two texts, read together; there is 1 output for the pair and no vector for either."
+        "Two ways to compare a pair. Left, the bi-encoder: premise and hypothesis are encoded separately with the same weights; their means u and v are combined only at the end, in "
+        "3D features or a cosine. Right, the cross-encoder: both sentences form one sequence with 3 special tokens; it has 1 output for the pair and no vector for either sentence."
     ))  # fmt: skip
 
 
 def courses(runs: Mapping[str, Float[np.ndarray, "points 3"]]) -> None:
-    """Training loss and Spearman on the validation pairs against steps; a line for each objective."""
+    """Training loss and Spearman's correlation on the validation pairs by step, with a line for each loss."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.3))
     said = []
     for (name, points), colour, look in zip(runs.items(), (BLUE, ORANGE), ("o-", "s--"), strict=True):
         axes[0].plot(points[:, 0], points[:, 1], look, markersize=3, color=colour, label=name)
         axes[1].plot(points[:, 0], points[:, 2], look, markersize=3, color=colour, label=name)
         said.append(
-            f"{name}: loss from {points[1, 1]:.2f} in the first 50 steps to {points[-1, 1]:.2f} nats in the last, "
-            f"Spearman from {points[0, 2]:.2f} to {points[-1, 2]:.2f} after {points[-1, 0]:.0f} steps"
+            f"{name}: mean loss {points[1, 1]:.2f} nats in the first 50 steps and {points[-1, 1]:.2f} in the last 50, "
+            f"Spearman's correlation from {points[0, 2]:.2f} to {points[-1, 2]:.2f} after {points[-1, 0]:.0f} steps"
         )
-    axes[0].set(xlabel="step (32 hypotheses each)", ylabel="training loss (nats)", ylim=(0, None))
+    axes[0].set(xlabel="step (batches of 32 hypotheses)", ylabel="training loss (nats)", ylim=(0, None))
     axes[1].set(xlabel="step", ylabel="Spearman, validation pairs")
     axes[0].legend(fontsize=9)
     show(
         figure,
-        alt=f"Training losses, and Spearman's correlation on the 96 validation pairs. {'; '.join(said)}.",
+        alt=f"Training loss and Spearman's correlation on the 96 validation pairs. {'; '.join(said)}.",
     )
 
 
 def matrices(found: Mapping[str, tuple[Float[Tensor, "n n"], float]], shown: int) -> None:
-    """Cosines of hypotheses (rows) with the premises that entail them (columns), each row its own partner's column."""
+    """Cosines of hypotheses (rows) with the premises that entail them (columns); partners are on the diagonal."""
     figure, axes = plt.subplots(1, len(found), figsize=(10, 3.7))
     said = []
     for ax, (name, (matrix, nearest)) in zip(axes, found.items(), strict=True):
         image = ax.imshow(matrix[:shown, :shown], vmin=0, vmax=1, cmap="viridis")
         others = float((matrix.sum() - matrix.trace()) / (matrix.numel() - len(matrix)))
         own = float(matrix.diagonal().mean())
-        ax.set_title(f"{name}\nown {own:.2f}, others {others:.2f}", fontsize=10)
+        ax.set_title(f"{name}\nown premise {own:.2f}, others {others:.2f}", fontsize=10)
         ax.set_xticks([])
         ax.set_yticks([])
-        ax.set_xlabel(f"{nearest:.0%} find their own", fontsize=9)
+        ax.set_xlabel(f"premises\n{nearest:.0%} nearest to own premise", fontsize=9)
         said.append(
-            f"{name}: {own:.2f} and {others:.2f}, {nearest:.0%} of {len(matrix)} nearest to their own"
+            f"{name}: {own:.2f} and {others:.2f}, {nearest:.0%} of {len(matrix)} hypotheses nearest to their own premise"
         )
     axes[0].set_ylabel("hypotheses")
     figure.colorbar(image, ax=axes, shrink=0.75, label="cosine")
     show(figure, alt=(
-        f"Cosines of {shown} hypotheses (rows) with {shown} entailing premises (columns); partners on the diagonal. Mean cosine with the "
-        f"own premise and with others, over all {len(matrix)}: {'; '.join(said)}."
+        f"Cosines of {shown} hypotheses (rows) with {shown} entailing premises (columns); partners are on the diagonal. Mean cosine with the "
+        f"right premise and with the others, over all {len(matrix)} hypotheses: {'; '.join(said)}."
     ))  # fmt: skip
 
 
+LOSSES = {
+    "by label": "classification objective",
+    "by rank": "ranking loss",
+    "by rank, hard negatives": "ranking loss, hard negatives",
+}
+"""The names of the losses in the recorded table, and in figures."""
+
+
 def seeds(recorded: pd.DataFrame, minilm: float) -> str:
-    """The recorded table as points with intervals over seeds; returns which differences exceed the noise, in words."""
+    """Plot the recorded table with intervals over seeds; returns in words which differences exceed the noise."""
     rho = recorded[recorded.measure == "Spearman, test"]
-    whole = rho[(rho.pairs == 192) | (rho.pairs == 0)]
-    names = ["before training", "before training, centred", "by label", "by rank", "by rank, hard negatives"]
+    whole = rho[(rho.pairs == 192) | (rho.pairs == 0)].replace({"objective": LOSSES})
+    names = ["before training", "before training, centred", *LOSSES.values()]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1.3, 1), sharey=True)
     means = {name: mean_and_half(whole[whole.objective == name].value) for name in names}
     for place, (name, (mean, half)) in enumerate(means.items()):
@@ -180,7 +191,7 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
         left.plot([place] * len(values), values, "o", color=SKY, markersize=4, alpha=0.8)
         left.errorbar(place + 0.18, mean, half, fmt="o", color=BLUE, capsize=3)
         left.annotate(f"{mean:.3f}", (place + 0.18, mean + half), (0, 4), textcoords="offset points", ha="center", fontsize=8)  # fmt: skip
-    left.set_xticks(range(len(names)), [name.replace(", ", ",\n").replace(" training", "\ntraining") for name in names], fontsize=8)  # fmt: skip
+    left.set_xticks(range(len(names)), [name.replace(" ", "\n", 1).replace(", ", ",\n") for name in names], fontsize=8)  # fmt: skip
     left.set_ylabel("Spearman, test pairs")
     ranked = rho[rho.objective == "by rank"]
     sizes = sorted(ranked.pairs.unique())
@@ -188,7 +199,7 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
     right.errorbar(sizes, [m for m, _ in amounts], [h for _, h in amounts], fmt="o-", color=BLUE, capsize=3)
     right.set_xscale("log", base=2)
     right.set_xticks(sizes, sizes)
-    right.set_xlabel("hypotheses to train on, by rank")
+    right.set_xlabel("training hypotheses (ranking loss)")
     for ax in (left, right):
         ax.axhline(minilm, color=GREEN, linestyle=":")
     right.annotate(
@@ -199,29 +210,29 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
     grown = "; ".join(
         f"{size}: {mean:.3f} ± {half:.3f}" for size, (mean, half) in zip(sizes, amounts, strict=True)
     )
-    show(figure, alt=f"Spearman on the test pairs over {count} seeds, 95 % intervals. {said}. By rank, on so many hypotheses: {grown}. MiniLM {minilm:.3f}.")  # fmt: skip
+    show(figure, alt=f"Spearman's correlation on the test pairs over {count} seeds, 95 % intervals. {said}. Ranking loss, by number of training hypotheses: {grown}. MiniLM {minilm:.3f}.")  # fmt: skip
     return _compared(whole, count)
 
 
 def _compared(whole: pd.DataFrame, count: int) -> str:
-    """Differences of the same seeds, each with its interval, and whether it exceeds it."""
+    """Differences between runs with the same seeds, with their intervals, and whether they exceed the noise."""
     by_seed = whole.pivot(index="seed", columns="objective", values="value")
-    lines = [f"Differences over the same {count} seeds, 95 % intervals:", ""]
+    lines = [f"Differences in Spearman's correlation over the same {count} seeds, with 95 % intervals:", ""]
     for after, control in (
-        ("by rank", "before training"),
-        ("by rank", "before training, centred"),
-        ("by label", "before training"),
-        ("by rank, hard negatives", "by rank"),
+        ("ranking loss", "before training"),
+        ("ranking loss", "before training, centred"),
+        ("classification objective", "before training"),
+        ("ranking loss, hard negatives", "ranking loss"),
     ):
         difference = by_seed[after] - by_seed[control]
         mean, half = mean_and_half(difference)
         verdict = "exceeds the noise of the seeds" if abs(mean) > half else "within the noise of the seeds"
-        lines.append(f"- {after}, minus {control}: {mean:+.3f} ± {half:.3f}, {verdict}")
+        lines.append(f"- {after} minus {control}: {mean:+.3f} ± {half:.3f}, {verdict}")
     return "\n".join(lines)
 
 
 def found(places: Mapping[str, Int[Tensor, " Q"]], by_chance: float) -> None:
-    """Share of queries whose right text comes first, and among the first five; bootstrap intervals over queries."""
+    """Fraction of queries whose right text is first, and among the first five; bootstrap intervals over queries."""
     figure, ax = plt.subplots(figsize=(8, 3.3))
     said = []
     for row, (name, place) in enumerate(places.items()):
@@ -236,7 +247,7 @@ def found(places: Mapping[str, Int[Tensor, " Q"]], by_chance: float) -> None:
                 color=colour,
                 hatch="" if k == 1 else "//",
                 edgecolor="white",
-                label=f"among the first {k}" if k > 1 else "first",
+                label=f"among the first {k}" if k > 1 else "ranked first",
             )
             ax.plot([low, high], [y, y], color="black", linewidth=1.2)
             ax.annotate(
@@ -248,18 +259,18 @@ def found(places: Mapping[str, Int[Tensor, " Q"]], by_chance: float) -> None:
     ax.axvline(by_chance, color=GREY, linestyle=":")
     ax.set_yticks(range(len(places)), places)
     ax.invert_yaxis()
-    ax.set(xlabel="share of the questions whose paragraph is found (95 % interval)", xlim=(0, 1.08))
+    ax.set(xlabel="fraction of questions whose paragraph is found (95 % interval)", xlim=(0, 1.08))
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2, fontsize=9)
     count = len(next(iter(places.values())))
     show(
         figure,
-        alt=f"Share of {count} questions whose paragraph is found: {'; '.join(said)}. Guessing: {by_chance:.1%}.",
+        alt=f"Fraction of {count} questions whose paragraph is found: {'; '.join(said)}. Chance level: {by_chance:.1%}.",
     )
 
 
 def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, " Q"]) -> None:
-    """Share of questions whose document comes first, by the place of the paragraph in its document, for each way."""
+    """Fraction of questions whose document is ranked first, by the position of the paragraph in its document."""
     figure, ax = plt.subplots(figsize=(8, 3.6))
     said = []
     parts = np.unique(part)
@@ -277,17 +288,17 @@ def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, " Q"]) -> None:
         said.append(
             f"{name}: " + ", ".join(f"{share:.0%}" for share in shares) + f", all {hits[name].mean():.0%}"
         )
-    ax.set(xlabel="place of the right paragraph in its document of six", ylabel="its document comes first", ylim=(0, 1.05))  # fmt: skip
+    ax.set(xlabel="position of the right paragraph in its document", ylabel="document ranked first", ylim=(0, 1.05))  # fmt: skip
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     counts = ", ".join(str(int((part == place).sum())) for place in parts)
     show(figure, alt=(
-        f"Share of questions whose document comes first, by the place 1 to {parts[-1]} of the right paragraph, with 95 % intervals over "
+        f"Fraction of questions whose document is ranked first, by the position (1 to {parts[-1]}) of the right paragraph in it, with 95 % intervals over "
         f"{counts} questions. {'; '.join(said)}."
     ))  # fmt: skip
 
 
 def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float]) -> None:
-    """Spearman of a decoder's sentence vectors by layer, for two ways of pooling, beside others."""
+    """Spearman's correlation of a decoder's sentence vectors by layer, for two ways of pooling, with reference lines."""
     figure, ax = plt.subplots(figsize=(8, 3.4))
     said = []
     for (name, values), colour, look in zip(by_layer.items(), (BLUE, PINK), ("o-", "s--"), strict=True):
@@ -295,7 +306,7 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
         ax.plot(layers, values, look, markersize=3, color=colour, label=f"decoder, {name}")
         best = int(np.argmax(values))
         said.append(
-            f"{name}: {values[0]:.2f} at layer 1, {values[best]:.2f} at layer {best + 1}, {values[-1]:.2f} at the last"
+            f"{name}: {values[0]:.2f} at layer 1, {values[best]:.2f} at layer {best + 1}, {values[-1]:.2f} at the last layer"
         )
     for (name, value), colour in zip(lines.items(), (GREY, GREEN), strict=True):
         ax.axhline(value, color=colour, linestyle=":")
@@ -317,7 +328,7 @@ def encoders(
     recall_of: Mapping[tuple[str, str], Float[np.ndarray, " seeds"]],
     lines: Mapping[str, float],
 ) -> None:
-    """Agreement with the grades, and recall at 1 among all test premises, for each encoder and objective: seeds and means."""
+    """Agreement with the grades and recall at 1 among all test premises, for each encoder and loss: seeds and means."""
     names = list(spearman_of)
     figure, axes = plt.subplots(1, 2, figsize=(10, 0.36 * len(names) + 1.4), sharey=True)
     said = []
@@ -344,24 +355,26 @@ def encoders(
         range(len(names)), [f"{encoder}: {objective}" for encoder, objective in names], fontsize=9
     )
     axes[0].invert_yaxis()
-    axes[0].set_xlabel("Spearman, test pairs (dots: seeds;\nline: 95 % over hypotheses, of the seeds' mean)")
-    axes[1].set_xlabel("recall at 1: its entailing premise\nfirst among all 192 test premises")
+    axes[0].set_xlabel(
+        "Spearman, test pairs (dots: seeds; line: 95 %\ninterval of their mean over hypotheses)"
+    )
+    axes[1].set_xlabel("recall at 1: entailing premise\nfirst among all 192 test premises")
     axes[1].set_xlim(0, 1)
     show(figure, alt=(
-        f"Spearman's correlation with the grades (mean over seeds, 95 % interval over hypotheses) and share of hypotheses whose entailing premise is nearest of all 192. {'; '.join(said)}. "
+        f"Spearman's correlation with the grades (mean over seeds, 95 % interval over hypotheses) and fraction of hypotheses whose entailing premise is first among all 192. {'; '.join(said)}. "
         + "; ".join(f"{name} {value:.2f}" for name, value in lines.items()) + "."
     ))  # fmt: skip
 
 
 def encoder_look(encoder: str) -> tuple[str, bool]:
-    """The colour of an encoder, and whether it began with pre-trained weights."""
+    """The colour of an encoder, and whether its training started from pre-trained weights."""
     return (ORANGE if encoder.startswith("small BERT") else BLUE), not encoder.endswith("untrained")
 
 
 def encoder_rates(
     spearman_of: Mapping[tuple[str, str, float], Float[np.ndarray, " seeds"]], before: Mapping[str, float]
 ) -> None:
-    """Agreement with the grades by learning rate: a panel for each architecture, a line for each start and objective."""
+    """Agreement with the grades by learning rate: a panel for each architecture, a line for each start and loss."""
     figure, axes = plt.subplots(1, len(before), figsize=(10, 3.2), sharey=True)
     said = []
     lines = list(dict.fromkeys(run[:2] for run in spearman_of))
@@ -371,7 +384,7 @@ def encoder_rates(
             values = np.array([spearman_of[encoder, objective, rate] for rate in rates])  # rates seeds
             colour, filled = encoder_look(encoder)
             look = {"color": colour, "markerfacecolor": colour if filled else "white",
-                    "linestyle": "-" if objective == "by rank" else "--", "marker": "o" if objective == "by rank" else "s"}  # fmt: skip
+                    "linestyle": "-" if objective == "ranking loss" else "--", "marker": "o" if objective == "ranking loss" else "s"}  # fmt: skip
             ax.plot(rates, values.mean(axis=1), markersize=5,
                     label=f"{objective}, {'pre-trained' if filled else 'untrained'}", **look)  # fmt: skip
             ax.plot(
@@ -390,7 +403,7 @@ def encoder_rates(
         tried = sorted({run[2] for run in spearman_of if run[0].startswith(architecture)})
         ax.set_xticks(tried, [f"{rate:.0e}".replace("e-0", "e-") for rate in tried])
         ax.set_xticks([], minor=True)
-        ax.set_xlabel("learning rate (highest of the run)")
+        ax.set_xlabel("learning rate (maximum of the schedule)")
         ax.set_title(architecture, fontsize=10)
         ax.legend(fontsize=8)
     axes[0].set_ylabel("Spearman, test pairs\n(lines: means; dots: seeds)")
@@ -403,7 +416,7 @@ def encoder_rates(
 def recalls(
     hits: Mapping[tuple[str, int], Float[np.ndarray, " Q"]], describes: Float[np.ndarray, " Q"], passages: int
 ) -> None:
-    """Recall at k of each search, for questions that name their term and those that describe it; intervals over questions."""
+    """Recall at k of each search, for questions that name their term and questions that describe it."""
     searches = list(dict.fromkeys(name for name, _ in hits))
     sizes = list(dict.fromkeys(k for _, k in hits))
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True)
@@ -424,7 +437,7 @@ def recalls(
                 + ", ".join(f"{m:.0%} at {k}" for m, k in zip(means, sizes, strict=True))
             )
         ax.plot(range(len(sizes)), [k / passages for k in sizes], color=GREY, linewidth=0.8)
-        ax.annotate("by chance", (len(sizes) - 1, sizes[-1] / passages), (0, 3), textcoords="offset points", ha="right", fontsize=8, color=GREY)  # fmt: skip
+        ax.annotate("chance", (len(sizes) - 1, sizes[-1] / passages), (0, 3), textcoords="offset points", ha="right", fontsize=8, color=GREY)  # fmt: skip
         ax.set_xticks(range(len(sizes)), sizes)
         ax.set(xlabel="k", ylim=(-0.02, 1.04))
         ax.set_title(f"{rows.sum()} questions that {kind}", fontsize=10)
@@ -437,7 +450,7 @@ def recalls(
 
 
 def answers(shares: Mapping[str, Mapping[str, Float[np.ndarray, " Q"]]], titles: Mapping[str, str]) -> None:
-    """One panel for each measure: its mean over the questions for each way to ask, with 95 % intervals over questions."""
+    """A panel for each measure: its mean over the questions for each prompt, with 95 % intervals over questions."""
     figure, axes = plt.subplots(1, len(titles), figsize=(10, 3.4), sharey=True)
     said = []
     for ax, (measure, title) in zip(axes, titles.items(), strict=True):
@@ -447,7 +460,7 @@ def answers(shares: Mapping[str, Mapping[str, Float[np.ndarray, " Q"]]], titles:
                 values.mean(),
                 bootstrap(values, draws=1000) if values.std() else (values[0],) * 2,
             )
-            colour = GREY if way.startswith(("always", "control")) else BLUE
+            colour = GREY if way.startswith("baseline") else BLUE
             ax.plot([low, high], [place, place], color=colour)
             ax.plot([mean], [place], "o", color=colour, markersize=6)
             ax.annotate(
@@ -459,4 +472,7 @@ def answers(shares: Mapping[str, Mapping[str, Float[np.ndarray, " Q"]]], titles:
         ax.margins(y=0.12)
     axes[0].set_yticks(range(len(shares)), shares)
     axes[0].invert_yaxis()
-    show(figure, alt=f"Means over the questions with 95 % intervals. {'; '.join(said)}.")
+    show(
+        figure,
+        alt=f"Support by the given and by the right passage, and words of the right answer: means over the questions with 95 % intervals. {'; '.join(said)}.",
+    )

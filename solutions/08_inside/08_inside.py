@@ -9,24 +9,24 @@
 # %% [markdown]
 # # 08 · Inside a pre-trained transformer
 #
-# So far we built models and trained small ones. Now we open one that others trained on billions of words. Nothing in it is labelled: it gives tensors, layer by layer. We take a
-# word's contextual embedding out of every layer, ask which layer knows its sense, and look at what the word attends to. Of every number we ask what it would be for words that have
+# So far we have built models and trained small ones. Now we open a model that others trained on billions of words. Nothing inside it is labelled: it returns tensors, layer by layer. We extract a
+# word's contextual embedding from every layer, ask which layer separates its senses best, and look at what the word attends to. We compare every number with its value for words that have
 # nothing in common.
 #
-# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: five exercises, a bug to find, two questions that a person reads. Three models of
-# novels and three exercises on causes go further; there are two extensions.
+# **You need** notebooks 06 and 07. **Time** about 75 minutes for the core: five exercises, a bug to fix, and two written questions. Sections marked *Further* (three models trained on
+# novels, three exercises on causes) and two extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - get the vector of a *word*, not of a piece, at every layer of a pre-trained model;
-# - say how similar two uses of a word are, above what any two words are;
+# - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
+# - say how similar two uses of a word are, compared with any two words;
 # - read attention with bertviz, and say what it does not explain;
-# - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar;
-# - *further:* compare models of one text layer by layer;
-# - *further:* find causes by changing what is inside: the logit lens, a head taken away, a vector exchanged.
+# - find senses with contextual vectors in sentences that mislead a bag of words, and say how much of this is grammar;
+# - *further:* compare three models trained on the same text, layer by layer;
+# - *further:* look for causes inside a model: the logit lens, ablating a head, patching a vector.
 
 # %%
 import torch
@@ -41,7 +41,7 @@ from coursekit import check, hint, predict, reveal
 # We use all-MiniLM-L6-v2, a small BERT that comes with the course. It was distilled from larger models
 # (Wang et al. 2020) and then tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). With a network you can run this notebook on
 # bert-base-uncased (Devlin et al. 2019) instead: replace the call below by `load("bert-base-uncased", attentions=True, from_hub=True)`. Both
-# models tokenise text into the same 30,522 subwords.
+# models use the same vocabulary of 30,522 subwords.
 
 # %% tags=["demo"]
 import re
@@ -69,7 +69,7 @@ RIVER = "i will hike along the bank of a river"
 MONEY = "i will open a new account at my bank and deposit some money"
 
 # %% [markdown]
-# **Predict:** the first sentence has nine words. How many vectors does each layer give for it?
+# **Predict:** the first sentence has nine words. How many vectors does each layer return for it?
 
 # %% tags=["demo"]
 predict("inside.tokens", ...)
@@ -86,24 +86,24 @@ print("hidden states:", len(output.hidden_states), "of", list(output.hidden_stat
 print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].shape))
 
 # %% [markdown]
-# One sentence, 11 tokens, D numbers for each: bert-base-uncased prints `[1, 11, 768]`, MiniLM 384 in the last place. Why 11? Each of the nine words is one piece of the vocabulary,
-# and [CLS] and [SEP] stand around them. There is one hidden state more than layers: **layer 0** is what enters the first layer. Each layer adds its part to a token's vector, the
-# **residual stream** (03); BERT, being post-norm, also normalises it. The attentions are one matrix of 11 × 11 for each head of each layer.
+# One sentence, 11 tokens, D numbers for each: the last size is 384 for MiniLM and 768 for bert-base-uncased. Why 11? Each of the nine words is a single subword of the vocabulary,
+# and [CLS] and [SEP] enclose them. There is one more hidden state than there are layers: **layer 0** is the input of the first layer. Each layer adds its output to a token's vector, the
+# **residual stream** (03); BERT, being post-norm, also normalises it. There is one attention matrix of 11 × 11 for each head of each layer.
 
 # %% [markdown]
 # ## 2 · A word's vector
 #
-# A rarer word is several subwords, or pieces, and then it has several vectors. Two customs: take the first piece, or the mean of all. We take the mean. If you get stuck in an
-# exercise: `hint("inside.word_vectors")`, in a cell of your own, asks a question first and then says more.
+# A rarer word is split into several subwords and then has several vectors. Two conventions are common: take the first subword, or the mean of all. We take the mean. If you get stuck on an
+# exercise, run `hint("inside.word_vectors")` in a cell of your own: it first asks a question and then says more.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-word_vectors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def word_vectors(
     hidden: Float[Tensor, "L+1 T D"], word_ids: Int[Tensor, "T"], i: int
 ) -> Float[Tensor, "L+1 D"]:
-    """The vector of word i at every layer: the mean of its pieces.  (difficulty ●○○, 4 minutes)
+    """The vector of word i at every layer: the mean of its subwords.  (difficulty ●○○, 4 minutes)
 
-    word_ids says for each token of which word it is a piece; −1 at [CLS], [SEP] and whatever else
-    belongs to no word. Word i has at least one piece.
+    word_ids gives the number of each token's word, and −1 for [CLS], [SEP] and any other token that
+    belongs to no word. Word i has at least one subword.
     """
     ### BEGIN SOLUTION
     return hidden[:, word_ids == i].mean(dim=1)
@@ -113,36 +113,36 @@ def word_vectors(
 check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["word_ids"], case["i"]))
 
 # %% [markdown]
-# Which token belongs to which word? A word that continues has ##, so one could count. A change to the library Flair, proposed in March 2020, found the words in this way, and a reviewer answered
-# with an example that breaks it (flair, pull request 1494). In short it did this. *Find the bug:* what does it make of the example?
+# Which token belongs to which word? Subwords that continue a word begin with ##, so one could count the others. A change to the library Flair, proposed in March 2020, found the words in this way, and a reviewer replied
+# with an example that breaks it (flair, pull request 1494). The function below shows the idea. *Find the bug:* how many words does it find in the example?
 
 # %%
-def words_by_hash(pieces: list[str]) -> list[int]:         # pieces without [CLS] and [SEP]
+def words_by_hash(pieces: list[str]) -> list[int]:         # subwords, without [CLS] and [SEP]
     word_ids, word = [], -1
     for piece in pieces:
         if not piece.startswith("##"):
-            word += 1                                      # a piece without ## begins a new word
+            word += 1                                      # a subword without ## begins a new word
         word_ids.append(word)
     return word_ids
 
 # %% tags=["demo"]
-EXAMPLE = "JAKARTATown 1996-08-27"                         # two words, says the text
+EXAMPLE = "JAKARTATown 1996-08-27"                         # two words in the text
 pieces = tokenizer.tokenize(EXAMPLE)
-display(pd.DataFrame({"piece": pieces, "word, by ##": words_by_hash(pieces)}).T)
+display(pd.DataFrame({"subword": pieces, "word, by ##": words_by_hash(pieces)}).T)
 given = tokenizer(EXAMPLE, return_offsets_mapping=True)
-print("where each token stands in the text:", given["offset_mapping"])
+print("start and end of each token in the text:", given["offset_mapping"])
 
 # %% [markdown]
-# BERT cuts at every punctuation mark before it looks for pieces, and such cuts leave no ##. What is certain is where a piece stands: the tokenizer says from which character to which. Mend it with that.
+# BERT splits at every punctuation mark before it looks for subwords, and these splits leave no ##. The tokenizer does return something reliable: the start and end character of each subword. Use them to fix the function.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-mended_words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[Tensor, "T"]:
-    """The number of the word each token is a piece of, −1 for none.  (difficulty ●●○, 8 minutes)
+    """The number of the word that each token belongs to, or −1.  (difficulty ●●○, 8 minutes)
 
-    Each row is (begin, end): characters begin to end − 1 of the text. A piece belongs to the word
-    inside which it lies; none lies across an end of a word. Special tokens and padding have the empty
-    span (0, 0) and belong to none, like pieces that lie between words. Words stand in order and do
-    not overlap, but one may begin where the last one ends, and one may have no piece at all.
+    Each row is (begin, end): characters begin to end − 1 of the text. A subword belongs to the word that
+    contains it; none crosses the boundary of a word. Special tokens and padding have the empty span
+    (0, 0) and belong to no word, like subwords between two words. The words are in order and do not
+    overlap, but a word may begin where the one before ends, and a word may have no subword at all.
     """
     ### BEGIN SOLUTION
     begin, end = pieces[:, :1], pieces[:, 1:]
@@ -154,15 +154,15 @@ def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[T
 check("inside.mended_words", lambda case: mended_words(case["pieces"], case["words"]))
 
 # %% [markdown]
-# Does it matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many would counting by `##` hand us the vector of a neighbour?
+# Does it matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many of them would counting by `##` return the vector of another word?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
-    """Where the words of a text stand; punctuation belongs to none."""
+    """Start and end of each word of a text; punctuation belongs to no word."""
     return torch.tensor([match.span() for match in re.finditer(r"\w+(?:'\w+)?", text)])
 
 def number_of_word(text: str, start: int) -> int:
-    """Which word begins at character `start`."""
+    """The number of the word that begins at character `start`."""
     return spans_of_words(text)[:, 0].tolist().index(start)
 
 senses = read_table("senses/senses.csv")
@@ -176,21 +176,21 @@ for text, start in zip(senses.sentence, senses.start):
     wrong["by characters"] += mended_words(offsets, spans_of_words(text))[here].item() != i
 for name, count in wrong.items():
     share = count / len(senses)
-    print(f"{name:<14} another word in {count} of {len(senses)} sentences ({share:.0%})")
+    print(f"{name:<14} wrong word in {count} of {len(senses)} sentences ({share:.0%})")
 
 # %% [markdown]
-# A comma before the word is enough. No error is raised, every shape is right, and the vector is that of a neighbour. So print the tokens that you average, always.
+# A comma before the word is enough. No error is raised, every shape is correct, and the vector belongs to a neighbour. So always print the tokens that you average.
 
 # %% [markdown]
 # ## 3 · Three vectors called static
 #
-# In 01 a word had one vector, its static embedding. Three things in use today go by the name "static", and they are not the same:
+# In 01 a word had one vector, its static embedding. Three kinds of vectors are called "static" today, and they are not the same:
 #
-# - a **row of the embedding table** of this model: f(w), learned with everything above it;
-# - **layer 0**: this row, plus vectors for the position and the segment, normalised. It depends on the word and its *place*;
-# - a **GloVe** vector: f(w) from counts of neighbours, in a space of its own.
+# - a **row of the embedding table** of this model: f(w), learned together with the layers above it;
+# - **layer 0**: this row plus vectors for the position and the segment, normalised. It depends on the word and its *position*;
+# - a **GloVe** vector: f(w) from co-occurrence counts, in a space of its own.
 #
-# A cosine means little without its control, pairs of words drawn at random *in the same space*.
+# A cosine means little without a baseline: random pairs of words *in the same space*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.vectors import load_glove
@@ -202,7 +202,7 @@ common = [word for word in glove.words[200:8000]
 
 @torch.no_grad()
 def three_vectors(words: list[str], place: int = 1) -> dict[str, Float[Tensor, "n D"]]:
-    """Three static vectors of each word; in layer 0 it stands at one place of an empty text."""
+    """Three static vectors of each word; for layer 0 it is at one position of an otherwise empty text."""
     ids = torch.tensor([vocabulary[word] for word in words])
     alone = torch.full((len(words), place + 1), tokenizer.cls_token_id)
     alone[:, place] = ids
@@ -224,17 +224,17 @@ pictures.static_vectors(PAIRS, static, control)
 here, there = three_vectors(["bank"], place=6), three_vectors(["bank"], place=9)
 for name in here:
     moved = cosine(here[name], there[name]).item()
-    print(f"bank at place 6 and at place 9, {name:<9} cosine {moved:.3f}")
+    print(f"bank at position 6 and at position 9, {name:<9} cosine {moved:.3f}")
 
 # %% [markdown]
-# The same pairs, three scales. What counts is how far a pair lies above its control. A cosine of 0.3 is next to nothing in GloVe, where any two frequent words have something in common; in the table of
-# a BERT it would be a close pair. And layer 0 changes with the place alone: someone who takes it for "the word without context" compares positions, too.
+# The same pairs appear on three scales. What counts is how far a pair lies above its baseline. A cosine of 0.3 means next to nothing in GloVe, where any two frequent words have something in common; in the
+# embedding table it would be a close pair. And layer 0 changes with the position alone: if you use it as "the word without context", you also compare positions.
 
 # %% [markdown]
 # ## 4 · How similar is similar?
 #
-# In 07 we compared two vectors. A word's vector in its sentence is its **contextual embedding**. Now we compare all pairs of them from many sentences, of three kinds: the same word
-# in the same sense; the same word in two senses; different words. The last is the control of everything else; the first is what two senses have to stay below.
+# In 07 we compared two vectors. A word's vector in its sentence is its **contextual embedding**. Now we compare all pairs of such vectors from many sentences. There are three kinds of pairs: the same word
+# in the same sense, the same word in two senses, and different words. Different words are the baseline for everything else; pairs in the same sense show how high a cosine can be expected to get.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_similarity(
@@ -244,7 +244,7 @@ def sense_similarity(
 
     Row 0: the same word in the same sense. Row 1: the same word in two senses. Row 2: different
     words. Senses are numbered 0, 1, … within each word. Every pair of different occurrences counts
-    once, and all pairs of a kind count the same. There is at least one of each kind.
+    once, and all pairs of a kind have the same weight. There is at least one pair of each kind.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -260,16 +260,16 @@ def sense_similarity(
 check("inside.sense_similarity", lambda case: sense_similarity(**case))
 
 # %% [markdown]
-# All 2,325 sentences go through the model once (about fifteen seconds). From each we keep the vector of its ambiguous word at every layer, with your two functions.
+# All 2,325 sentences pass through the model once (about fifteen seconds). With your two functions we keep the vector of the ambiguous word at every layer.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
 
 @torch.no_grad()
 def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
-    """The vector of the word that begins at `starts[n]` in each text, at every layer."""
+    """The vector of the word that begins at character `starts[n]` of text n, at every layer."""
     found = [None] * len(texts)
-    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # little padding
+    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # for little padding
     for begin in range(0, len(texts), size):
         rows = by_length[begin : begin + size]
         given = tokenizer(
@@ -288,10 +288,12 @@ sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # u
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
-# The 44 words make two halves. Of 30 all senses are **nouns** (*bank*, *cell*). Of 14 they are **another part of speech** as well: *saw* the tool and *saw* the past of *see* are told apart by grammar, whatever they mean. We ask for meaning, so the figure
-# shows the first half; the second stands below it.
+# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that is **another part of speech**: grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
+# shows the first group; the second is printed below it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from itertools import combinations
+
 test_rows = torch.tensor((senses.split == "test").to_numpy().copy())
 nouns = torch.tensor((senses.parts_of_speech == "same").to_numpy().copy())
 
@@ -305,17 +307,31 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
         gaps = " ".join(f"{gap:.3f}" for gap in rows[0] - other)
         print(f"{f'{half}, one sense − {kind}, by layer:':<63}{gaps}")
 
-# %% [markdown]
-# On the left, two senses of a word have a high cosine at every layer, as if the model hardly told them apart. But even one sense in two sentences is below 1, and different words have a cosine that
-# changes from layer to layer. On the right stands the difference that matters, one sense minus two. At layer 0 it is nothing (only places differ); it is largest at the last. Most of what lies above the control is the word,
-# not its sense. Where the senses are other parts of speech, the gap is several times as wide: in this model grammar moves a vector further than meaning does. Which layer knows the sense *best*, part 8 asks in another way.
+def gap_inside(word: str, *pair: str) -> float:
+    """One sense minus two at the last layer, for two senses of one word."""
+    rows = [torch.tensor(((senses.word == word) & (senses.sense == sense)).to_numpy().copy()) for sense in pair]
+    one, two = (torch.nn.functional.normalize(uses[mask, -1], dim=-1) for mask in rows)
+    same = [(x.sum(dim=0).square().sum() - len(x)) / (len(x) * (len(x) - 1)) for x in (one, two)]
+    return (sum(same) / 2 - (one @ two.T).mean()).item()
+
+SENSE_PAIRS = {"match": ("game", "fire", "agree"), "current": ("electricity", "water", "present"), "light": ("brightness", "weight")}
+gaps_inside = {word: {pair: gap_inside(word, *pair) for pair in combinations(among, 2)} for word, among in SENSE_PAIRS.items()}
+for word, gaps in gaps_inside.items():
+    print(f"{word}, last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
 
 # %% [markdown]
-# Now single pairs, with figures that are handed around for bert-base-uncased; who measured them first, we could not find. *bank* and *vault* have 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
-# to 0.7. The sentences are known, so anybody can check. We take them, and add one that was not measured with them: *vault* beside the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
+# Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses of one sense do not reach 1 either, and the cosine of different words
+# changes from layer to layer. What matters is one sense minus two (right): about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word,
+# not from its sense.
+#
+# Where senses differ in part of speech, the gap is several times as wide, even inside *match* and *current*, where two senses are nouns and one is not. *Light* is an exception. Part 8 asks in another way which layer separates senses *best*.
+
+# %% [markdown]
+# Now single pairs, with figures that circulate for bert-base-uncased; we could not find out who measured them first. *bank* and *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
+# to 0.7. The sentences are known, so anyone can check. We compute the figures again and add a pair that was not measured with them: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
 # the last four layers.
 #
-# **Predict:** *bank* in "I deposited money at the bank." and in "We walked along the river bank.", last layer of the model you have: which cosine?
+# **Predict:** what is the cosine of *bank* in "I deposited money at the bank." and in "We walked along the river bank.", in the last layer of your model?
 
 # %% tags=["demo"]
 predict("inside.two_banks", ...)
@@ -355,25 +371,24 @@ display(pd.DataFrame({
     **{f"layer {one}": [f"{values[one]:.2f}" for values in (*by_layer.values(), *controls.values())]
        for one in (0, two_thirds, L)},
     "last four, added": [*(f"{value:.2f}" for value in last_four.values()), "", "", ""],
-}, index=[*by_layer, *(f"control: {name}" for name in controls)]))
+}, index=[*by_layer, *(f"mean: {name}" for name in controls)]))
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models context brings *bank* and *vault* closer than the table has them. Is it because a bank keeps money? In MiniLM the bank of a *river* comes as close to *vault* as the other one, at every layer. So
-# the step from table to context, which *all* words make (grey), is no sign of understanding. The numbers themselves belong to one model each. And the tutorial's *bank robber* beside *bank vault* stands in the same sentence, a few words away; uses of one sense in two sentences have less in common.
+# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM the bank of a *river* is as close to *vault* as the other one, at every layer. So
+# the step from table to context, which *all* words make (grey), is no sign of understanding. The values themselves are specific to each model. And the tutorial's *bank robber* and *bank vault* occur in the same sentence, a few words apart; uses of one sense in two sentences have less in common.
 
 # %% [markdown]
-# ## 5 · Further: all vectors point the same way
+# ## 5 · Do all vectors point the same way?
 #
-# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2, and found cosines far above 0; in GPT-2's last layer nearly 1. The vectors fill a narrow cone. This is called **anisotropy**,
-# and its measure is the control we used all along: the mean cosine of random pairs.
+# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2 and found cosines far above 0, in GPT-2's last layer close to 1, as if all vectors filled a narrow cone. This is called **anisotropy**.
+# It is measured by the baseline that we have used all along: the mean cosine of random pairs.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-anisotropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
     """The mean cosine of all pairs of different vectors.  (difficulty ●●○, 6 minutes)
 
-    A vector is not paired with itself. It can be done without a matrix of n × n cosines, but need
-    not.
+    A vector is not paired with itself. You may compute all n × n cosines, but there is a way without.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -385,18 +400,17 @@ def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
 check("inside.anisotropy", lambda case: anisotropy(case["vectors"]))
 
 # %% [markdown]
-# If all vectors share a direction, take it away: subtract their mean. The mean has to come from somewhere, and a mean of the very vectors that are compared would look better than it is. So it comes from
-# a sample of others.
+# If all vectors share a direction, we can remove it by subtracting their mean. The mean has to come from a separate sample: the mean of the very vectors that are compared would make the result look better than it is.
 
 # %% tags=["demo"]
 def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float[Tensor, "n D"]:
-    """The vectors without what is common to all vectors: the mean vector of `sample` is subtracted."""
+    """The vectors minus the mean vector of `sample`, which removes what all vectors share."""
     return vectors - sample.mean(dim=0)
 
 # %% [markdown]
-# Three models: yours; one of the same shape that was never trained; and a decoder, SmolLM2 of 07. From 30 sentences, each token once.
+# We compare three models: yours; an untrained one of the same shape; and a decoder, SmolLM2 from 07. From 30 sentences we take each token once, but not the first of a text.
 #
-# **Predict:** the mean cosine of random tokens in the decoder, halfway through its layers.
+# **Predict:** what is the mean cosine of random tokens in the decoder, halfway through its layers?
 
 # %% tags=["demo"]
 predict("inside.cone", ...)
@@ -406,7 +420,7 @@ print("This takes a few seconds.")
 
 @torch.no_grad()
 def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
-    """Vectors of tokens in sentences, each token once, at every layer; no special tokens."""
+    """Vectors of tokens in sentences at every layer, each token once; no special and no first tokens."""
     seen, found = set(words_of.all_special_ids), []
     for text in texts:
         given = words_of(text, return_tensors="pt")
@@ -439,10 +453,34 @@ middle = len(cones[decoder.name][0]) // 2
 reveal("inside.cone", cones[decoder.name][0][middle])
 pictures.cones(cones)
 
+def largest(vectors: Float[Tensor, "n D"], number: int) -> list[int]:
+    """The coordinates that contribute most to the mean cosine: each adds its mean product over all pairs of unit vectors."""
+    unit = vectors / vectors.norm(dim=-1, keepdim=True)
+    contributed = unit.sum(dim=0).square() - unit.square().sum(dim=0)
+    return contributed.argsort(descending=True)[:number].tolist()
+
+def without_largest(vectors: Float[Tensor, "n D"], number: int) -> Float[Tensor, ""]:
+    """Anisotropy without the coordinates that contribute most."""
+    left = sorted(set(range(vectors.shape[1])) - set(largest(vectors, number)))
+    return anisotropy(vectors[:, left])
+
+in_decoder = populations[decoder.name][1::2]
+fewer = {number: [without_largest(in_decoder[:, layer], number).item() for layer in (5, 10, 15, 20, 25)] for number in (0, 1, 3)}
+for number, values in fewer.items():
+    print(f"{decoder.name}, layers 5, 10, 15, 20, 25, without {number} of {in_decoder.shape[-1]} coordinates:", " ".join(f"{value:.2f}" for value in values))
+with torch.no_grad():
+    given = decoder.tokenizer(texts[0], return_tensors="pt")
+    at_15 = decoder.model(**given, output_hidden_states=True).hidden_states[15][0]
+norms, massive = at_15.norm(dim=-1), at_15[0].abs().argsort(descending=True)[:2].tolist()
+print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the others {norms[1:].mean():,.0f}")
+print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest at the first token: {massive}")
+
 # %% [markdown]
-# In the decoder any two tokens have a cosine that in MiniLM only related ones reach. MiniLM, tuned so that different sentences get different vectors, ends almost without a cone. And
-# a cone needs no training: layer 0 of the untrained model adds up three random vectors, for word, place and segment. The segment's is the same for all, about a third of the whole.
-# After centring all come near 0. What does it do to our senses?
+# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
+# which we left out, two of them are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the average. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+
+# %% [markdown]
+# MiniLM, tuned to give different sentences different vectors, ends near 0. An untrained model starts at a third: one of three random vectors in layer 0, the segment's, is the same for all tokens. Centring brings every model close to 0. What does it do to senses?
 
 # %% tags=["demo"]
 train_rows = ~test_rows
@@ -453,19 +491,19 @@ similar_centred = sense_similarity(centred, words[asked_nouns], sense_ids[asked_
 pictures.centred(similar, similar_centred)
 
 # %% [markdown]
-# The controls fall to about 0 at every layer, and the gap between one sense and two widens a little. (They end just below 0, since 30 words around one mean lie on different sides of
-# it.) So centring makes a cosine *readable*. Whether it makes senses easier to find is another question; part 8 answers it.
+# The baseline of different words falls to about 0 at every layer, and the gap between one sense and two becomes a little wider. (The baseline ends just below 0, since the 30 words lie on different sides of their mean.)
+# Centring thus makes a cosine *readable*. Whether it makes senses easier to find is another question; part 8 answers it.
 
 # %% [markdown]
 # ## 6 · What a word attends to
 #
-# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) draws it in three ways. Each view below comes first as a plain figure, then as a page to play with, which needs no network. bertviz counts layers from 0, so its
-# layer 0 makes the hidden state that we call layer 1; the figures count as bertviz does.
+# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) offers three views. Each of them comes first as a plain figure and then as an interactive page, which needs no network. bertviz counts layers from 0, so its
+# layer 0 produces the hidden state that we call layer 1; the figures of this part count as bertviz does.
 
 # %% tags=["demo"]
 @torch.no_grad()
 def look(text: str):
-    """Tokens, hidden states and attention of one text, by a model that says its attention."""
+    """Tokens, hidden states and attention of one text, from a model that returns its attention."""
     given = tokenizer(text, return_tensors="pt")
     output = model(**given, output_hidden_states=True, output_attentions=True)
     hidden = torch.stack(output.hidden_states)[:, 0]
@@ -477,7 +515,7 @@ bank = tokens.index("bank")
 cues = [tokens.index(word) for word in ("account", "deposit", "money")]
 layer, head = divmod(attention[:, :, bank, cues].sum(dim=-1).argmax().item(), H)
 name_of_head = f"layer {layer}, head {head}"
-print("The head in which bank looks most at account, deposit and money:", name_of_head)
+print("The head in which bank attends most to account, deposit and money:", name_of_head)
 pictures.head(attention[layer, head], tokens, name_of_head)
 
 # %% tags=["demo"]
@@ -486,7 +524,7 @@ from coursekit.attention_views import head_view, model_view, neuron_view
 head_view(attention, tokens, layer=layer, heads=[head])
 
 # %% [markdown]
-# Point at *bank* on the left; choose other layers; switch heads on and off with the coloured squares (a double click leaves one alone). The **model view** has all heads at once; a click enlarges one.
+# Point at *bank* on the left, choose other layers, and switch heads on and off with the coloured squares (a double click selects a single head). The **model view** shows all heads at once; click on a head to enlarge it.
 
 # %% tags=["demo"]
 pictures.all_heads(attention, tokens)
@@ -495,7 +533,7 @@ pictures.all_heads(attention, tokens)
 model_view(attention, tokens)
 
 # %% [markdown]
-# Or one head at a time with its names written out; these sliders also obey the arrow keys (they need a running notebook; nothing is graded here).
+# You can also view one head at a time with all tokens written out. The sliders respond to the arrow keys. (They need a running notebook; nothing is graded here.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
@@ -505,21 +543,21 @@ from coursekit.sliders import interact
 weights_of_money, tokens_of_money = attention, tokens
 
 def show_head(layer: int, head: int) -> None:
-    """The figure of one head, for the sentence about money."""
+    """Draw the attention of one head for the sentence about money."""
     pictures.head(weights_of_money[layer, head], tokens_of_money, f"layer {layer}, head {head}")
 
 interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1))
 
 # %% [markdown]
-# Some heads are easy to name: a diagonal beside the middle is "the word before" or "the word after". Most show one dark column. To say more than "looks sharp", we measure how spread out a row is: its
-# **entropy**, in nats; 0 if one token gets everything, log T if all T get the same.
+# Some heads are easy to name: a diagonal next to the main one means "the word before" or "the word after". Most heads show one dark column. To say more than "looks sharp", we measure how spread out a row of weights is. Its
+# **entropy**, in nats, is 0 if one token receives all the weight and log T if all T tokens receive the same.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H"]:
     """Mean entropy of each head's rows, in nats.  (difficulty ●●○, 6 minutes)
 
-    The entropy of a row is −Σ a log a, and a weight of 0 adds 0. Rows are the tokens that look; all
-    count the same.
+    The entropy of a row is −Σ a log a, where a weight of 0 contributes 0. A row holds the weights that
+    one token gives to all tokens; all rows count the same.
     """
     ### BEGIN SOLUTION
     return -torch.xlogy(attention, attention).sum(dim=-1).mean(dim=-1)
@@ -529,8 +567,8 @@ def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H
 check("inside.attention_entropy", lambda case: attention_entropy(case["attention"]))
 
 # %% [markdown]
-# One plain test sentence for each of the 30 words whose senses are all nouns. Beside the entropy, where the weight goes: to the token before, after, to itself, to [CLS], to [SEP] (as Clark et al. 2019 measured it for BERT). Controls: even
-# attention, and the untrained model.
+# We take one plain test sentence for each of the 30 words whose senses are all nouns. Besides the entropy we measure where the weight goes: to the token before, the token after, the token itself, [CLS] or [SEP], as Clark et al. (2019) did for BERT. The baselines are uniform
+# attention and the untrained model.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 some = senses[(senses.split == "test") & (senses.kind == "plain")
@@ -553,21 +591,21 @@ share_of_even = (attention_entropy(raw).mean() / np.log(raw.shape[-1])).item()
 pictures.entropies(entropy, even)
 for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SEP]"), targets):
     top = "layer {}, head {}".format(*divmod(weights.argmax().item(), H))
-    print(f"{name:<13} mean of all heads {weights.mean():.2f}; most in {top}: {weights.max():.2f}")
-print(f"untrained model: {share_of_even:.1%} of the entropy of even attention")
+    print(f"{name:<13} mean of all heads {weights.mean():.2f}; highest in {top}: {weights.max():.2f}")
+print(f"untrained model: {share_of_even:.1%} of the entropy of uniform attention")
 
 # %% [markdown]
-# > **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and more than half of the attention in layers 6 to 10 of BERT on [SEP]. The heads are here, too. But MiniLM's
-# > dark column is [CLS], and [SEP] gets little: which token serves as a place to look at when there is nothing to look for depends on the model. *That* there is such a place they have in common.
+# > **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and more than half of the attention in layers 6 to 10 of BERT on [SEP]. MiniLM has such heads, too. But its
+# > dark column is [CLS], and [SEP] receives little: which token serves as the attention sink depends on the model. *That* there is one is common to both.
 
 # %% [markdown]
-# The **neuron view** shows how a weight comes about: query times key, number by number, added up, then the softmax. bertviz does it for models of its own from 2019. We compute queries and keys from the loaded weights
-# instead, as in 02, and check them against the attention that the model reports.
+# The **neuron view** shows how a weight is computed: query times key, coordinate by coordinate, then the sum, then the softmax. bertviz supports this only for its own copies of models from 2019. We compute queries and keys from the loaded weights
+# instead, as in 02, and compare the result with the attention that the model reports.
 
 # %% tags=["demo"]
 @torch.no_grad()
 def queries_and_keys(hidden: Float[Tensor, "L+1 T D"]) -> tuple[Tensor, Tensor]:
-    """The queries and keys of every head, (L, H, T, d) each, from what enters each layer."""
+    """The queries and keys of every head, (L, H, T, d) each, from the input of each layer."""
     made = []
     for x, trained in zip(hidden, model.encoder.layer):
         projections = (trained.attention.self.query, trained.attention.self.key)
@@ -584,14 +622,14 @@ pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_
 neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 
 # %% [markdown]
-# Point at *bank* and press the plus sign (in the figure violet is positive, orange with a dash negative). No single number decides: a score is a sum of many small products of both signs, and the softmax looks at the differences of such sums.
+# Point at *bank* and press the plus sign. (In the figure, violet is positive and orange with a dash is negative.) No single coordinate decides: a score is the sum of many small products of both signs, and the softmax depends on the differences between such sums.
 
 # %% [markdown]
 # ## 7 · Is attention an explanation?
 #
-# "Bank attends to *deposit*, so *deposit* is why the model knows the sense." Jain and Wallace (2019) found, in classifiers with an LSTM, that attention weights agree poorly with other measures of importance, and that
-# very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that it depends on what one calls an explanation, and on fair controls. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
-# words. We can ask the model itself. Hide one word from all heads, and see how far the vector of the target word moves.
+# "*Bank* attends to *deposit*, so *deposit* is the reason why the model knows the sense." Jain and Wallace (2019) found, for classifiers with an LSTM, that attention weights agree poorly with other measures of importance, and that
+# very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that this depends on what counts as an explanation, and on fair baselines. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
+# words. We can ask the model itself: hide one word from all heads, and measure how far the vector of the target word moves.
 
 # %% tags=["demo"]
 from coursekit.intervals import bootstrap
@@ -600,14 +638,14 @@ WAYS = "hidden from attention", "[MASK] in its place", "left out"
 
 @torch.no_grad()
 def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
-    """How far the last vector of token `target` moves (1 − cosine) if each token is taken away."""
+    """How far the last-layer vector of token `target` moves (1 − cosine) when each token is removed."""
     ids = tokenizer(text, return_tensors="pt").input_ids
     T = ids.shape[1]
     places = torch.arange(T)
     keep, masked = torch.ones(T, T, dtype=torch.long).fill_diagonal_(0), ids.repeat(T, 1)
     masked.fill_diagonal_(tokenizer.mask_token_id)
     shorter = torch.stack([ids[0, places != t] for t in places])
-    moved_up = target - (places < target).long()           # where the target stands in these
+    moved_up = target - (places < target).long()           # the position of the target in these
     runs = (
         model(input_ids=ids.repeat(T, 1), attention_mask=keep).last_hidden_state[:, target],
         model(input_ids=masked).last_hidden_state[:, target],
@@ -617,7 +655,7 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
-    """Size of the derivative of the target's last vector, in a random direction, for each input."""
+    """Norm of the gradient of the target's last vector, in a random direction, for each input."""
     x = model.embeddings(input_ids=tokenizer(text, return_tensors="pt").input_ids).detach()
     x.requires_grad_()
     vector = model.encoder(x).last_hidden_state[0, target]
@@ -626,16 +664,16 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 
 @torch.no_grad()
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
-    """The length of each token's value vector in every head: what a weight is multiplied with."""
+    """The length of each token's value vector in every head, which its weight is multiplied by."""
     values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
 def agreement(guess: Tensor, truth: Tensor) -> float:
-    """Spearman's correlation: do two lists put the tokens in the same order?"""
+    """Spearman's correlation: do two lists rank the tokens in the same order?"""
     return pd.Series(guess.numpy()).rank().corr(pd.Series(truth.numpy()).rank())
 
 # %% [markdown]
-# **Predict:** order the words of a sentence by the attention that the target word pays them in the last layer (mean of the heads), and by how much hiding them moves it. Which rank correlation?
+# **Predict:** rank the words of a sentence by the attention that the target word pays them in the last layer (mean of the heads), and by how far hiding them moves the target's vector. What is the rank correlation?
 
 # %% tags=["demo"]
 predict("inside.explains", ...)
@@ -677,14 +715,14 @@ WEIGHTS_ALONE = "attention, mean of all layers"
 ahead = {way: {name: bootstrap((found[name] - found[WEIGHTS_ALONE]).to_numpy())
                for name in ("attention × length of value", "gradient")} for way, found in by_way.items()}
 display(pd.DataFrame({way: {name: f"{low:+.2f} to {high:+.2f}" for name, (low, high) in rows.items()}
-                      for way, rows in ahead.items()}).rename_axis("sentence by sentence, above the mean of all layers", axis=0))
+                      for way, rows in ahead.items()}).rename_axis("difference from the mean of all layers, paired by sentence (95 %)", axis=0))
 values = [lengths_of_values(states).mean(dim=(0, 1, 2)) for _, states, _ in looks]
 at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slice(1), slice(1, -1)))
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
 
 # %% [markdown]
-# **Where these intervals come from.** What varies here are sentences. We draw as many of them again from those that we have, with replacement, and take the mean; and that two thousand times. The middle 95 % of these means are the interval: the
-# **bootstrap** (Efron 1979). You build it in 12.
+# **Where these intervals come from.** Another set of sentences would have given another mean. To see how different, we draw as many sentences again from ours, with replacement, and take the mean; we do so two thousand times. The middle 95 % of these means form the interval. This is the
+# **bootstrap** (Efron 1979); you build it in 12.
 
 # %% tags=["demo"]
 from coursekit.pictures import statistics
@@ -692,34 +730,34 @@ from coursekit.pictures import statistics
 statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank correlation, last layer")
 
 # %% [markdown]
-# Attention is no nonsense: it orders words better than their distance does. The last layer alone orders them less well than all layers do, and by the first yardstick better orders come from numbers that need more than weights. The
-# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount.
+# Attention is informative: it ranks words better than their distance does, although the last layer alone ranks them less well than the mean of all layers. By this criterion the best rankings are those of attention × length of value and of the gradient, which use more than the weights. The
+# last line of the output suggests why. The value vector of [CLS] is short, so the token with the most weight contributes less than its weight suggests (Kobayashi et al. 2020 showed this for BERT's [SEP]). A weight is a share, not an amount.
 
 # %% [markdown]
-# Our first yardstick sets weights to 0, close to what the guesses multiply; a sentence without the word gives nearly the same. With [MASK] in its place the two numbers that need more than weights agree less, and neither is clearly ahead of the weights any more. None of them shows whether the *sense* that is found would change.
+# Hiding a word sets its weights to 0, so this criterion may favour measures that are computed from weights. Leaving the word out of the sentence gives nearly the same correlations. With [MASK] in its place, attention × length of value and the gradient agree less well with the effect, and neither clearly beats plain attention. None of this shows whether the *sense* that is found would change.
 
 # %% [markdown]
 # **To discuss with a neighbour** (three minutes, in class): each of you names one sentence in which you would trust an attention weight as an explanation, and one in which you would not.
-# What would you have to take away from the sentence to find out?
+# What would you have to remove from the sentence to find out?
 
 # %% [markdown]
-# **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with weight 0.8. "So the model decides from *river* that it is a shore." Name three things that have to be checked before you
-# believe it, each with what you would measure. (3–5 sentences)
+# **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide that the bank is a shore." Name three things that must be checked before you
+# believe this, and say what you would measure for each. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes, beside what hiding any other word does.
-# Second, whether this head matters. It is one of dozens that write into the residual stream, and a weight is multiplied with a value that may be short. Above the first layer the
-# place of *river* holds a mixture of words. Third, whether the picture was chosen: in how many of many sentences does this head do so, compared with other heads, with an untrained
-# model and with sentences in which *bank* is the other one? With enough heads some will always show what one hopes for.
+# First, whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes more than when any other word is hidden.
+# Second, whether this head matters. It is one of dozens that write into the residual stream, and its weight is multiplied by a value vector that may be short. Above the first layer, the
+# position of *river* also holds a mixture of words. Third, whether the example was selected: in how many sentences does this head do the same, compared with other heads, with an untrained
+# model, and with sentences in which *bank* has the other sense? With enough heads, some will always show what one hopes to see.
 #
-# *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word, part of the head or the value in the whole, selection and controls); 1 point for two.*
+# *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word; contribution of the head or the value; selection and baselines); 1 point for two.*
 
 # %% [markdown]
 # ## 8 · Finding the sense
 #
-# The exam of 01: which sense has the word? Ask the training sentence with the most similar vector. Seven of eleven test sentences are *hard*: the cue stands far away, or only to the
-# right, or words of the other sense stand around. "At the waterfall my bank card slipped out of my pocket and sank" is one of them. Each half of the words takes the exam for itself.
-# What we say about meaning we say of the nouns.
+# The test is that of 01: which sense does the word have? We assign it the sense of the training sentence with the most similar vector. Seven of eleven test sentences are *hard*: the cue is far away or comes only
+# after the word, or there are decoys, words that suggest the other sense. "At the waterfall my bank card slipped out of my pocket and sank" is one of them. The two groups of words are scored separately;
+# conclusions about meaning come from the nouns.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-disambiguate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def disambiguate(
@@ -728,8 +766,8 @@ def disambiguate(
 ) -> Int[Tensor, "n"]:
     """The sense of the nearest neighbour of the same word.  (difficulty ●●○, 8 minutes)
 
-    Nearest is the one with the largest cosine. Only training vectors of the same word are asked,
-    and every word of the test has some.
+    The nearest neighbour is the vector with the largest cosine. Only training vectors of the same word
+    are compared; every test word has at least one.
     """
     ### BEGIN SOLUTION
     unit = torch.nn.functional.normalize
@@ -742,18 +780,17 @@ def disambiguate(
 check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
-# The layer is a choice, and a choice made on the test would flatter. So each layer is tried on the training sentences: each of them takes its sense from the nearest of the others of
-# its word. Then the test is asked, once. The controls are recorded (`python -m experiments senses`): majority; a bag of the GloVe vectors of the words around; an average of them in
-# which near words count more; and a **window of two**. The last is a logistic regression that sees which two words stand on either side, and nothing else.
+# A layer chosen on the test sentences would look better than it is. So we choose it on the training sentences, each of which takes its sense from the nearest of the others. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, near words weighted more); and a
+# **window of two**, a logistic regression on the two words on either side. Since it is *trained* and a nearest neighbour is not, we also record a trained linear probe on the same vectors (the triangle).
 #
-# **Predict:** share of *hard* test sentences whose sense is found, at the layer chosen, for words whose senses are all nouns.
+# **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
 # %% tags=["demo"]
 predict("inside.hard", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor:
-    """Whether the sense is found, for each row of `asked`, from the rows `known`."""
+    """Whether the correct sense is found, for each sentence of `asked`, from the sentences `known`."""
     guess = disambiguate(
         vectors[known], words[known], sense_ids[known], vectors[asked], words[asked]
     )
@@ -772,7 +809,7 @@ asked = senses[test_rows.numpy()].reset_index(drop=True)
 HALVES = {"all nouns": "same", "another part of speech": "another"}
 
 def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
-    """Share of right answers; the interval draws whole words: sentences of one word are alike."""
+    """Accuracy with its interval; whole words are resampled, since sentences of one word are alike."""
     counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
     interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
     return (answers.mean(), *interval)
@@ -789,7 +826,7 @@ reveal("inside.hard", exam["all nouns", "hard"][chosen][0])
 pictures.exam(exam, recorded, chosen, loaded.name)
 controls_of = recorded[recorded.chosen | recorded.vectors.str.contains("above")]
 controls_of = controls_of[controls_of.judge != "probe"].set_index(["half", "vectors", "part"])
-print(f"Layer {chosen} was chosen within train.")
+print(f"Layer {chosen} was chosen on the training sentences.")
 falls = {}
 for half in HALVES:
     hard, control_of = exam[half, "hard"], controls_of.value[half]
@@ -802,34 +839,40 @@ for half in HALVES:
           f"bag {control_of['bag', 'hard']:.3f}")
 
 # %% [markdown]
-# Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. For the nouns it stays high to the end on plain sentences. On hard
-# ones it falls again at the last layer, though part 4's gap was largest there; that layer serves whole sentences. Others, too, found a layer
-# before the last better for other tasks (Liu, N. F. et al. 2019).
+# Layer 0 stays at the majority baseline, as it must: it encodes the position, not the neighbours. Then the accuracy climbs. For the nouns it stays high to the end on plain sentences. On hard
+# ones it falls again at the last layer, though the gap of part 4 was largest there; that layer was tuned for whole sentences. Others also found a layer
+# before the last better for other tasks (Liu, N. F. et al. 2019a).
 #
-# With another part of speech the vector finds nearly all senses. With nouns it finds four of five on plain sentences, and on hard ones two of three: no more than the *two words on either side* do. One number over both reports mostly how many words change it.
+# Where the part of speech differs, the nearest neighbour finds nearly all senses; for nouns, four of five on plain sentences and two of three on hard ones. An average over both groups would mainly reflect how many words change their part of speech.
 
 # %% [markdown]
-# Now by kind. One more row helps to understand it: the same layer of the same model when it reads nothing but the five words of the window (recorded, too). The last two rows of each half are differences.
+# Now by kind of sentence, and with both classifiers. One more row helps to understand the result: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shown(mean: float, low: float, high: float) -> str:
     return f"{mean:.2f} ({low:.2f} to {high:.2f})"
 
 def of_control(half: str, vectors: str, kind: str) -> str:
-    control_row = controls_of.loc[(half, vectors, kind)]
+    table, vectors = (probes_of, vectors.removesuffix(", probe")) if vectors.endswith(", probe") else (controls_of, vectors)
+    control_row = table.loc[(half, vectors, kind)]
     return shown(control_row.value, control_row.low, control_row.high)
 
 recorded_layer = recorded[recorded.vectors == "context of two"].variant.iloc[0]
-ROWS = {"window of two": "window of two", "near words": "near words", "bag of words": "bag",
-        f"{recorded_layer}, window only": "context of two",
-        "sentence − window of two": "context above window of two",
-        "sentence − window only": "context above context of two"}
-KINDS = ("plain", "far", "right", "decoy")
+probes_of = recorded[recorded.judge == "probe"].set_index(["half", "vectors", "part"])
+ROWS = {f"{recorded_layer}, whole sentence, probe": "context, probe",
+        "window of two, logistic regression": "window of two",
+        "near words, probe": "near words, probe", "near words, 1-NN": "near words", "bag of words, 1-NN": "bag",
+        f"{recorded_layer}, window only, 1-NN": "context of two",
+        "probe: sentence − window of two": "context above window of two, probe",
+        "probe: sentence − near words": "context above near words, probe",
+        "1-NN: sentence − window of two": "context above window of two",
+        "1-NN: sentence − window only": "context above context of two"}
+KINDS = ("all", "plain", "far", "right", "decoy")
 by_kind = {}
 for half, parts_of_speech in HALVES.items():
-    masks = {kind: ((asked.parts_of_speech == parts_of_speech) & (asked.kind == kind)).to_numpy()
+    masks = {kind: ((asked.parts_of_speech == parts_of_speech) & ((asked.kind == kind) | (kind == "all"))).to_numpy()
              for kind in KINDS}
-    by_kind[half, f"layer {chosen}, whole sentence"] = {
+    by_kind[half, f"layer {chosen}, whole sentence, 1-NN"] = {
         kind: shown(*with_interval(found[chosen].numpy()[mask], asked[mask]))
         for kind, mask in masks.items()
     }
@@ -838,12 +881,10 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **On decoys of the nouns the window of two is ahead of the contextual embedding**, and near words are, too. (The difference may be noise; one would
-# have expected a transformer to be *clearly better*.) Yet the model can use the cue: from the window's five words alone it finds far more of these senses than from the
-# whole sentence, and this difference is clear. The rest does the harm: words that go with the
-# other sense. On plain and far sentences the whole is clearly better than the window; on far ones a bag does as well.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). Plain and far sentences bring the lead; on all hard ones together it is not clear. By nearest neighbour it is five points, and a bag does as well on far sentences.
 #
-# With another part of speech decoys cost nothing. With cues only on the right, no reader of nouns is clearly ahead.
+# **Decoys are the exception.** There the window and near words are ahead of both classifiers, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
+# whole sentence. The other words suggest the other sense. Where the part of speech differs, decoys cost nothing.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
@@ -855,7 +896,7 @@ for kind in ("far", "right", "decoy"):
         one = in_all[such.sample(1, random_state=3).index[0]]
         barred = test_rows | (words != words[one])
         alike = (unit @ unit[one]).masked_fill(barred, -1).argmax().item()
-        print(f"{'found' if outcome else 'lost':<6}{kind}, {senses.word[one]}",
+        print(f"{'found' if outcome else 'missed':<7}{kind}, {senses.word[one]}",
               f"({senses.sense[one]}): {senses.sentence[one]}")
         print(f"      nearest ({senses.sense[alike]}): {senses.sentence[alike]}")
 
@@ -868,39 +909,39 @@ low, high = with_interval(difference.numpy(), asked[asked.parts_of_speech == "sa
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the nouns' sentences **{after.float().mean():.3f}** are right with centred vectors, without "
-    f"**{before.float().mean():.3f}**: a difference of {difference.mean():+.3f} "
+    f"On the nouns, accuracy is **{after.float().mean():.3f}** with centred vectors and "
+    f"**{before.float().mean():.3f}** without centring: a difference of {difference.mean():+.3f} "
     f"(95 % interval {low:+.3f} to {high:+.3f})."
 ))
 
 # %% [markdown]
-# Centring changed all cosines and hardly any neighbour. A nearest neighbour needs the order of cosines alone, and what is common to all vectors moves them together.
+# Centring changed all cosines but hardly any neighbour. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share moves the cosines together.
 
 # %% [markdown]
-# **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with the conclusion, and which numbers of this notebook would you put
-# beside it? (3–5 sentences)
+# **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with this conclusion, and which numbers from this notebook would you report
+# next to the 0.80? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A cosine has no meaning without a scale: in a narrow cone random words may have 0.6, elsewhere 0.04, and one sense in two sentences does not reach 1 either. What counts is whether
+# A cosine has no meaning without a scale: random words may have 0.6 in one model and 0.04 in another, and one sense in two sentences does not reach 1 either. What counts is whether
 # uses of one sense are closer than uses of two, and the gap may be small and still reliable. The mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has
-# the right sense in seven of ten test sentences of words whose senses are all nouns. Layer 0, with cosines of 0.94, finds no more than a guess, about half. So beside the 0.80 belong
-# the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its control.
+# the correct sense in seven of ten test sentences of words whose senses are all nouns. Layer 0, with cosines of 0.94, is at chance level, about one half. So the 0.80 should be reported together with
+# the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its baseline.
 #
-# *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer beside majority, bag of words or the two words on either side.*
+# *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer compared with the majority, a bag of words or the two words on either side.*
 
 # %% [markdown]
 # ## Further: three models of the same novels, layer by layer
 #
-# MiniLM has read billions of words. The course has trained three models of 5 to 7 million numbers on one text, 82 English novels of 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
-# **GPT** ([card](../../data/models/novels_gpt.md)); each was trained once. They are asked what MiniLM was, at every layer from 0 on, by *your* functions. `mended_words` and `word_vectors` take a word's vector out of BERT and GPT (ELMo reads whole words, letter by letter); `sense_similarity` and
-# `disambiguate` ask it.
+# MiniLM was trained on billions of words. For this course we trained three models of 5 to 7 million parameters on one text, 82 English novels from 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
+# **GPT** ([card](../../data/models/novels_gpt.md)), each of them once. We test them as we tested MiniLM, at every layer from 0, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
+# `disambiguate` then compare the vectors.
 
 # %% [markdown]
-# The words are 26 of the 30 nouns, and *state* of `data/senses/novels.csv`. Left out are *mole* and *tank*, which are not among the 16,384 most frequent words of the novels. So are senses younger than they: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
+# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. So are senses that arose later: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
 #
-# Beside the models stand a guess, a bag of words and near words (by skip-gram vectors of the same novels; the nearest sentence decides), and the window of two. Below them stand the models of 05 to 07 and MiniLM on the generated language.
+# The baselines are chance, a bag of words and near words (by skip-gram vectors of the same novels and their nearest neighbours), and the window of two. The lowest row shows the models of 05 to 07 and MiniLM on the generated language.
 #
-# **Predict:** where every cue comes *after* the word, which share of the senses does GPT find, at the layer chosen within train? A guess finds 0.48.
+# **Predict:** where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences? Chance is 0.48.
 
 # %% tags=["demo"]
 predict("inside.novels", ...)
@@ -915,11 +956,11 @@ from coursekit.small.bert import BOS, CLS, SEP
 print("This takes about ten seconds.")
 novels_elmo, elmo_spelling = load_elmo()
 novels_bert, pieces_of_novels = load_bert()
-novels_gpt, _ = load_gpt()                                                  # the same pieces
+novels_gpt, _ = load_gpt()                                                  # the same subwords
 OF_NOVELS = "ELMo", "BERT", "GPT"
 
 def read_at(name: str, text: str, start: int) -> tuple[Tensor, Int[Tensor, "T"], int]:
-    """What a model of the novels reads of a text, the word of each token, and the number of the word that begins at `start`."""
+    """A model's input for a text, the word number of each token, and the number of the word that begins at `start`."""
     if name == "ELMo":                                                      # a token is a word
         there, before = elmo_spelling.split(text), elmo_spelling.split(text[:start])
         return elmo_spelling.of_words(["[BOS]", *there, "[EOS]"]), torch.arange(-1, len(there) + 1), len(before)
@@ -930,7 +971,7 @@ def read_at(name: str, text: str, start: int) -> tuple[Tensor, Int[Tensor, "T"],
     return torch.tensor(token_ids), mended_words(torch.tensor(spans), spans_of_words(text)), number_of_word(text, start)
 
 def all_layers(name: str, read: Int[Tensor, "B T ..."]) -> Float[Tensor, "L+1 B T D"]:
-    """The hidden states of texts of equally many tokens: no padding."""
+    """The hidden states of texts with the same number of tokens, so that no padding is needed."""
     everywhere = torch.ones(read.shape[:2], dtype=torch.bool)
     if name == "ELMo":
         return novels_elmo.encode(novels_elmo.token(read), everywhere)
@@ -940,7 +981,7 @@ def all_layers(name: str, read: Int[Tensor, "B T ..."]) -> Float[Tensor, "L+1 B 
 
 @torch.no_grad()
 def vectors_by(name: str, texts: list[str], starts: list[int]) -> Float[Tensor, "n L+1 D"]:
-    """As vectors_of, by a model of the novels, or by the one that part 1 loaded."""
+    """Like vectors_of, for a model of the novels or the one loaded in part 1."""
     if name not in OF_NOVELS:
         return vectors_of(texts, starts)
     read = [read_at(name, *which) for which in zip(texts, starts)]
@@ -968,36 +1009,36 @@ layered[loaded.name] = torch.cat([uses[novels_know.index.tolist()], vectors_of(o
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words L+1"]:
-    """One sense minus two in each word's test sentences, by your sense_similarity; centred as in part 5, so that scales are alike."""
+    """One sense minus two in each word's test sentences, by your sense_similarity; centred as in part 5, so that models are comparable."""
     moved = torch.stack([centre(vectors[~nouns_train, layer], vectors[nouns_train, layer]) for layer in range(vectors.shape[1])], dim=1)
     of_word, of_sense, gaps_found = noun_ids[~nouns_train], noun_senses[~nouns_train], []
     for word in of_word.unique():
-        rows_of = torch.cat([torch.where(of_word == word)[0], torch.where(of_word != word)[0][:1]])     # it asks for two words
+        rows_of = torch.cat([torch.where(of_word == word)[0], torch.where(of_word != word)[0][:1]])     # it needs two words
         one_sense, two_senses, _ = sense_similarity(moved[rows_of], of_word[rows_of], of_sense[rows_of])
         gaps_found.append(one_sense - two_senses)
     return torch.stack(gaps_found).numpy()
 
 def sense_told(vectors: Float[Tensor, "n D"], labelled_rows: Tensor, those: Tensor) -> Float[np.ndarray, "m"]:
-    """Whether your disambiguate finds the sense of the rows `those` from the labelled ones."""
+    """Whether your disambiguate finds the sense of the sentences `those` from the labelled ones."""
     guess = disambiguate(vectors[labelled_rows], noun_ids[labelled_rows], noun_senses[labelled_rows], vectors[those], noun_ids[those])
     return (guess == noun_senses[those]).float().numpy()
 
 noun_number = torch.tensor(novel_nouns.groupby(["word", "split"]).cumcount().to_numpy().copy())
 
 def best_within_train(vectors: Float[Tensor, "n L+1 D"]) -> int:
-    """The layer, from 1 on, at which most training sentences get their sense from the others, as in part 8."""
+    """The layer, from 1 on, with the highest accuracy within the training sentences, as in part 8."""
     each = range(int(noun_number[nouns_train].max()) + 1)
     shares = [np.concatenate([sense_told(vectors[:, layer], nouns_train & (noun_number != n), nouns_train & (noun_number == n)) for n in each]).mean()
               for layer in range(1, vectors.shape[1])]
     return 1 + int(np.argmax(shares))
 
 def other_words(text: str, start: int) -> list[tuple[int, str]]:
-    """The other words of a sentence, each with how far behind the asked one it stands."""
+    """The other words of a sentence, each with its distance after the ambiguous word."""
     place = len(elmo_spelling.split(text[:start]))
     return [(at - place, word) for at, word in enumerate(elmo_spelling.split(text)) if at != place]
 
 def by_window() -> Float[np.ndarray, "m"]:
-    """Whether a logistic regression on the two words on either side finds the sense; one for each word."""
+    """Whether a logistic regression on the two words on either side finds the sense; one model for each word."""
     windows = np.array([{f"{far} {word}": 1 for far, word in others_there if abs(far) <= 2} for others_there in words_around])
     answers = np.zeros(len(novel_nouns))
     for word in novel_nouns.word.unique():
@@ -1011,7 +1052,7 @@ skip_gram = dict(zip(*load_skipgram()))
 words_around = [other_words(*which) for which in zip(novel_nouns.sentence, novel_nouns.start)]
 
 def by_skip_gram(weight_of) -> Float[np.ndarray, "m"]:
-    """The same from the sum of the other words' vectors, each times its weight by where it stands."""
+    """The same from the sum of the other words' vectors, each weighted by its distance."""
     sums = [sum((weight_of(far) * skip_gram[word] for far, word in others_there if word in skip_gram), torch.zeros(100))
             for others_there in words_around]
     return sense_told(torch.stack(sums), nouns_train, ~nouns_train)
@@ -1034,8 +1075,6 @@ def of_those(answers: np.ndarray, those: np.ndarray = cue_later | True) -> tuple
 reveal("inside.novels", told_by_layer["GPT"][best_layer["GPT"]][cue_later].mean())
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from itertools import combinations
-
 from coursekit.exam import bounds, over_seeds, sense_exam
 from coursekit.intervals import wilson
 from coursekit.small import recorded_senses
@@ -1065,7 +1104,7 @@ above_others = {name: {
     "above the bag of words": of_those(rows_told[best_layer[name]] - without_layers["bag"]),
     "above near words": of_those(rows_told[best_layer[name]] - without_layers["near words"]),
     "above the window of two": of_those(rows_told[best_layer[name]] - without_layers["window of two"]),
-    "above a guess, every cue comes after": of_those(rows_told[best_layer[name]] - without_layers["majority"], cue_later),
+    "above chance, every cue comes after": of_those(rows_told[best_layer[name]] - without_layers["majority"], cue_later),
     "the same, last layer": of_those(rows_told[-1] - without_layers["majority"], cue_later),
 } for name, rows_told in told_by_layer.items()}
 
@@ -1075,46 +1114,46 @@ def signed(mean: float, low: float, high: float) -> str:
 display(pd.DataFrame({
     name: {f"layer {layer} above layer {layer - 1}": signed(*step) for layer, step in enumerate(in_steps[name], 1)}
     for name in told_by_layer
-}).fillna("").rename_axis("share of senses, step by step"))
+}).fillna("").rename_axis("accuracy, layer by layer"))
 display(pd.DataFrame({
-    name: {"chosen within train": f"layer {best_layer[name]}", "share of senses found there": shown(*of_those(told_by_layer[name][best_layer[name]]))}
+    name: {"chosen on the training sentences": f"layer {best_layer[name]}", "accuracy there": shown(*of_those(told_by_layer[name][best_layer[name]]))}
     | {other: signed(*difference_there) for other, difference_there in above_others[name].items()}
     for name in told_by_layer
 }).rename_axis("the layer chosen"))
 apart = {name: [of_those(one - other)[1:] for one, other in combinations(rows_told[1:], 2)] for name, rows_told in told_by_layer.items()}
 apart = {name: (sum(low > 0 or high < 0 for low, high in pairs_of), len(pairs_of)) for name, pairs_of in apart.items()}
-print("pairs of layers from 1 on whose difference is clear:\n   ", ", ".join("{}: {} of {}".format(name, *count) for name, count in apart.items()))
+print("pairs of layers from 1 on that differ clearly:\n   ", ", ".join("{}: {} of {}".format(name, *count) for name, count in apart.items()))
 chosen_answers = {name: rows_told[best_layer[name]] for name, rows_told in told_by_layer.items()}
 above_gpt = {part: {name: of_those(chosen_answers[name] - chosen_answers["GPT"], those) for name in ("ELMo", "BERT")}
              for part, those in {"all sentences": cue_later | True, **WHERE_CUES_STAND}.items()}
 for part in ("all sentences", "every cue comes after"):
     print(f"{part}, above GPT:", ", ".join(f"{name} {signed(*difference_there)}" for name, difference_there in above_gpt[part].items()))
 before_above_guess = of_those(words_before - without_layers["majority"], cue_later)
-print("every cue comes after, the words before alone (skip-gram) above a guess:", signed(*before_above_guess))
+print("every cue comes after, the words before alone (skip-gram) above chance:", signed(*before_above_guess))
 
 # %% [markdown]
-# Layer 0 guesses in all four: it holds the word, and in BERT, GPT and MiniLM its place. **From layer 1 on each tells senses.** In the three models of the novels no layer above layer 1 can be told from it, or from another: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
-# three to five points may hide.) One sense minus two is above 0 from layer 1 on in each. MiniLM climbs for three layers; at its last, fewer senses are found than at the fifth (an interval that ends close to 0).
+# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** Its gap, one sense minus two, is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
+# three to five points could go undetected.) MiniLM improves for three layers; its last layer finds fewer senses than its fifth, by an interval that ends close to 0.
 
 # %% [markdown]
-# In the generated language it is the same where *words* tell: after layer 1 the course's models gain little. Where their *order* tells, the means of BERT and GPT are higher at layer 2. Our English sentences were not written to ask for order.
+# The generated language shows the same where *words* determine the sense: after layer 1 the course's models gain little. Where word *order* determines it, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
 
 # %% [markdown]
-# What have 36 to 68 minutes of training bought? ELMo and BERT find more senses than a bag of words (their intervals begin near 0); GPT cannot be told from it. None of the three can be told from near words, from the window of two, or from another of the three. All have read the same number of rows. MiniLM is ahead of the bag, near words and the window.
+# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two. All three were trained on the same number of sequences. MiniLM, trained on far more, is ahead of the bag, of near words and of the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should guess, and the one of the generated language does. Ours is above a guess, at the layer chosen and at its last. It cannot look ahead, so what stands before tells something, in sentences that we wrote to tell it later. A reader of the words before
-# alone is above a guess, too (12 asks it, too). So are ELMo and BERT, which read both sides; there GPT cannot be told from them.
+# Where every cue comes after the word, GPT should be at chance level, and the GPT of the generated language is. The GPT of the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the words before must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
+# without any model, are above chance as well (see also 12). So are ELMo and BERT, which read both sides; there they are not clearly ahead of GPT.
 
 # %% [markdown]
-# The tables hold more than forty intervals. Of so many, about two would exclude 0 by luck alone, so lean on none that ends close to 0. And each model was trained once.
+# The tables contain more than forty intervals. About two of them would exclude 0 by chance alone, so do not rely on any that ends close to 0. And each model was trained only once.
 
 # %% [markdown]
-# **Senses for free.** Novels come without labels. But merge two words, so that *silver* and *gold* both become *silver|gold*, and the sense is known at every place (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). A small ELMo, BERT and GPT (two or three
-# layers of 128 numbers, three seeds each) have learned from novels with 68 such words. At 3,968 places by authors whom no training read, a linear classifier for each word tells its sense from the vector of each layer. The model reads up to 40 words on each side, or one side alone (the other is cut off, as in 06).
+# **Senses for free.** Novels come without labels. But if we merge two words, so that *silver* and *gold* both become *silver|gold*, the sense is known at every occurrence (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). We trained a small ELMo, BERT and GPT (two or three
+# layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word predicts its sense from the vector of each layer. The model reads up to 40 words on each side, or one side alone (the other is cut off, as in 06).
 
 # %% [markdown]
-# **Predict:** the share that the small BERT finds at its last layer, reading both sides. A window of two words finds 0.83.
+# **Predict:** what share of the senses does the small BERT find at its last layer, reading both sides? A window of two words finds 0.83.
 
 # %% tags=["demo"]
 predict("inside.pseudo_words", ...)
@@ -1126,12 +1165,12 @@ WITHOUT_MODEL = {("more frequent word", ""): "more frequent word", ("bag of word
                  ("window of two", "both"): "window of two", ("5-grams", "both"): "5-grams"}
 
 def right_by_pair(model: str, side: str, layer: str = "") -> pd.DataFrame:
-    """How many of each pair's places were told right, and of how many; the mean of the seeds."""
+    """How many positions of each pair are correct, and of how many; mean over the seeds."""
     rows_of_it = of_pairs[(of_pairs.model == model) & (of_pairs.side == side) & (of_pairs.layer == layer)]
     return rows_of_it.groupby("pair")[["right", "asked"]].mean()
 
 def share_of_pairs(counted: pd.DataFrame, less: pd.DataFrame | None = None) -> tuple[float, float, float]:
-    """The share told right, or the paired difference of two, with its 95 % interval; whole pairs are resampled."""
+    """The accuracy, or the paired difference of two, with its 95 % interval; whole pairs are resampled."""
     right_there = counted.right - (0 if less is None else less.right)
     table_there = np.stack([right_there, counted.asked], axis=1)
     return right_there.sum() / counted.asked.sum(), *bootstrap(table_there, lambda some: some[:, 0].sum() / some[:, 1].sum())
@@ -1149,18 +1188,18 @@ def of_pair(name: str, side: str = "both", layer: int = -1) -> pd.DataFrame:
     return right_by_pair(name, side, pair_layers[name][layer])
 
 pair_gaps = {
-    **{f"{called}: last layer above the first above 0": share_of_pairs(of_pair(name), of_pair(name, layer=1)) for name, called in OF_PSEUDO_WORDS.items()},
+    **{f"{called}: last layer above layer 1": share_of_pairs(of_pair(name), of_pair(name, layer=1)) for name, called in OF_PSEUDO_WORDS.items()},
     **{f"{called}, last layer, above {other}": share_of_pairs(of_pair(name), right_by_pair(other, "both"))
        for name, called in OF_PSEUDO_WORDS.items() for other in ("bag of words", "window of two", "5-grams")},
     "BERT above ELMo, last layers": share_of_pairs(of_pair("bert"), of_pair("elmo")),
     "ELMo above GPT, last layers": share_of_pairs(of_pair("elmo"), of_pair("gpt")),
     "BERT above GPT, last layers": share_of_pairs(of_pair("bert"), of_pair("gpt")),
-    **{f"{called} above GPT, what stands before only": share_of_pairs(of_pair(name, "left"), of_pair("gpt"))
+    **{f"{called} above GPT, left context only": share_of_pairs(of_pair(name, "left"), of_pair("gpt"))
        for name, called in (("elmo", "ELMo"), ("bert", "BERT"))},
-    "5-grams above GPT, what stands before only": share_of_pairs(right_by_pair("5-grams", "left"), of_pair("gpt")),
-    "ELMo: what stands before above what comes after": share_of_pairs(of_pair("elmo", "left"), of_pair("elmo", "right")),
-    "BERT: what stands before above what comes after": share_of_pairs(of_pair("bert", "left"), of_pair("bert", "right")),
-    "5-grams: what stands before above what comes after": share_of_pairs(right_by_pair("5-grams", "left"), right_by_pair("5-grams", "right")),
+    "5-grams above GPT, left context only": share_of_pairs(right_by_pair("5-grams", "left"), of_pair("gpt")),
+    "ELMo: left context above right": share_of_pairs(of_pair("elmo", "left"), of_pair("elmo", "right")),
+    "BERT: left context above right": share_of_pairs(of_pair("bert", "left"), of_pair("bert", "right")),
+    "5-grams: left context above right": share_of_pairs(right_by_pair("5-grams", "left"), right_by_pair("5-grams", "right")),
     "ELMo: learned mix above its last layer": share_of_pairs(right_by_pair("elmo", "both", "mix"), of_pair("elmo")),
     "ELMo: learned mix above layer 1": share_of_pairs(right_by_pair("elmo", "both", "mix"), of_pair("elmo", layer=1)),
 }
@@ -1176,16 +1215,16 @@ print("ELMo's learned weights of the layers, mean and range over the seeds:", ",
     f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in zip(mix_of_pairs.mean(), mix_of_pairs.min(), mix_of_pairs.max())))
 
 # %% [markdown]
-# Layer 0 guesses; above it each layer tells senses. In BERT and GPT the last layer tells more than the first above 0 (the 27 words could not show such a difference); in ELMo the two cannot be told apart. What stands before the word tells more than what comes after it, to ELMo, to BERT and to 5-grams. As in the generated language, ELMo and BERT are ahead of GPT, and they are
-# where all three read what stands before only. BERT is a little behind ELMo.
+# Layer 0 is at chance level; every layer above it separates the senses. In BERT and GPT the last layer finds more than layer 1, a difference that 27 words were too few to show; in ELMo the two do not differ clearly. ELMo, BERT and 5-grams all find more from the left context than from the right. As in the generated language, ELMo and BERT are ahead of GPT, even
+# when all three read the left context only. BERT is a little behind ELMo.
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three; the bag is ahead of BERT and GPT. That is no even match: GPT reads one side only, and had 1,000 steps where ELMo had 2,000 and BERT 4,000 (ten minutes of one core each); counts have learned from every place in the training books, the classifiers from 200 of each word. Seeds differ by less than the models do.
+# 5-grams and the window of two are ahead of all three models; the bag is ahead of BERT and GPT. The comparison is not between equals: GPT reads one side only and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes of one core each). The counts use every position in the training books, the classifiers 200 of each word. Seeds differ by less than the models do.
 #
-# And the layers' weights, which ELMo leaves to the task (05)? Learned for these words, they put nearly everything on layer 2, and gain nothing by it: neither the mix nor layer 2 can be told from layer 1. A large weight does not say that a layer is better.
+# What about the weights of the layers, which ELMo leaves to the task (05)? Trained on these words, they put nearly everything on layer 2, without a gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
-# Now your own sentence. Each model says at every layer which sense the nearest labelled sentence has. The number beside it says how far that sentence is ahead of the nearest of another sense (a difference of cosines). Words that a model does not know are no error.
+# Now try your own sentence. For each model and layer you see the sense of the nearest labelled sentence. The number next to it is the margin: how far its cosine exceeds that of the nearest sentence with another sense. A word that the model does not know is not an error.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -1193,20 +1232,20 @@ from textwrap import fill
 all_labelled = pd.concat([senses, read_table("senses/novels.csv")], ignore_index=True)
 
 def layer_by_layer(word: str, sentence: str) -> None:
-    """Which labelled sentence each model finds nearest to yours."""
+    """Print which labelled sentence each model finds nearest to yours."""
     word, sentence = str(word).strip().lower(), " ".join(str(sentence).split())
     of_word = all_labelled[all_labelled.word.isin(all_labelled.word[(all_labelled.form.str.lower() == word) | (all_labelled.word == word)])]
     labelled = of_word[of_word.split == "train"].reset_index(drop=True)
     if labelled.empty:
-        print(f"Of “{word}” there are no labelled sentences. There are of: {', '.join(sorted(set(all_labelled.word)))}.")
+        print(f"There are no labelled sentences for “{word}”. Choose one of: {', '.join(sorted(set(all_labelled.word)))}.")
         return
     forms = {word, *of_word.word, *of_word.form.str.lower()}
     starts = [begin for begin, end in spans_of_words(sentence).tolist() if sentence[begin:end].lower().removesuffix("'s") in forms]
     if not starts:
-        print(f"“{word}” does not stand in your sentence: {sentence}")
+        print(f"“{word}” does not occur in your sentence: {sentence}")
         return
     if max(len(pieces_of_novels.encode(sentence).ids), len(tokenizer(sentence).input_ids), len(sentence) / 5) > 120:
-        print("Your sentence is too long: the models of the novels read 126 pieces at most.")
+        print("Your sentence is too long: the models of the novels read 126 subwords at most.")
         return
     by_model, nearest_of = {}, []
     for name in layered:
@@ -1214,7 +1253,7 @@ def layer_by_layer(word: str, sentence: str) -> None:
         close = cosine(near[:-1], near[-1:], dim=-1).T.numpy()                                           # L+1 n
         firsts = [labelled.sense[int(row.argmax())] for row in close]
         ahead_by = [row.max() - row[(labelled.sense != sense).to_numpy()].max() for row, sense in zip(close, firsts)]
-        by_model[name] = {f"layer {layer}": f"{sense} {lead:+.3f}" if lead > 1e-4 else "all alike"
+        by_model[name] = {f"layer {layer}": f"{sense} {lead:+.3f}" if lead > 1e-4 else "all equal"
                           for layer, (sense, lead) in enumerate(zip(firsts, ahead_by))}
         best = close[best_layer[name]].argmax()
         nearest_of += [f"{name}, layer {best_layer[name]}: {labelled.sense[best]}", f"nearest: {labelled.sentence[best]}"]
@@ -1222,7 +1261,7 @@ def layer_by_layer(word: str, sentence: str) -> None:
     display(pd.DataFrame(by_model).T.fillna(""))
 
 # %% tags=["demo"]
-YOUR_WORD = "bank"                                                          # change them
+YOUR_WORD = "bank"                                                          # change both
 YOUR_SENTENCE = "They sat on the bank and watched the boats."
 
 layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
@@ -1230,11 +1269,11 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # %% [markdown]
 # ## Further: reading the stream
 #
-# So far we looked, and compared. To know what *causes* an answer, one has to change something inside. This and the next two parts do so, mostly in models whose right answer is known. The generated language
-# says exactly how probable every word is; the small GPT of 07 and BERT of 06 have learned it.
+# So far we have observed and compared. To find out what *causes* an answer, we have to change something inside the model. This and the next two sections do so, mostly in models for which the correct answer is known. The generated language
+# has an exact probability for every word, and the small GPT of 07 and BERT of 06 were trained on it.
 #
-# The vector that runs through a pre-norm model is its **residual stream**: every part reads it, and adds what it has found. Only at the end a norm and the table turn it into logits. The
-# **logit lens** (nostalgebraist 2020) does not wait. It applies norm and table to the stream behind *each* part, as if the model ended there.
+# A pre-norm model's **residual stream** is the vector that every part reads and adds its output to. At the end, a layer norm and the embedding table turn it into logits. The
+# **logit lens** (nostalgebraist 2020) applies norm and table to the stream after *each* part, as if the model ended there.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.stream()
@@ -1246,9 +1285,9 @@ def logit_lens(
 ) -> Float[Tensor, "points B T V"]:
     """Logits at each point of the residual stream.  (extension, ●●○, 6 minutes)
 
-    Every vector of the stream goes through the final layer norm by itself: minus the mean of its
-    numbers, divided by √(variance + 10⁻⁵), times gain, plus bias. The variance is the mean squared
-    distance from the mean. A logit is the dot product with a row of the table.
+    Apply the final layer norm to each vector of the stream: subtract the mean of its coordinates, divide
+    by √(variance + 10⁻⁵), multiply by gain and add bias. The variance is the mean squared distance
+    from the mean. A logit is the dot product with a row of the table.
     """
     ### BEGIN SOLUTION
     centred = stream - stream.mean(dim=-1, keepdim=True)
@@ -1260,13 +1299,13 @@ def logit_lens(
 check("inside.logit_lens", lambda case: logit_lens(**case))
 
 # %% [markdown]
-# Is what the lens reads the *right* answer? Let p be the exact distribution of the next word and q the lens's. What q costs above p is the **Kullback–Leibler divergence**,
+# Is what the lens reads the *correct* answer? Let p be the exact distribution of the next word and q that of the lens. The additional cost of predicting with q is the **Kullback–Leibler divergence**,
 #
 # $$\mathrm{KL}(p \,\|\, q) = \sum_v p(v)\, \log \frac{p(v)}{q(v)},$$
 #
-# in nats; 0 if they agree. Controls: an untrained GPT; the stream of another sentence at the same place; and two guesses from counts, by how frequent a word is, and by what follows the last word.
+# in nats; it is 0 if they agree. The baselines are an untrained GPT; the stream of another sentence at the same position; and two count models, of single words (unigrams) and of pairs (bigrams).
 #
-# **Predict:** KL behind the first of two layers. The untrained model is about 6 nats away, the count of pairs about 1.4.
+# **Predict:** what is the KL divergence after the first of two layers? The untrained model is about 6 nats away, the bigram counts about 1.4.
 
 # %% tags=["demo"]
 predict("inside.lens", ...)
@@ -1279,7 +1318,7 @@ from coursekit.small.bert import MASK, single
 
 @torch.no_grad()
 def stream_of(gpt: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "2L+1 B T D"]:
-    """The residual stream: the embeddings, then behind each attention and each feed-forward."""
+    """The residual stream: the embeddings, then after each attention and each feed-forward network."""
     points, keep = [gpt.embed(ids)], causal_mask(ids.shape[1])
     for trained in gpt.layers:
         x = points[-1]
@@ -1298,7 +1337,7 @@ exact_next = torch.tensor(language.next_word(told.ids)[:, 1:], dtype=torch.float
 is_word = (told_ids[:, 1:] != 0).float()
 
 def nats_apart(exact: Float[Tensor, "*N V"], logits: Float[Tensor, "*N V"]) -> Float[Tensor, "*N"]:
-    """KL(p || q) in nats, for p and the logits of q."""
+    """KL(p || q) in nats, from p and the logits of q."""
     return (torch.xlogy(exact, exact) - exact * logits.log_softmax(dim=-1)).sum(dim=-1)
 
 def by_sentence(each: Float[Tensor, "B T"]) -> np.ndarray:
@@ -1310,7 +1349,7 @@ def in_nats(each: np.ndarray) -> tuple[float, float, float]:
 
 @torch.no_grad()
 def lens_of(gpt: GPT, points: Float[Tensor, "points B T D"]) -> list[Tensor]:
-    """Logits of the next word at each point, one at a time: all together take much memory."""
+    """Logits of the next word at each point, one point at a time to save memory."""
     return [logit_lens(x[None, :, :-1], gpt.norm.weight, gpt.norm.bias, gpt.token.weight)[0] for x in points]
 
 def distances(logits: list[Tensor]) -> list[tuple[float, float, float]]:
@@ -1341,13 +1380,13 @@ frequent = frequent / frequent.sum()
 after_word = torch.bincount(last * V + following, minlength=V * V).view(V, V) + 5 * frequent
 lens = {
     "logit lens": distances(read_off),
-    "behind a fitted linear map": distances(lens_of(small_gpt, [translated(n) for n in range(5)])),
+    "after a fitted linear map": distances(lens_of(small_gpt, [translated(n) for n in range(5)])),
     "stream of another sentence": distances(lens_of(small_gpt, points[:, others])),
     "untrained GPT": distances(lens_of(raw_gpt, stream_of(raw_gpt, told_ids))),
 }
 counts = {
-    "count of words": in_nats(by_sentence(nats_apart(exact_next, frequent.log().expand_as(exact_next)))),
-    "count of pairs": in_nats(by_sentence(nats_apart(exact_next, after_word.log()[told_ids[:, :-1]]))),
+    "unigram counts": in_nats(by_sentence(nats_apart(exact_next, frequent.log().expand_as(exact_next)))),
+    "bigram counts": in_nats(by_sentence(nats_apart(exact_next, after_word.log()[told_ids[:, :-1]]))),
 }
 reveal("inside.lens", lens["logit lens"][2][0])
 
@@ -1368,22 +1407,22 @@ lens_bert = {"masked-word head": lens_of_bert(small_bert), "untrained BERT": len
 pictures.lens(lens, counts, lens_bert)
 tops = [q.argmax(dim=-1) for q in read_off]
 says = pd.DataFrame({
-    "says the word just read": [by_sentence((top == told_ids[:, :-1]).float()).mean() for top in tops],
-    "exact probability of the word it says": [by_sentence(exact_next.gather(-1, top[..., None])[..., 0]).mean() for top in tops],
+    "predicts the word just read": [by_sentence((top == told_ids[:, :-1]).float()).mean() for top in tops],
+    "exact probability of the predicted word": [by_sentence(exact_next.gather(-1, top[..., None])[..., 0]).mean() for top in tops],
 }, index=pictures.POINTS).T
 display(says.style.format("{:.2f}"))
 most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
 print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
-# Behind the embedding the lens is further off than an untrained model: it says the very word that was read, since the table at the end is the table at the beginning. It comes nearer with every part, and
-# the last answer is the right one. Behind layer 1 it beats the count of pairs: more than the last word has been read. The stream of another sentence is further off than an
-# untrained model throughout: it is sure, of another sentence.
+# After the embedding, the lens is further from the exact distribution than an untrained model: it predicts the very word that was just read, since input and output share one table. It comes closer with every part, and
+# the final answer is nearly exact. After layer 1 it beats the bigram counts, so the stream holds more than the last word. The stream of another sentence is further off than an
+# untrained model throughout: it predicts with confidence, but for another sentence.
 #
-# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens says what is there *in the coordinates of the output*; more may be there.
+# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates of the output*; there may be more.
 
 # %% [markdown]
-# Now a large model, whose right answer nobody knows: SmolLM2 and six beginnings after which *cell* may come, three from a prison, three from biology. The control: the same word after six other beginnings.
+# Now a large model, for which nobody knows the exact distribution: SmolLM2, with six prompts after which *cell* may follow, three about a prison and three about biology. The baseline is the same word after six other prompts.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1395,44 +1434,44 @@ NO_CELL = ["The farmer milked his", "We sailed across the", "She put the kettle 
 
 @torch.no_grad()
 def places_by_layer(text: str, word: str = " cell") -> tuple[list[int], list[float]]:
-    """How many tokens the lens puts before the word, and the word's log probability, at each layer."""
+    """How many tokens the lens ranks above the word, and the word's log probability, at each layer."""
     asked_for = decoder.tokenizer(word).input_ids[0]
     given = decoder.tokenizer(text, return_tensors="pt")
     states = torch.stack(decoder.model(**given, output_hidden_states=True).hidden_states)[:, 0, -1]
-    states[:-1] = decoder.model.norm(states[:-1])            # the last one comes normalised
+    states[:-1] = decoder.model.norm(states[:-1])            # the last one is already normalised
     logits = states @ decoder.model.embed_tokens.weight.T
     logp = logits.log_softmax(dim=-1)[:, asked_for]
     return (logits > logits[:, asked_for, None]).sum(dim=-1).tolist(), logp.tolist()
 
 cell_lens = {text: places_by_layer(text) for text in (*CELL_FOLLOWS, *NO_CELL)}
 pictures.lens_of_a_word(
-    {"cell may follow": [cell_lens[text][0] for text in CELL_FOLLOWS], "control": [cell_lens[text][0] for text in NO_CELL]},
+    {"cell may follow": [cell_lens[text][0] for text in CELL_FOLLOWS], "other prompts": [cell_lens[text][0] for text in NO_CELL]},
     CELL_FOLLOWS, "cell",
 )
 even_guess = -np.log(decoder.model.embed_tokens.num_embeddings)
 print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
       " ".join(f"{np.mean([cell_lens[text][1][layer_shown] for text in CELL_FOLLOWS]):.1f}" for layer_shown in range(0, 31, 5)),
-      f"(even guess {even_guess:.1f})")
+      f"(uniform distribution {even_guess:.1f})")
 
 # %% [markdown]
-# In the first two thirds *cell* stands nowhere near the front; it comes up in the last ten of thirty layers. In the controls it stays behind hundreds of other tokens (median). In the middle the lens gives it less than an even guess would.
-# Such a reading is no thought of the model: the lens reads in a language that the stream does not yet speak. Twelve texts, chosen by us; they show the shape of the curve, no more.
+# In the first two thirds of the layers, *cell* is nowhere near the top; it rises in the last ten of thirty. After the other prompts its median rank stays in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would.
+# So this is not what the model is "thinking": the lens reads the stream in coordinates that it does not use yet. These are twelve prompts of our own choice; they show the shape of the curve, no more.
 
 # %% [markdown]
 # ## Further: what a head is worth
 #
-# Does a head matter? Take it away and see what the loss says: **ablation**. Two customs. **Zero ablation** puts zeros in the place of what the head gives; later parts may never have seen such a vector. **Mean
-# ablation** puts the mean of what it gives over many words: what it says of all words stays, what it says of this one goes.
+# Does a head matter? Remove it and measure the loss: this is **ablation**. There are two variants. **Zero ablation** replaces the head's output by zeros, an input that later parts may never have seen. **Mean
+# ablation** replaces it by its mean over many words: what is common to all words stays, what is specific to this word is removed.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_head(
     outputs: Float[Tensor, "B H T d"], real: Int[Tensor, "B T"], head: int
 ) -> Float[Tensor, "2 B H T d"]:
-    """What the heads of a layer give, with one of them taken away.  (extension, ●●○, 8 minutes)
+    """The outputs of a layer's heads with one head removed.  (extension, ●●○, 8 minutes)
 
-    Row 0: that head gives zeros. Row 1: at every token it gives its own mean, one vector of d numbers,
-    over all real tokens of all sentences. `real` is 1 at tokens and 0 at padding, whose vectors do not
-    count in the mean. Heads are numbered from 0; the others, and `outputs` itself, stay as they are.
+    Row 0: that head's output is zero. Row 1: at every token it is the head's own mean, one vector of d
+    coordinates, over all real tokens of all sentences. `real` is 1 for tokens and 0 for padding, which
+    does not enter the mean. Heads are numbered from 0. Leave the other heads and `outputs` unchanged.
     """
     ### BEGIN SOLUTION
     mean = outputs[:, head][real == 1].mean(dim=0)         # d
@@ -1445,15 +1484,15 @@ def ablate_head(
 check("inside.ablate_head", lambda case: ablate_head(case["outputs"], case["real"], case["head"]))
 
 # %% [markdown]
-# A **hook** is a function that a module calls when it runs; what it returns takes the place of the input. Ours goes where the heads' outputs, side by side, enter the last projection of attention. **Predict:** all eight heads of GPT are taken away together
-# (zeros). By what factor is the loss of that larger than the eight single losses added up?
+# A **hook** is a function that a module calls when it runs; what our hook returns replaces the module's input. We attach it where the concatenated outputs of the heads enter the last projection of attention. **Predict:** all eight heads of GPT are removed together
+# (zeros). By what factor is the increase in loss larger than the sum of the eight single increases?
 
 # %% tags=["demo"]
 predict("inside.together", ...)
 
 # %% tags=["demo"]
 def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor) -> list:
-    """Hooks that take heads (layer, head) away by row 0 or 1 of `ablate_head`; remove() ends them."""
+    """Hooks that ablate heads (layer, head) by row 0 or 1 of `ablate_head`; remove() ends them."""
     def hook_of(heads: list[int]):
         def hook(module, inputs):
             outputs = inputs[0].unflatten(-1, (4, -1)).transpose(1, 2)       # B H T d
@@ -1476,7 +1515,7 @@ def loss_of_gpt() -> np.ndarray:
 
 @torch.no_grad()
 def loss_of_bert() -> np.ndarray:
-    """Nats at the one hidden word of each sentence, for four choices of it."""
+    """Nats at one masked word of each sentence, the mean of four choices."""
     found_losses = []
     for begin in range(4):
         at = 1 + (hidden_at - 1 + begin) % (told_lengths - 2)
@@ -1488,7 +1527,7 @@ def loss_of_bert() -> np.ndarray:
     return torch.stack(found_losses).mean(dim=0).numpy()
 
 def worth(network, loss, taken: list[tuple[int, int]], row: int) -> np.ndarray:
-    """How many nats each sentence loses without these heads."""
+    """The increase in loss, in nats, of each sentence without these heads."""
     hooks = without_heads(network, taken, row, (told_ids != 0).long())
     without = loss()
     for hook in hooks:
@@ -1506,41 +1545,42 @@ for name_of_model, network, loss in (("GPT", small_gpt, loss_of_gpt), ("BERT", s
 pictures.worths(worths)
 display(pd.DataFrame({
     f"{name_of_model}, {way}": {
-        "eight single heads, added up": shown(*in_nats(each.sum(axis=0))), "all eight together": shown(*in_nats(together[name_of_model, way])),
+        "sum of eight single heads": shown(*in_nats(each.sum(axis=0))), "all eight together": shown(*in_nats(together[name_of_model, way])),
     } for (name_of_model, way), each in worths.items()
 }).T)
 ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(axis=0).mean()
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Michel et al. (2019) could spare most heads of a large translator one by one. Zeros and means differ by a few hundredths of a nat at most. But worths do *not* add up: all eight together cost several times the sum. With one head gone the others still bring most of
-# what is to be known of other words; with all gone no word hears of another. So a small worth does not say that a head does little, only that the rest can do without it.
+# Each number is the mean increase in loss when one head is removed, with its 95 % interval (over sentences) below. Michel et al. (2019) could spare most heads of a large translation model one by one. Zeros and means differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
+# (McGrath et al. 2023 show this in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
 
 # %% [markdown]
-# From other random beginnings other heads may do the work. Two heads whose work has a name, and what one layer lacks without them, stand in part 9 of 07: the **induction head** and the previous-token head, in three runs.
+# From another random initialisation, other heads may do the work. Part 9 of 07 shows two heads whose function has a name, the **induction head** and the previous-token head, in three runs, and what a single layer lacks without them.
 
 # %% [markdown]
 # ## Further: patching
 #
-# Which place carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers by an exchange. Take two sentences of the same length that differ in the cue alone. Run the first, but put *one* vector, at one
-# place of one layer, from the run of the second in its place. If the answer goes over to the second's, that vector carried the difference.
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers by an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one
+# position of one layer, by the vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patching(
     layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"]
 ) -> Float[Tensor, "L+1 T T D"]:
-    """The target's run with one vector out of the source's, for each layer and place.  (extension, ●●●, 12 minutes)
+    """The target's run with one vector from the source's, for each layer and position.  (extension, ●●●, 12 minutes)
 
-    Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are what enters
-    the first. Entry [l, t] holds the T vectors after the *last* layer, if at place t what enters layer l
-    is the source's vector of the same layer and place, and everything else the target's. [L, t]: the
-    exchange takes place after the last layer. Each run has one exchange only.
+    Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are inputs of
+    the first. Entry [l, t] holds the T vectors after the *last* layer when, in the input of layer l, the
+    vector at position t is replaced by the source's vector at the same layer and position, and all
+    others are the target's. For [L, t], the exchange takes place after the last layer. Each run has
+    exactly one exchange.
     """
     ### BEGIN SOLUTION
     T, found = len(target), []
     both = torch.stack([target, source])                   # 2 T D: the two runs, as they are
     for layer in range(len(layers) + 1):
-        x = both[0].repeat(T, 1, 1)                        # T T D: a run for each place
+        x = both[0].repeat(T, 1, 1)                        # T T D: a run for each position
         x[range(T), range(T)] = both[1]
         for rest in layers[layer:]:
             x = rest(x)
@@ -1553,22 +1593,22 @@ def patching(
 from functools import partial
 
 def tiny_layer(A: Float[Tensor, "T T"], W: Float[Tensor, "D D"], x: Tensor) -> Tensor:
-    """Words are mixed by a matrix T × T, then each changes by itself."""
+    """Mix the words by a T × T matrix, then transform each by itself."""
     return x + torch.tanh(A @ x @ W)
 
 def tiny_layers(among, within) -> list:
-    """Layers out of a case's numbers."""
+    """Layers from the matrices of a case."""
     return [partial(tiny_layer, A, W) for A, W in zip(among, within)]
 
 check("inside.patching",
       lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
 
 # %% [markdown]
-# Three pairs of models and cues. In the small BERT *order* tells: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In the same BERT one *word* tells: "this was clearly the trunk of the birch", or "of the limousine". In MiniLM, too: "The guard looked into the cell." or "The biologist …".
+# We study three combinations of model and cue. In the small BERT, *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In the same BERT, one *word* may determine it: "this was clearly the trunk of the birch", or "of the limousine". The same is true in MiniLM: "The guard looked into the cell." or "The biologist …".
 
 # %% [markdown]
-# As a score we take the last vector of the ambiguous word: its cosine to the mean vector of the source's sense minus that to the target's. The share restored is 0 for the target's run, 1 for the source's. Controls: all other places; and a source
-# of the *same* sense, another word in the place of the cue. **Predict:** in BERT, the share restored by the vector of the person who acts, after layer 1.
+# The score is computed from the last vector of the ambiguous word: its cosine with the mean vector of the source's sense minus that with the target's. The share restored is 0 for the target's run and 1 for the source's. The controls are all other positions, and a source
+# of the *same* sense with another word as the cue. **Predict:** in BERT, what share does the vector of the person who acts restore, after layer 1?
 
 # %% tags=["demo"]
 predict("inside.restored", ...)
@@ -1578,7 +1618,7 @@ print("This takes about ten seconds.")
 from coursekit.language.partners import partners
 
 def restored(layers, target, source, place: int, senses_of: tuple[Tensor, Tensor], ends=None) -> tuple[np.ndarray, tuple]:
-    """Share of the difference that each exchange restores, (L+1, T), and the scores of both runs."""
+    """The share of the difference that each exchange restores, (L+1, T), and the scores of both runs."""
     patched = patching(layers, target, source)[:, :, place]                              # L+1 T D
     score = cosine(patched, senses_of[1], dim=-1) - cosine(patched, senses_of[0], dim=-1)
     if ends is None:
@@ -1588,7 +1628,7 @@ def restored(layers, target, source, place: int, senses_of: tuple[Tensor, Tensor
         ends = tuple((cosine(runs[:, place], senses_of[1], dim=-1) - cosine(runs[:, place], senses_of[0], dim=-1)).tolist())
     return ((score - ends[0]) / (ends[1] - ends[0])).numpy(), ends
 
-# BERT: who acts stands at place 2, the ambiguous word at 5, the others at 8.
+# BERT: the person who acts is at position 2, the ambiguous word at 5, the other people at 8.
 labelled = language.sample(12_000, np.random.default_rng(10), split="train")
 labelled = labelled[labelled.position >= 0]
 with torch.no_grad():
@@ -1624,11 +1664,11 @@ with torch.no_grad():
             same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
 
 def by_role(shares: np.ndarray, cue_at: int, at: int) -> Float[np.ndarray, "3 L+1"]:
-    """The place of the cue, that of the word, and all others together."""
+    """The position of the cue, that of the word, and the sum of all others."""
     beside = [t for t in range(shares.shape[1]) if t not in (cue_at, at)]
     return np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)])
 
-# BERT, too: the last word of "… the trunk of the birch" tells, and nothing else does.
+# The same BERT: only the last word of "… the trunk of the birch" determines the sense.
 OF_A_TRUNK = {"tree": "oak pine maple birch".split(), "elephant": "elephant calf mammoth mother".split(), "car": "car taxi sedan limousine".split()}
 number_of = language.id_of
 kinds_of = {number_of[name]: (kind, n) for kind, names_of_kind in OF_A_TRUNK.items() for n, name in enumerate(names_of_kind)}
@@ -1643,7 +1683,7 @@ def with_cue(ids: np.ndarray, at: int, cue: str) -> np.ndarray:
     return changed_ids
 
 def exact_sense(ids: np.ndarray, at: int) -> tuple[int, float]:
-    """The most probable sense of the word there, and its probability."""
+    """The most probable sense of the word at that position, and its probability."""
     posterior = language.sense_posterior(ids[None], np.array([at]), "both")[0]
     return int(posterior.argmax()), posterior.max()
 
@@ -1685,7 +1725,7 @@ with torch.no_grad():
             both_senses = mean_of_cell["prison"], mean_of_cell["biology"]
             shares, ends = restored(mini_layers, x, y, at, both_senses)
             cell_maps.append(by_role(shares, cue_at, at))
-            if n:                                            # one control for each frame: it takes as long
+            if n:                                            # one control for each frame, to save time
                 continue
             same_cell.append(by_role(restored(mini_layers, x, z, at, both_senses, ends)[0], cue_at, at))
 order_maps, same_order, word_maps, same_word, cell_maps, same_cell = map(
@@ -1693,31 +1733,31 @@ order_maps, same_order, word_maps, same_word, cell_maps, same_cell = map(
 reveal("inside.restored", order_maps[:, 1, 2].mean())
 ROLES = ["[CLS]", "the", "who acts", "acts on", "the", "word", "for, beside, …", "the", "the others", "[SEP]"]
 pictures.patched(
-    {"small BERT: order tells": (order_maps.transpose(0, 2, 1), ROLES), "small BERT: one word tells": (word_maps, ["the cue", "trunk", "all others, added"]),
-     "MiniLM: one word tells": (cell_maps, ["the cue", "cell", "all others, added"])},
-    {"small BERT: order tells": same_order.transpose(0, 2, 1), "small BERT: one word tells": same_word, "MiniLM: one word tells": same_cell},
+    {"small BERT: order decides": (order_maps.transpose(0, 2, 1), ROLES), "small BERT: one word decides": (word_maps, ["the cue", "trunk", "all others (sum)"]),
+     "MiniLM: one word decides": (cell_maps, ["the cue", "cell", "all others (sum)"])},
+    {"small BERT: order decides": same_order.transpose(0, 2, 1), "small BERT: one word decides": same_word, "MiniLM: one word decides": same_cell},
 )
 in_word_after_1 = {name: (maps[:, at].mean(), *bootstrap(maps[:, at], draws=500)) for name, maps, at in (
     ("order", order_maps[:, 1], 5), ("one word", word_maps[:, :, 1], 1), ("one word, MiniLM", cell_maps[:, :, 1], 1))}
 for name, values in in_word_after_1.items():
-    print("restored by the ambiguous word's own vector after layer 1, told by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
+    print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
 
 # %% [markdown]
 # The first column exchanges an input, the last the answer itself.
 #
-# In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 this BERT finds the senses of such
-# sentences by chance, at layer 2 all (one from another beginning finds three of four at layer 1). In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
+# In BERT the sense is *not* in the ambiguous word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
+# sentences this BERT is at chance level at layer 1 and finds all senses at layer 2. (One from another initialisation finds three of four at layer 1.) In MiniLM three quarters are in *cell* after the first layer; the cue keeps the rest, which shrinks. Other positions carry next to nothing, and another cue of the same sense
 # changes little.
 
 # %% [markdown]
-# Is it the kind of cue? Where one *word* tells, the ambiguous word itself holds hardly more in this BERT after layer 1, about a twelfth. The cue and the words beside it hold the rest, and layer 2 collects it. So the kind of cue is not all that sets the two models apart. They differ in depth, size and language as well. And this is one BERT: another
-# beginning may note things elsewhere.
+# Does the kind of cue explain this? Where one *word* determines the sense, the ambiguous word of this BERT holds hardly more after layer 1, about a twelfth. The cue and the words next to it hold the rest, and layer 2 collects it. So the kind of cue is not the only difference: the two models also differ in depth, size and language. And this is one BERT: another
+# initialisation may store the sense elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT
 #
-# Three successors, each with one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's answers (**distillation**)? **RoBERTa** (Liu et al.
-# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should place be added to the word at all? Their shapes can be counted without their weights,
+# Three successors each asked one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's outputs (**distillation**)? **RoBERTa** (Liu et al.
+# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should the position be added to the word at all? Their parameters can be counted without their weights,
 # on the meta device.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1734,9 +1774,9 @@ shapes = {
 }
 changed = {
     "BERT": ("WordPiece", "masked words, next sentence"),
-    "DistilBERT": ("WordPiece", "masked words, BERT's answers and hidden states"),
-    "RoBERTa": ("bytes (BPE)", "masked words alone, masked anew each time"),
-    "DeBERTa": ("bytes (BPE)", "masked words alone"),
+    "DistilBERT": ("WordPiece", "masked words, BERT's outputs and hidden states"),
+    "RoBERTa": ("bytes (BPE)", "masked words only, masked anew each time"),
+    "DeBERTa": ("bytes (BPE)", "masked words only"),
 }
 
 def shape_of(config) -> dict[str, str]:
@@ -1749,7 +1789,7 @@ def shape_of(config) -> dict[str, str]:
             "of these in tables": f"{tables:,}"}
 
 def same_anywhere(config) -> str:
-    """Does a token enter the first layer as the same vector wherever it stands? (random weights)"""
+    """Is a token's input to the first layer the same at every position? (random weights)"""
     small = {"vocab_size": 100, "pad_token_id": 0, "num_hidden_layers": 1, "n_layers": 1}
     config = type(config).from_dict(config.to_dict() | small)
     torch.manual_seed(0)
@@ -1759,14 +1799,14 @@ def same_anywhere(config) -> str:
     return "yes" if torch.equal(x[2], x[6]) else "no"
 
 display(pd.DataFrame({
-    name: {**shape_of(config), "pieces": changed[name][0], "trained on": changed[name][1],
+    name: {**shape_of(config), "subwords": changed[name][0], "trained on": changed[name][1],
            "segments": "yes" if getattr(config, "type_vocab_size", 0) > 1 else "no",
-           "same vector anywhere": same_anywhere(config)}
+           "same vector at any position": same_anywhere(config)}
     for name, config in shapes.items()
 }).T)
 
 # %% [markdown]
-# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here are the files of the encoder that this course brings along.
+# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here it reads the files of the encoder that comes with this course.
 
 # %% tags=["demo"]
 from transformers import AutoConfig
@@ -1778,14 +1818,17 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
       f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
 
 # %% [markdown]
-# DistilBERT halves the layers, keeps the tables and drops segments and pooler. RoBERTa changes hardly a tensor: a larger table (bytes, so no [UNK]) and a better training; it drops next-sentence prediction. DeBERTa takes the place out of the input and puts it into every layer: scores are
-# content to content, content to *relative* place, and place to content, with vectors of their own. Its layer 0 is f(w) again; compare section 3.
+# DistilBERT halves the number of layers, keeps the tables and drops segments and pooler. RoBERTa changes hardly any tensor: it has a larger table (bytes, so no [UNK]) and better training without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer: the scores are
+# content to content, content to *relative* position, and position to content, with vectors of their own. Its layer 0 is f(w) again; compare part 3.
+
+# %% [markdown]
+# Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text to text. **ModernBERT** (Warner et al. 2024) brings ideas of today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
 
 # %% [markdown]
 # ## 10 · Scoreboard
 #
-# The pre-trained model takes the exam of our generated language, whose sentences it has never seen. That takes minutes, so its answers are recorded, with all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was
-# chosen among the labelled sentences, each asked of all the others; 12 shows the same answers item by item.
+# The pre-trained model takes the sense test of our generated language, whose sentences it has never seen. This takes minutes, so its answers are recorded, with all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was
+# chosen on the labelled sentences, each compared with all the others; 12 shows the same answers item by item.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Accuracy
@@ -1795,27 +1838,27 @@ taken = read_table("results/sense_exam.csv").set_index("layer")
 answered = read_table("results/one_corpus.csv").query("exam == 'generated' and model == 'all-MiniLM-L6-v2'")
 minilm, minilm_layer = answered.groupby("part").right.mean(), answered.layer.iloc[0]
 unread = Accuracy(**taken.loc[0, minilm.index])
-add_row("MiniLM, layer 0", unread, note="control")
+add_row("MiniLM, layer 0", unread, note="baseline")
 add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of 04 to 07 learned this language and nothing else; this one learned English and meets it as a stranger. It reads both sides of a word, so with the cue on the right it stands near BERT and far above GPT. Where *order* decides, it stands hardly above one half, the best of a reader
-# without order; BERT, fifty times smaller, is far above it. So MiniLM's vector holds which words stand in the sentence, and hardly who did what to whom. (The sense may be in the vector and 1-NN by cosine may miss it: the topic moves the vector more.) Layer 0 has not read the
-# sentence, and stands at the most frequent sense.
+# The small models of 04 to 07 were trained on this language; MiniLM was trained on English and has never seen it. It reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where *order* decides, it is barely above one half, the best that a model
+# without order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the
+# sentence and stays at the most frequent sense.
 
 # %% [markdown]
 # ## Extension: rollout
 #
-# Above layer 1 attention is paid to mixtures. Abnar and Zuidema (2020) unmix them by **attention rollout**: average the heads, let half of each token's vector come from the residual stream, and multiply the
-# layers. A row of the result then says from which *input* tokens a vector's parts came, if nothing but shares counted. It counts as extra credit.
+# Above layer 1, attention is paid to mixtures of words. Abnar and Zuidema (2020) undo the mixing by **attention rollout**: average the heads, let half of each token's vector come from the residual stream, and multiply the
+# layers. A row of the result then shows from which *input* tokens a vector comes, if the weights were all that counted. This exercise is extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
-    """From which inputs the last layer's tokens come, by shares.  (extension, ●●○, 8 minutes)
+    """The share of each input in each token of the last layer.  (extension, ●●○, 8 minutes)
 
-    In each layer: the mean over heads, half of it plus half of the identity. Row i of the result
-    belongs to token i after the last layer, column j to token j before the first. Rows add up to 1.
+    In each layer, take the mean over heads, and half of it plus half of the identity. Row i of the
+    result belongs to token i after the last layer, column j to token j before the first. Rows sum to 1.
     """
     ### BEGIN SOLUTION
     share = torch.eye(attention.shape[-1])
@@ -1829,7 +1872,7 @@ check("inside.attention_rollout", lambda case: attention_rollout(case["attention
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def without_sink(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H T T"]:
-    """Attention among the words: nothing for [CLS] and [SEP], rows made to add up to 1 again."""
+    """Attention among the words: 0 for [CLS] and [SEP], rows rescaled to sum to 1."""
     a = a.clone()
     a[..., [0, -1]] = 0
     return a / a.sum(dim=-1, keepdim=True)
@@ -1846,14 +1889,14 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
                    for name in both}, len(both))
 
 # %% [markdown]
-# > **Sources say, we measure.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM it agrees with nothing: about half of all weight goes to [CLS], whose values are short, and
-# > rollout multiplies shares as if they were amounts. Without the two special tokens it orders words again, no better than the last layer's attention does. Their tasks and models were others; a method that was tested on one model has to be tested on yours.
+# > **Sources say, we measure.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM its correlation with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose values are short, and
+# > rollout multiplies weights as if they were amounts. Without the two special tokens it ranks words again, but no better than the last layer's attention does. Their tasks and models were different: a method has to be tested on the model that you use.
 
 # %% [markdown]
 # ## Extension: a probe and its control
 #
-# A **probe** is a small model that reads a property off frozen vectors. If it succeeds, the property is there; but a probe can also *learn* a task by heart. Hewitt and Liang (2019) give it a **control task**: every word type gets a label by lot. Nothing in the language
-# says so, so what the probe gets right there, it has memorised. Accuracy minus control accuracy is its *selectivity*.
+# A **probe** is a small model that predicts a property from frozen vectors. If it succeeds, the property can be read from the vectors; but a probe can also *memorise* a task. Hewitt and Liang (2019) therefore give it a **control task**: every word type gets a random label. Nothing in the language
+# determines these labels, so whatever the probe gets right there, it has memorised. Accuracy minus control accuracy is its *selectivity*.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def probe(
@@ -1861,9 +1904,9 @@ def probe(
 ) -> Float[Tensor, "n K"]:
     """Scores of a linear probe, fitted by ridge regression.  (extension, ●●●, 12 minutes)
 
-    labels are 0 to K − 1, each of them occurs; the targets are their one-hot vectors. Inputs and
-    targets are centred with their means over train; W minimises |x W − y|² + ridge · |W|², summed
-    over train. A score is the centred test vector times W, plus the mean target.
+    The labels are 0 to K − 1, and each occurs; the targets are their one-hot vectors. Centre inputs and
+    targets by their means over train. W minimises |x W − y|² + ridge · |W|², where the first term is
+    summed over train. The scores are the centred test vector times W, plus the mean target.
     """
     ### BEGIN SOLUTION
     targets = torch.nn.functional.one_hot(labels).to(train.dtype)
@@ -1876,9 +1919,9 @@ def probe(
 check("inside.probe", lambda case: probe(**case))
 
 # %% [markdown]
-# The property: is the word a noun here? (*saw* the tool is, *saw* the past of *see* is not.) The words whose senses are all nouns are no use here: whoever knows the word knows the answer. So it is asked of the other half, 13 words together (*left* is left out: it is hard to say). Control: each word gets a label by lot. A second control, stricter: words that the probe has never met.
+# The property: is the word a noun here? (*saw* the tool is one, *saw* the past of *see* is not.) The words whose senses are all nouns are of no use: the word alone gives the answer. So we use the other group, 13 words (*left* is excluded, since it is hard to label). Control: each word gets a random label. A second, stricter control: words that the probe has not seen in training.
 #
-# **Predict:** accuracy of the probe on the *control* labels, at the layer chosen in part 8.
+# **Predict:** what accuracy does the probe reach on the *control* labels, at the layer chosen in part 8?
 
 # %% tags=["demo"]
 predict("inside.control", ...)
@@ -1896,7 +1939,7 @@ def accuracy(layer: int, labels: Tensor, known: Tensor, asked: Tensor) -> float:
     scores = probe(uses[known, layer], labels[known], uses[asked, layer], ridge=100.0)
     return (scores.argmax(dim=1) == labels[asked]).float().mean().item()
 
-NAMES = ("noun", "control labels", "noun, words never met", "majority of those")
+NAMES = ("noun", "control labels", "noun, unseen words", "majority of those")
 probed = {name: [] for name in NAMES}
 for one in range(L + 1):
     values = {name: [] for name in probed}
@@ -1908,7 +1951,7 @@ for one in range(L + 1):
         known, asked_for = clear & train_rows, clear & test_rows
         values["noun"].append(accuracy(one, noun, known, asked_for))
         values["control labels"].append(accuracy(one, by_lot, known, asked_for))
-        values["noun, words never met"].append(accuracy(one, noun, met, clear & ~met))
+        values["noun, unseen words"].append(accuracy(one, noun, met, clear & ~met))
         values["majority of those"].append(noun[clear & ~met].float().mean().item())
     for name in probed:
         probed[name].append((np.mean(values[name]), half_width(values[name])))
@@ -1916,20 +1959,20 @@ reveal("inside.control", probed["control labels"][chosen][0])
 pictures.probes(probed)
 
 # %% [markdown]
-# From layer 2 on the probe reads *noun* with few errors, and it learns nonsense even better: its selectivity is below 0. By itself the high accuracy does not show that *noun* is in the vectors as such: they hold the word, and 13 words are easily learned by heart. The third curve
-# is what was wanted: on words never met, layer 0 gives the majority, the middle layers far more. There *noun* is a direction that words share.
+# From layer 2 on, the probe predicts *noun* with few errors, but it predicts the random labels even better: its selectivity is below 0. High accuracy alone therefore does not show that *noun* is encoded as such: the vectors encode the word, and 13 words are easily memorised. The third curve
+# answers the question: on unseen words, layer 0 reaches the majority baseline and the middle layers far more. There *noun* is a direction that words share.
 
 # %% [markdown]
 # ## Summary
 #
-# - Find a word's pieces by characters; print what you average.
+# - Find a word's subwords by characters, and print what you average.
 # - Table row, layer 0 and GloVe are three static embeddings.
-# - A cosine needs its controls, one sense and random pairs, at the same layer.
-# - Which layer tells senses apart is measured on training data: here layer 5 of 6; in three small models any from 1 on.
-# - Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding.
-# - An attention weight is a share, not an amount. Test by hiding.
-# - Causes are found by changes; single losses do not add up.
-# - A probe's accuracy needs that of its control labels beside it.
+# - A cosine needs its baselines at the same layer: one sense, and random pairs.
+# - Choose the layer that separates senses best on training data: here 5 of 6; in three small models any from 1 on.
+# - A probe on MiniLM's vectors beats a classifier of two words on either side on nouns, but not on decoys.
+# - An attention weight is a share, not an amount. Test it by hiding the word.
+# - Causes are found by changing something inside; single effects do not add up.
+# - Report a probe's accuracy together with that on control labels.
 #
 # **Next**: 09 changes the weights.
 
@@ -1939,6 +1982,7 @@ pictures.probes(probed)
 # - Abnar, S. and Zuidema, W. (2020). Quantifying attention flow in transformers. *ACL*. arXiv:2005.00928.
 # - Belrose, N. et al. (2023). Eliciting latent predictions from transformers with the tuned lens. arXiv:2303.08112.
 # - Clark, K., Khandelwal, U., Levy, O. and Manning, C. D. (2019). What does BERT look at? An analysis of BERT's attention. *BlackboxNLP*. arXiv:1906.04341.
+# - Clark, K., Luong, M.-T., Le, Q. V. and Manning, C. D. (2020). ELECTRA: pre-training text encoders as discriminators rather than generators. *ICLR*. arXiv:2003.10555.
 # - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL*. arXiv:1810.04805.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
 # - Ethayarajh, K. (2019). How contextual are contextualized word representations? Comparing the geometry of BERT, ELMo, and GPT-2 embeddings. *EMNLP*. arXiv:1909.00512.
@@ -1951,16 +1995,22 @@ pictures.probes(probed)
 # - Liu, N. F., Gardner, M., Belinkov, Y., Peters, M. E. and Smith, N. A. (2019a). Linguistic knowledge and transferability of contextual representations. *NAACL*. arXiv:1903.08855.
 # - Liu, Y. et al. (2019b). RoBERTa: a robustly optimized BERT pretraining approach. arXiv:1907.11692.
 # - McCormick, C. and Ryan, N. (2019). BERT word embeddings tutorial. mccormickml.com.
+# - McGrath, T., Rahtz, M., Kramár, J., Mikulik, V. and Legg, S. (2023). The hydra effect: emergent self-repair in language model computations. arXiv:2307.15771.
 # - Meng, K., Bau, D., Andonian, A. and Belinkov, Y. (2022). Locating and editing factual associations in GPT. *NeurIPS* 35. arXiv:2202.05262.
 # - Michel, P., Levy, O. and Neubig, G. (2019). Are sixteen heads really better than one? *NeurIPS* 32. arXiv:1905.10650.
 # - nostalgebraist (2020). Interpreting GPT: the logit lens. lesswrong.com.
+# - Raffel, C. et al. (2020). Exploring the limits of transfer learning with a unified text-to-text transformer. *JMLR* 21(140), 1–67. arXiv:1910.10683.
 # - Reimers, N. and Gurevych, I. (2019). Sentence-BERT: sentence embeddings using siamese BERT-networks. *EMNLP*. arXiv:1908.10084.
 # - Sanh, V., Debut, L., Chaumond, J. and Wolf, T. (2019). DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter. arXiv:1910.01108.
 # - Schütze, H. (1998). Automatic word sense discrimination. *Computational Linguistics* 24(1), 97–123.
+# - Sun, M., Chen, X., Kolter, J. Z. and Liu, Z. (2024). Massive activations in large language models. *COLM*. arXiv:2402.17762.
+# - Timkey, W. and van Schijndel, M. (2021). All bark and no bite: rogue dimensions in transformer language models obscure representational quality. *EMNLP*. arXiv:2109.04404.
 # - Vig, J. (2019). A multiscale visualization of attention in the transformer model. *ACL, system demonstrations*. arXiv:1906.05714.
 # - Vig, J. et al. (2020). Investigating gender bias in language models using causal mediation analysis. *NeurIPS* 33. arXiv:2004.12265.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS* 33. arXiv:2002.10957.
+# - Warner, B. et al. (2024). Smarter, better, faster, longer: a modern bidirectional encoder for fast, memory efficient, and long context finetuning and inference. arXiv:2412.13663.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not explanation. *EMNLP*. arXiv:1908.04626.
+# - Xiao, G., Tian, Y., Chen, B., Han, S. and Lewis, M. (2024). Efficient streaming language models with attention sinks. *ICLR*. arXiv:2309.17453.
 
 # %% [markdown]
 # Next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb). The [start page](../start.ipynb) shows how far you are.

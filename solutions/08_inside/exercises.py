@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def word_cases(draw: Draw) -> Iterator[Case]:
-    # How many pieces each word has; the word asked for has 2, 3, 1 and 3.
+    # The number of subwords of each word; word i has 2, 3, 1 and 3.
     for layers, pieces, i, D in (
         (3, (1, 2, 1, 3), 1, 5),
         (4, (2, 1, 1, 3, 1), 3, 6),
@@ -150,10 +150,10 @@ def word_vectors(hidden, word_ids, i):
 
 
 def span_cases(draw: Draw) -> Iterator[Case]:
-    """Words of one piece and of several; beside them punctuation, spaces, or at once the next word.
+    """Words of one subword and of several, followed by punctuation, by a space, or directly by the next word.
 
-    A text that does not begin with a word begins with a quotation mark, which belongs to none. The fourth word
-    has no piece, as where a tokenizer drops its characters.
+    A text that does not begin with a word begins with a quotation mark, which belongs to no word. The fourth word
+    has no subword, as happens when a tokenizer drops its characters.
     """
     for count, begin, padding in ((4, 0, 0), (6, 2, 2), (5, 0, 3), (7, 1, 1)):
         pieces, words, place = [(0, 0)], [], begin
@@ -365,13 +365,13 @@ def mended_words(pieces, words):
 
 
 def similarity_cases(draw: Draw) -> Iterator[Case]:
-    """Word 0 has more pairs of either kind than word 1; another occurs once."""
+    """Word 0 has more pairs of either kind than word 1; another word occurs once."""
     for n, layers, D in ((9, 4, 5), (12, 2, 7), (10, 5, 6)):
         words = np.concatenate([[0, 0, 0, 0, 1, 1, 1, 2], draw.integers(2, 4, n - 8) + 1])
         senses = np.concatenate([[0, 0, 0, 1, 0, 1, 1, 0], draw.integers(0, 2, n - 8)])
         words = draw.rng.permutation(5)[words]
         order = draw.rng.permutation(n)
-        # Uses of a word lie together, lengths differ, and all share a direction: no mean cosine is near 0.
+        # Uses of a word are close together, lengths differ, and all vectors share a direction: no mean cosine is near 0.
         common = draw.normal(1, layers, D)
         of_word = draw.normal(5, layers, D)[words]
         vectors = (draw.normal(n, layers, D) + of_word + common) * draw.uniform(n, 1, 1, low=0.3, high=2.5)
@@ -889,7 +889,7 @@ def exam_cases(draw: Draw) -> Iterator[Case]:
 def clearly(
     draw: Draw, train: np.ndarray, train_words: np.ndarray, test: np.ndarray, test_words: np.ndarray
 ) -> np.ndarray:
-    """The test, each vector moved a little until no two of its word's cosines are equal up to rounding."""
+    """The test with each vector moved slightly until no two cosines of its word are equal up to rounding."""
     unit = train / np.linalg.norm(train, axis=1, keepdims=True)
     test = test.copy()
     for vector, word in zip(test, test_words, strict=True):
@@ -1113,7 +1113,7 @@ def disambiguate(train, train_words, train_senses, test, test_words):
 
 
 def lens_cases(draw: Draw) -> Iterator[Case]:
-    """Points differ in length and lie off zero; in the last case they are so short that ε counts."""
+    """Points differ in length and their mean is not 0; in the last case they are so short that ε matters."""
     for points, B, T, D, V, size in ((3, 2, 4, 6, 9, 1.0), (5, 3, 2, 5, 5, 2.0), (2, 1, 3, 8, 7, 0.004)):
         lengths = draw.uniform(points, 1, 1, 1, low=0.5, high=2.5) * size
         yield {
@@ -1297,7 +1297,7 @@ def logit_lens(stream, gain, bias, table):
 
 
 def head_cases(draw: Draw) -> Iterator[Case]:
-    """Padding holds large numbers; means of sentences, places and heads all differ."""
+    """Padding has large values; the means of sentences, positions and heads all differ."""
     for B, H, T, d, head in ((3, 2, 5, 4, 1), (2, 4, 4, 3, 0), (4, 3, 6, 2, 2)):
         real = draw.padding(B, T)
         outputs = draw.normal(B, H, T, d) + draw.normal(1, H, 1, d) + draw.normal(B, 1, 1, d) + draw.normal(1, 1, T, d)
@@ -1458,7 +1458,7 @@ def ablate_head(outputs, real, head):
 
 
 def patching_cases(draw: Draw) -> Iterator[Case]:
-    """Layers mix the words, so that an exchange spreads; none, as many and more layers than places."""
+    """Layers mix the words, so that an exchange spreads; there are fewer layers than positions, or as many."""
     for L, T, D in ((2, 4, 3), (3, 3, 5), (1, 5, 4)):
         yield {
             "among": draw.normal(L, T, T, scale=0.7),
@@ -1475,7 +1475,7 @@ ON = "both = layers[layer](both) if layer < len(layers) else both"
 
 patching = Exercise(
     cases=patching_cases,
-    rule=Rule(axes={"": "L+1 T place D"}),
+    rule=Rule(axes={"": "L+1 T position D"}),
     mistakes=(
         Mistake(
             "source and target swapped",

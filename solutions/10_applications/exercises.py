@@ -11,14 +11,14 @@ from autograder.checks.comparing import Rule
 KINDS = ("PER", "LOC", "ORG", "MISC")
 TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]
 
-# ------------------------------------------------------------------------------------------ one vector a text
+# ------------------------------------------------------------------------------------------ one vector per text
 
 
 def pool_cases(draw: Draw) -> Iterator[Case]:
     for B, T, D in ((3, 5, 4), (4, 7, 6), (2, 6, 9)):
         keep, H = draw.padding(B, T), draw.normal(B, T, D)
-        # Every other coordinate of a token is below zero, where zeros at the padding would be the largest; in the
-        # rest the padding's own values are. The second is below any small number that may stand for the padding.
+        # In the odd coordinates all tokens are below zero, so that zeros at the padding would be the maximum; in the
+        # even ones the padding's own values would be. Coordinate 1 is below any moderate constant used for padding.
         H[..., 1::2] = -np.abs(H[..., 1::2]) - 0.25
         H[..., 1] -= 12
         H[..., 0::2] += 4 * ~keep[..., None]
@@ -135,13 +135,13 @@ def pool(H, keep):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ labels for pieces
+# ------------------------------------------------------------------------------------------ labels for subwords
 
 
 def pieces_of(draw: Draw, words: int, skipped: int | None = None, fixed: tuple[int, ...] = ()) -> list[int | None]:
-    """To which word each piece belongs: [CLS], the words in one to three pieces, [SEP], padding.
+    """The word of each subword: [CLS], words of one to three subwords, [SEP], padding.
 
-    `skipped` has none; the first words have as many as `fixed` says.
+    The word `skipped` has no subword; `fixed` gives the numbers of subwords of the first words.
     """
     many = [*fixed, *draw.integers(1, 4, words - len(fixed))]
     if skipped is not None:
@@ -151,10 +151,10 @@ def pieces_of(draw: Draw, words: int, skipped: int | None = None, fixed: tuple[i
 
 
 def align_cases(draw: Draw) -> Iterator[Case]:
-    """Words that have their neighbour's tag, as in O O O, and words that have not."""
+    """Sentences in which some words have the tag of their neighbour, as in O O O, and others do not."""
     for words, skipped in ((7, None), (10, 4), (13, None), (9, 2)):
-        tags = draw.integers(1, 9, words).cumsum() % 9  # no word has its neighbour's tag,
-        tags[-3:] = 0  # but the last three
+        tags = draw.integers(1, 9, words).cumsum() % 9  # no word has the tag of its neighbour,
+        tags[-3:] = 0  # except the last three
         yield {"word_ids": pieces_of(draw, words, skipped, fixed=(1, 2)), "tags": tags}
 
 
@@ -272,7 +272,7 @@ def align_labels(word_ids, tags):
 
 
 def tag_row(draw: Draw, words: int) -> list[str]:
-    """Tags with all that can happen: entities that touch, an I- behind nothing, an I- of another type."""
+    """Tags with all special cases: adjacent entities, an I- that continues nothing, an I- of another type."""
     tags: list[str] = []
     while len(tags) < words:
         kind, other = (KINDS[int(i)] for i in draw.rng.permutation(4)[:2])
@@ -289,14 +289,14 @@ def tag_row(draw: Draw, words: int) -> list[str]:
 
 
 def in_rows(sentences: list[list[str]]) -> np.ndarray:
-    """The numbers of the tags, a row for each sentence, −1 behind its end."""
+    """The numbers of the tags, one row per sentence, filled with −1 after its end."""
     longest = max(map(len, sentences))
     return np.array([[*map(TAGS.index, tags), *[-1] * (longest - len(tags))] for tags in sentences])
 
 
 def span_cases(draw: Draw) -> Iterator[Case]:
     for some, words in zip(draw.rng.permutation(4), (12, 17, 23, 9), strict=True):  # every type in every draw
-        # An I- or a B- as the first tag of all; a B- behind an I- of its type.
+        # The first tag is an I- or a B-; a B- follows an I- of the same type.
         first = ([f"I-{KINDS[some]}"] * 2, [f"B-{KINDS[some]}", f"I-{KINDS[some]}", f"B-{KINDS[some]}"])[words % 2]
         tags = [
             *first,
@@ -432,7 +432,7 @@ def bio_spans(tags):
 
 
 def spoilt(draw: Draw, tags: list[str], share: float) -> list[str]:
-    """Another tagger's tags: some are changed at random."""
+    """The tags of an imperfect tagger: some are changed at random."""
     out = list(tags)
     for place in range(len(out)):
         if draw.rng.random() < share:
@@ -442,15 +442,15 @@ def spoilt(draw: Draw, tags: list[str], share: float) -> list[str]:
 
 
 def tagged_cases(draw: Draw) -> Iterator[tuple[list[list[str]], list[list[str]]]]:
-    """What is true and what a tagger said."""
+    """True tags and predicted tags."""
     for sentences, words, share in ((4, 9, 0.2), (6, 14, 0.3), (3, 20, 0.15), (5, 11, 0.25)):
         truth = [tag_row(draw, words + int(draw.integers(0, 4))) for _ in range(sentences)]
         truth[0] = ["B-PER", "I-PER", "O", *truth[0], "O", "B-LOC", "I-LOC"]
         predicted = [spoilt(draw, tags, share) for tags in truth]
         predicted[0][:3], predicted[0][-3:] = ["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]
-        # Another sentence has the same entity at the same place only in one of the two.
+        # The predicted entity occurs at the same position in another sentence only.
         truth[1], predicted[1] = ["O", "O", *truth[1]], ["B-PER", "I-PER", "O", *predicted[1][1:]]
-        # The right place, and another type.
+        # The correct position with another type.
         truth[2], predicted[2] = ["B-ORG", "O", *truth[2]], ["B-MISC", "O", *predicted[2]]
         yield truth, predicted
     some = tag_row(draw, 12)
@@ -584,7 +584,7 @@ def entity_f1(truth, predicted):
 """.replace("torch.tensor([precision]), torch.tensor([recall])", "torch.tensor(float(precision)), torch.tensor(float(recall))"),
     },
     survivors={
-        "max(asked + given, 2)": "where both sides together hold one entity, none can be right: 0 over 1 is 0 over 2",
+        "max(asked + given, 2)": "if both sides together contain a single entity, none can be correct, and 0 / 1 equals 0 / 2",
     },
     hints=(
         "What fraction of the predicted entities is correct? What fraction of the true ones was predicted? Which three counts "
@@ -605,7 +605,7 @@ def entity_f1(truth, predicted):
 def piece_cases(draw: Draw) -> Iterator[Case]:
     for words, skipped in ((8, None), (11, 7), (14, 9)):
         kind, other = (2 * int(number) + 1 for number in draw.rng.permutation(4)[:2])
-        # A B-, its I- and an O in several pieces each; two words of one piece that both begin an entity.
+        # A B-, its I- and an O with several subwords each; two words of one subword that both begin an entity.
         tags, fixed = [kind, kind + 1, 0, other, other], (2, int(draw.integers(2, 4)), 2, 1, 1)
         while len(tags) < words:
             begin = 2 * int(draw.integers(0, 4)) + 1
@@ -720,36 +720,36 @@ def mended_piece_labels(word_ids, tags):
 
 
 def best_cases(draw: Draw) -> Iterator[Case]:
-    """The best start and end lie `way` apart; where that is no span, two pairs of the next best are one each."""
+    """The best start and end are `way` apart; if they form no valid span, the next best pair does."""
     for T, question, max_len, way, level, silence in (
-        (19, 4, 4, 4, 0, 0),  # from the best start to the best end it is one token too long
+        (19, 4, 4, 4, 0, 0),  # from the best start to the best end: one token too long
         (17, 5, 3, 2, 0, 0),  # exactly max_len tokens
-        (18, 3, 6, -2, 0, 0),  # the end stands before the start
-        (25, 4, 5, -1, 0, 0),  # right before the start: a span without a token
-        (20, 6, 1, 0, 0, 0),  # one token, and no more is allowed
-        (23, 4, 5, 9, -20, -25),  # far too long; every span has a score far below 0, no answer a lower one still
-        (15, 7, 5, 3, -20, 1),  # every span is worse than no answer
+        (18, 3, 6, -2, 0, 0),  # the end comes before the start
+        (25, 4, 5, -1, 0, 0),  # directly before the start: a span without a token
+        (20, 6, 1, 0, 0, 0),  # only spans of one token are allowed
+        (23, 4, 5, 9, -20, -25),  # far too long; every span scores far below 0, and no answer scores even lower
+        (15, 7, 5, 3, -20, 1),  # every span scores lower than no answer
         (16, 5, 30, 6, 0, 0),  # max_len is longer than the text
         (21, 3, 7, -5, -20, -10),
         (24, 6, 3, -3, 0, 8),
         (22, 5, 4, 2, 0, 0),
     ):
-        # At most 1 apart, so that the peaks decide, and nothing else is near them.
+        # All other scores differ by at most 1, so that only the peaks matter.
         start, end = (draw.uniform(T, low=level - 0.5, high=level + 0.5) for _ in range(2))
         context = (np.arange(T) > question) & (np.arange(T) < T - 1)
         first = question + 1 + max(-way, 0)
         start[first] += 5
         end[first + way] += 5
         if not 0 <= way < max_len:
-            # A start and an end that are second best by themselves make the best span: with the very best start or
-            # end, none that is allowed comes up to it.
+            # The second-best start and the second-best end form the best span: no valid span with the very best
+            # start or end reaches its score.
             start[T - 4] += 4
             end[T - 3] += 4
         start[0] += silence - level
         end[0] += silence - level
-        start[1] += 6 - level  # the question is tempting, too
+        start[1] += 6 - level  # the question has high scores, too
         end[2] += 6 - level
-        start[T - 2] += 3  # and so is the [SEP] behind the text
+        start[T - 2] += 3  # and so does the [SEP] after the text
         end[T - 1] += 9
         yield {"start": start, "end": end, "context": context, "max_len": max_len}
 
@@ -936,7 +936,7 @@ WORDS = (
 
 
 def written(draw: Draw, words: list[str]) -> str:
-    """The words as somebody may write them: capitals, an article, punctuation."""
+    """The words as a person might write them: with capitals, an article, punctuation."""
     text = list(words)
     if draw.rng.random() < 0.5:
         text.insert(int(draw.integers(0, len(text) + 1)), ("the", "a", "an", "The")[int(draw.integers(0, 4))])
@@ -946,18 +946,18 @@ def written(draw: Draw, words: list[str]) -> str:
 
 
 def answer_cases(draw: Draw) -> Iterator[Case]:
-    """Each case holds every kind of question once at least, the words by chance."""
+    """Each case contains every kind of question at least once, with random words."""
     for count in (14, 17, 20):
         said, accepted = [], []
         for number in range(count):
-            # Words without repetition. What is accepted beside the right answer shares none of them.
+            # Words without repetition. The other accepted answers share none of the right answer's words.
             words = [WORDS[i] for i in draw.rng.permutation(len(WORDS))]
             right, rest = words[: int(draw.integers(2, 5))], words[5:]
             others = [written(draw, rest[4 * i : 4 * i + int(draw.integers(1, 5))]) for i in range(number % 3)]
             answers = [*others, written(draw, right)] if number % 2 else [written(draw, right), *others]
             one, answers = {
                 0: (written(draw, right), answers),
-                1: ("The " + written(draw, right).capitalize() + ".", answers),  # nobody accepts it as it is written
+                1: ("The " + written(draw, right).capitalize() + ".", answers),  # accepted, but written differently
                 2: (written(draw, right[:-1]), answers),
                 3: (written(draw, [*rest[-2:], *right]), answers),
                 4: (written(draw, [*right, right[0], right[0]]), answers),
@@ -965,13 +965,13 @@ def answer_cases(draw: Draw) -> Iterator[Case]:
                 6: ("", answers),
                 7: (written(draw, right), []),
                 8: ("", []),
-                9: ("The!", []),  # no word either
-                # Shared twice, since both sides have it twice.
+                9: ("The!", []),  # no word on either side
+                # The word is shared twice, since it occurs twice on both sides.
                 10: (written(draw, [right[0], right[0], rest[0]]), [written(draw, [right[0], right[0], *right[1:]])]),
-                # No match: the second shares most with what was said, then the first.
+                # No match: the second accepted answer shares the most words with the one given, then the first.
                 11: (written(draw, right), [rest[0], written(draw, [*right, rest[1]])]),
                 12: (written(draw, right), [written(draw, [*right, rest[1]]), rest[0]]),
-                13: ("an", ["The", rest[0]]),  # accepted is a text without a word, too
+                13: ("an", ["The", rest[0]]),  # one accepted answer has no word, either
             }[number % 14]
             said.append(one)
             accepted.append(answers)
@@ -1165,11 +1165,11 @@ def exact_match_and_f1(said, accepted):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ extension: when to be silent
+# ------------------------------------------------------------------------------------------ extension: when to abstain
 
 
 def threshold_cases(draw: Draw) -> Iterator[Case]:
-    """Scores are sums of a few binary digits, so that every way to add them up gives the same; no two are equal."""
+    """Scores have few binary digits, so that the order of addition does not matter; no two sums are equal."""
     for n, kind in ((9, "mixed"), (14, "around 0"), (20, "mixed"), (12, "around 0"), (17, "mixed"), (8, "all"), (11, "none")):
         while True:
             answerable = draw.rng.permutation(np.arange(n) < {"all": n, "none": n // 3}.get(kind, (2 * n) // 3))
@@ -1177,12 +1177,12 @@ def threshold_cases(draw: Draw) -> Iterator[Case]:
             margins = draw.normal(n, scale=2.0) + {"none": -1.5}.get(kind, 1.5) * answerable.astype(np.float32)
             sums = threshold_sums(margins, f1, answerable)
             order = np.sort(margins)
-            best = int(sums.argmax())  # so many questions stay unanswered
+            best = int(sums.argmax())  # the number of questions left unanswered
             wanted = {
                 "mixed": 0 < best < n,
                 "around 0": 0 < best < n and order[best - 1] < -0.1 and order[best] > 0.1,
-                "all": best == 0,  # every answer is worth giving
-                "none": best == n,  # none is
+                "all": best == 0,  # answering every question is best
+                "none": best == n,  # answering none is best
             }
             if wanted[kind] and len(set(sums)) == n + 1 and np.diff(order).min() > 1e-3:
                 break
@@ -1190,7 +1190,7 @@ def threshold_cases(draw: Draw) -> Iterator[Case]:
 
 
 def threshold_sums(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray) -> np.ndarray:
-    """What all questions earn together when none, one, two, … of the lowest margins are not answered."""
+    """The total score if the questions with the 0, 1, 2, … lowest margins are not answered."""
     order = margins.argsort()
     gain = (~answerable[order]).astype(float) - f1[order]
     return np.concatenate([[0], gain.cumsum()]) + f1.sum(dtype=float)

@@ -9,21 +9,21 @@
 # %% [markdown]
 # # 11 · Sentences and documents
 #
-# So far every vector belonged to a word. To search, to group or to compare, we want one vector for a whole sentence, such that sentences that say the same lie close together.
-# The mean of the words' vectors is a first answer. We measure how good it is against a person's judgement, train an encoder to give a better one, and search with it.
+# So far every vector belonged to a word. To search, group or compare texts, we want one vector for a whole sentence, such that sentences with the same meaning have similar vectors.
+# The mean of the word vectors is a first solution. We compare it with human judgements, train an encoder that does better, and use sentence vectors for search.
 #
-# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; further, two sections and
-# an extension.
+# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and an
+# extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - pool the vectors of a padded batch into sentence vectors, and compare them with graded pairs by a rank correlation that survives ties;
-# - train one encoder on pairs of sentences with two different losses, and say what each of them improves;
-# - say when to encode sentences singly and when to read two together, with the price of each;
-# - search a collection of texts, also of texts longer than the encoder's window, and say how many it finds.
+# - pool the vectors of a padded batch into sentence vectors, and compare them with human grades by a rank correlation that handles ties;
+# - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
+# - decide when to encode sentences separately and when to encode a pair together, and state the cost of each;
+# - search a collection of texts, including texts longer than the encoder's window, and measure how many relevant texts are found.
 
 # %%
 import re
@@ -39,20 +39,20 @@ normalize = torch.nn.functional.normalize
 # %% [markdown]
 # ## 1 · One vector for a sentence
 #
-# An encoder gives a vector for each token. Their mean (**mean pooling**) is the usual **sentence embedding**. Sentences of a batch differ in length, so the short ones end in
-# padding, and at the padding stand vectors too: numbers that mean nothing. They must not enter the mean. (In 10 you write it as one of three ways to pool.)
+# An encoder returns one vector per token. Their mean (**mean pooling**) is the usual **sentence embedding**. The sentences of a batch differ in length, so the shorter ones are
+# padded. The encoder returns vectors for the padding as well, but they mean nothing and must not enter the mean. (In 10 this is one of three ways to pool.)
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of each sentence's own tokens, as `pool` in 10: keep is False at padding."""
+    """The mean of each sentence's own tokens, as `pool` in 10; keep is False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 # %% [markdown]
-# In 2022 a user of Hugging Face's library reported as a bug that a sentence's mean depends on the *batch size* (transformers, issue 17463). The mean ran over all places of the row. How
-# large is the effect? We take a small pre-trained encoder, MiniLM (Wang et al. 2020), one sentence, and more and more padding behind it.
+# In 2022 a user of Hugging Face's library reported as a bug that the mean of a sentence depends on the *batch size* (transformers, issue 17463). The mean had been taken over all positions of the sequence, including the padding. How
+# large is the effect? We take a small pre-trained encoder, MiniLM (Wang et al. 2020), a single sentence, and add more and more padding.
 #
-# **Predict:** the cosine between the sentence's plain mean without padding and with 30 places of padding.
+# **Predict:** the cosine between the mean without padding and the mean over all positions with 30 positions of padding.
 
 # %% tags=["demo"]
 predict("sentences.padding", ...)
@@ -73,14 +73,14 @@ from coursekit.plots import use_style
 use_style()
 torch.set_num_threads(1)
 logging.disable_progress_bar()
-folder = MINILM.package.folder()               # its files, after a look at their sha256
+folder = MINILM.package.folder()               # the model's files, after checking their SHA-256
 minilm, pieces = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
 
 @torch.no_grad()
 def read(
     texts: Sequence[str], model=minilm, tokenizer=pieces, **options
 ) -> tuple[Float[Tensor, "B T D"], Bool[Tensor, "B T"]]:
-    """The last layer's vectors of a padded batch, and where its tokens are."""
+    """The last layer's vectors of a padded batch, and a mask that is True at its tokens."""
     inputs = tokenizer(list(texts), **{"return_tensors": "pt", "padding": True} | options)
     return model(**inputs).last_hidden_state, inputs["attention_mask"].bool()
 
@@ -88,30 +88,29 @@ def read(
 sentence = "Plug in your cell phone."
 alone, _ = read([sentence])
 padding = [0, 2, 5, 10, 20, 30, 50]
-cosines = {"all places of the row": [], "its own tokens": []}
+cosines = {"all positions": [], "its own tokens only": []}
 for places in padding:
     hidden, keep = read([sentence], max_length=alone.shape[1] + places, padding="max_length")
     for name, pooled in zip(cosines, (hidden.mean(dim=1), mean_pool(hidden, keep)), strict=True):
         cosines[name].append(torch.cosine_similarity(pooled, alone.mean(dim=1)).item())
-padded = cosines["all places of the row"][padding.index(30)]
+padded = cosines["all positions"][padding.index(30)]
 reveal("sentences.padding", padded)
 pictures.padding(padding, cosines)
 
 # %% [markdown]
-# Attention ignores the padding, so the vectors of the *tokens* stay as they are; only a plain mean takes the others in. The same text would have another
-# vector in another batch, and a search would depend on the order of the file. The mean of a sentence's own tokens does not move.
+# Attention ignores the padding, so the vectors of the *tokens* do not change; only a mean over all positions does. The same text would then have a different vector in a
+# different batch, and search results would depend on the order of the file. The mean of a sentence's own tokens stays the same.
 
 # %% [markdown]
-# ## 2 · What readers say
+# ## 2 · Human judgements
 #
-# `data/pairs` holds pairs of sentences with a grade from 0 (nothing to do with each other) to 5 (they say the same). Two readers graded every pair, each without the other's grades; the grade is their mean. A model gives each pair a cosine. The two scales differ, so we
-# ask only for the same *order*: the **Spearman correlation** is Pearson's, of the ranks (Spearman 1904).
+# `data/pairs` contains sentence pairs with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; the grade is their mean. A model assigns each pair a cosine. The scales differ, so we compare only the *order*: the **Spearman correlation** is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 from coursekit.datasets import read_table
 
 pairs = read_table("pairs/pairs.csv").sort_values(["hypothesis", "label"], ignore_index=True)
-CONTRADICTION, ENTAILMENT, NEUTRAL = 0, 1, 2   # the order of each hypothesis's three pairs
+CONTRADICTION, ENTAILMENT, NEUTRAL = 0, 1, 2   # the order of the three pairs of each hypothesis
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
@@ -124,13 +123,13 @@ some = exam.sort_values("similarity")[columns].iloc[[0, 60, 120, 191]]
 display(some.style.hide(axis="index").format("{:.2f}", subset=columns[2:]))
 tied = exam.similarity.duplicated(keep=False).mean()
 between_readers = exam["first"].corr(exam["second"], method="spearman")
-print(f"{len(pairs)} pairs, {len(exam)} of them kept for tests. Different grades among these: "
-      f"{exam.similarity.nunique()}; {tied:.0%} of the pairs share theirs with another")
-print(f"Spearman's correlation of the two readers on these: {between_readers:.2f}")
+print(f"{len(pairs)} pairs, {len(exam)} of them in the test set, with {exam.similarity.nunique()} different grades; "
+      f"{tied:.0%} of the test pairs share their grade with another")
+print(f"Spearman's correlation between the two annotators on the test set: {between_readers:.2f}")
 
 # %% [markdown]
-# Where values are equal, they share the mean of the ranks that they occupy together: 2, 5, 5, 9 have the ranks 1, 2.5, 2.5, 4. A package for permutation tests computed
-# Spearman's correlation as follows, until a user saw it in 2021 (statlab/permute, issue 191; here with our names). The first answer was that `argsort` should have been called
+# Equal values share the mean of the ranks that they occupy together: 2, 5, 5, 9 have the ranks 1, 2.5, 2.5, 4. A package for permutation tests computed
+# Spearman's correlation as follows, until a user reported the error in 2021 (statlab/permute, issue 191; here with our names). The first reply suggested calling `argsort`
 # twice.
 
 # %%
@@ -140,21 +139,20 @@ def spearman_of_2021(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tens
     return torch.corrcoef(torch.stack([ranks_a.float(), ranks_b.float()]))[0, 1]
 
 # %% [markdown]
-# What does `argsort` return for 30, 10, 20? What does it return when it is called twice, for 2, 5, 5, 9, and for the same numbers in another order? Write the correlation as it should
-# be.
+# What does `argsort` return for 30, 10, 20? What does it return when applied twice to 2, 5, 5, 9, and to the same numbers in a different order? Write a correct version.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
-    """Pearson's correlation of the ranks, without the bug.  (difficulty ●●○, 10 minutes)
+    """Pearson's correlation of the ranks, with the bug fixed.  (difficulty ●●○, 10 minutes)
 
     Equal values get the mean of the ranks that they occupy together. Neither list is constant.
-    `scipy.stats.spearmanr` earns the points, too, but write it out once.
+    `scipy.stats.spearmanr` would earn the points as well, but write the function yourself once.
     """
     ### BEGIN SOLUTION
     def ranks(x):
         below = (x[:, None] > x).sum(dim=1)
-        equal = (x[:, None] == x).sum(dim=1)          # itself among them
-        return below + equal / 2                      # up to a constant, which cancels
+        equal = (x[:, None] == x).sum(dim=1)          # including itself
+        return below + equal / 2                      # the rank up to a constant, which cancels
 
     ra, rb = ranks(a), ranks(b)
     ra, rb = ra - ra.mean(), rb - rb.mean()
@@ -165,8 +163,8 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
 check("sentences.spearman", lambda case: spearman(**case))
 
 # %% [markdown]
-# First control: the share of words that two sentences have in common, with no vector at all. For the table we round the grades to whole ones, as
-# many data sets have them, and shuffle the file.
+# Our first baseline uses no vectors at all: the fraction of words that two sentences have in common. For the table we round the grades to integers, as in
+# many data sets, and shuffle the file.
 #
 # **Predict:** Spearman's correlation between this overlap and the grades.
 
@@ -177,12 +175,12 @@ predict("sentences.overlap", ...)
 from scipy.stats import spearmanr
 
 def overlap(first: str, second: str) -> float:
-    """Words in common, as a share of all words of the two (Jaccard)."""
+    """Words in common, as a fraction of all words of the two texts (Jaccard)."""
     a, b = set(words_of(first)), set(words_of(second))
     return len(a & b) / len(a | b)
 
 def argsort_twice(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
-    """The second attempt."""
+    """The version suggested in the first reply."""
     return torch.corrcoef(torch.stack([x.argsort().argsort().float() for x in (a, b)]))[0, 1]
 
 shared = np.array([overlap(*pair) for pair in zip(exam.premise, exam.hypothesis, strict=True)])
@@ -196,37 +194,37 @@ by_order = pd.DataFrame({
            for order, rows in orders.items()}
     for name, way in ways.items()
 }).T
-display(by_order.style.format("{:.3f}").set_caption("overlap against whole grades"))
+display(by_order.style.format("{:.3f}").set_caption("Spearman's correlation of overlap and rounded grades"))
 by_overlap = float(spearman(torch.tensor(shared), torch.tensor(exam.similarity.values)))
 reveal("sentences.overlap", by_overlap)
 
 # %% [markdown]
-# What depends on the order of the file is no correlation. `argsort` alone is worse than inexact: it answers another question. Twice, it is right until values are equal.
+# A correlation must not depend on the order of the file. A single `argsort` does not even compute ranks; two give the correct ranks as long as no values are equal.
 #
-# And counting common words says nothing of the grades. That is so by design: among sentences as people write them, a paraphrase is often short and repeats words, and an exam made of these can be passed by counting. Ours pairs every grade
-# with short and long premises, with the same words and with others (`data/pairs/README.md`).
+# The table also shows that word overlap does not predict the grades. This is by design. Paraphrases are often short and repeat words, so a test that consists of ordinary paraphrases can be passed by counting. In our data every grade
+# occurs with short and long premises, and with many and few common words (`data/pairs/README.md`).
 
 # %% [markdown]
 # ## 3 · Before any training
 #
-# Now the vectors. We need an encoder that has never been trained to compare sentences: MiniLM would not be an honest beginning, for after its pre-training it was trained for just that. So we make one: GloVe's vector for
-# each word (01), one encoder layer as in 03, and your mean. GloVe knows words from text; the layer starts at random.
+# We now compute vectors, first with an encoder that has never been trained to compare sentences. MiniLM does not qualify: after pre-training it was trained for exactly this purpose. We therefore build our own encoder from GloVe's vector of
+# each word (01), one encoder layer as in 03, and your mean. GloVe's vectors were learned from text; the layer is initialised at random.
 
 # %% tags=["demo", "record"]
 from torch.nn.utils.rnn import pad_sequence
 
 from coursekit.vectors import load_glove
 
-glove = load_glove(100_000)                    # the most frequent words
+glove = load_glove(100_000)                    # the most frequent words only
 table = torch.cat([torch.zeros(1, 50), glove.vectors])               # row 0 is padding
 
 def ids_of(texts) -> Int[Tensor, "B T"]:
-    """Rows of the table for the words of each text that have one, 0 at padding."""
+    """Indices into the table for the words of each text that GloVe knows, 0 at padding."""
     rows = [[glove.index[w] + 1 for w in words_of(text) if w in glove] for text in texts]
     return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
 
 class SentenceEncoder(torch.nn.Module):
-    """GloVe's vectors, which stay as they are, one encoder layer, and the mean of the words."""
+    """GloVe's vectors (frozen), one encoder layer, and the mean over the words."""
 
     def __init__(self):
         super().__init__()
@@ -236,29 +234,29 @@ class SentenceEncoder(torch.nn.Module):
         )
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-        ids = ids[:, : int((ids != 0).sum(dim=1).max())]             # padding for all is of no use
+        ids = ids[:, : int((ids != 0).sum(dim=1).max())]             # drop positions that are padding in every text
         keep = ids != 0
         return mean_pool(self.layer(self.words(ids), src_key_padding_mask=~keep), keep)
 
     def ids_of(self, texts) -> Int[Tensor, "B T"]:
-        """What it reads of texts."""
+        """The input of the encoder for these texts."""
         return ids_of(texts)
 
     @torch.no_grad()
     def encode(self, texts) -> Float[Tensor, "B D"]:
-        """Vectors of texts, without dropout."""
+        """Sentence vectors, without dropout."""
         self.eval()
         return self(ids_of(texts))
 
 # %% [markdown]
-# Each hypothesis of the exam stands in three pairs, so pairs are not independent. The intervals come from drawing *hypotheses* with replacement, each with its three pairs (the bootstrap: Efron 1979). *Centred*
-# subtracts the mean vector of the training sentences first (08 measured the direction that all vectors share).
+# Each hypothesis of the test set occurs in three pairs, so the pairs are not independent. For the intervals we therefore draw *hypotheses* with replacement, each with its three pairs (the bootstrap: Efron 1979). *Centred* means
+# that the mean vector of the training sentences is subtracted first (08 measured the direction that all vectors share).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
 
 def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
-    """Your mean of MiniLM's last layer, in batches of similar lengths."""
+    """Your mean over MiniLM's last layer, in batches of similar length."""
     texts = list(texts)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     vectors = torch.empty(len(texts), 384)
@@ -268,37 +266,37 @@ def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     return vectors
 
 def glove_average(texts: Sequence[str]) -> Float[Tensor, "B D"]:
-    """The mean of the words' vectors."""
+    """The mean of GloVe's vectors."""
     ids = ids_of(texts)
     return mean_pool(table[ids], ids != 0)
 
 def of_pairs(vectors_of, centre: Float[Tensor, "D"] | float = 0.0) -> Float[np.ndarray, "pairs"]:
-    """The cosine of each pair of the exam."""
+    """The cosine of each test pair."""
     hypotheses = vectors_of(exam.hypothesis[::3]).repeat_interleave(3, dim=0)
     return torch.cosine_similarity(vectors_of(exam.premise) - centre, hypotheses - centre).numpy()
 
 def rho(items: Float[np.ndarray, "hypotheses 3 2"]) -> float:
-    """Spearman of all pairs of some hypotheses: similarity in column 0, grade in column 1."""
+    """Spearman's correlation over the pairs of some hypotheses: similarity in column 0, grade in column 1."""
     return float(spearman(*torch.from_numpy(items.reshape(-1, 2)).T))
 
 def agreement(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, float]:
-    """Spearman with the grades of the exam, and its 95 % interval over hypotheses."""
+    """Spearman's correlation with the grades of the test set, and its 95 % interval over hypotheses."""
     threes = np.stack([similarity, exam.similarity], axis=-1).reshape(-1, 3, 2)
     return rho(threes), *bootstrap(threes, rho, draws=1000)
 
 def partial_rho(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-    """Partial correlation of the ranks of columns 0 and 1 when those of column 2 are held."""
+    """Partial correlation of the ranks of columns 0 and 1, controlling for those of column 2."""
     a, b, held = torch.from_numpy(items.reshape(-1, 3)).T
     ab, a_held, b_held = (float(spearman(*two)) for two in ((a, b), (a, held), (b, held)))
     return (ab - a_held * b_held) / ((1 - a_held**2) * (1 - b_held**2)) ** 0.5
 
 def given_length(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, float]:
-    """Spearman with the grades when the length ratio is held, and its 95 % interval."""
+    """Spearman's correlation with the grades, controlling for the length ratio, and its 95 % interval."""
     threes = np.stack([similarity, exam.similarity, length_ratio], axis=-1).reshape(-1, 3, 3)
     return partial_rho(threes), *bootstrap(threes, partial_rho, draws=1000)
 
 def gain(after: str, control: str) -> tuple[float, float, float]:
-    """How much more Spearman, on the same pairs, with its 95 % interval over hypotheses."""
+    """Difference of two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
     columns = np.stack([similarities[after], similarities[control], exam.similarity], axis=-1)
     threes = columns.reshape(-1, 3, 3)
 
@@ -308,7 +306,7 @@ def gain(after: str, control: str) -> tuple[float, float, float]:
     return difference(threes), *bootstrap(threes, difference, draws=1000)
 
 def show_gains(gains: dict[str, tuple[float, float, float]]) -> None:
-    """A line for each difference."""
+    """Print one line per difference."""
     for names, (difference, low, high) in gains.items():
         print(f"{names:<62} {difference:+.3f} (95 % {low:+.3f} to {high:+.3f})")
 
@@ -324,8 +322,8 @@ similarities = {
     "words in common": shared,
     "GloVe, mean": of_pairs(glove_average),
     "GloVe, mean, centred": of_pairs(glove_average, glove_average(texts).mean(dim=0)),
-    "our encoder before training": of_pairs(before.encode),
-    "our encoder before, centred": of_pairs(before.encode, before.encode(texts).mean(dim=0)),
+    "our encoder, untrained": of_pairs(before.encode),
+    "our encoder, untrained, centred": of_pairs(before.encode, before.encode(texts).mean(dim=0)),
     "MiniLM: trained for this": of_pairs(minilm_vectors),
 }
 found = {name: agreement(similarity) for name, similarity in similarities.items()}
@@ -334,26 +332,28 @@ held = {name: given_length(similarity) for name, similarity in similarities.item
 pictures.controls(found, held)
 first_gains = {f"{after} minus {control}": gain(after, control) for after, control in (
     ("GloVe, mean", "words in common"),
-    ("our encoder before training", "GloVe, mean"),
-    ("our encoder before, centred", "our encoder before training"))}
+    ("our encoder, untrained", "GloVe, mean"),
+    ("our encoder, untrained, centred", "our encoder, untrained"))}
 show_gains(first_gains)
 
 # %% [markdown]
-# Length and common words tell nothing, so holding the length changes nothing (the hollow dots: a **partial correlation** is what is left of one when a third quantity is held). The mean of GloVe's vectors is above counting words, and not far above 0; an untrained layer on top neither helps nor harms. Taking off
-# the common direction costs no learning: whether it helps, these 64 hypotheses cannot say, but keep it as a control. MiniLM has seen 1,170,060,424 pairs of texts (its model card); it is the one to beat. Between it and the two readers, who agree with each other far better,
-# there is room.
+# Neither length nor word overlap predicts the grades, so holding the length constant changes nothing. (The hollow dots show a **partial correlation**: what remains of a correlation when a third quantity is held constant.)
+# The mean of GloVe's vectors does better than counting words, but is not far above 0, and an untrained layer on top makes no clear difference.
+#
+# Centring requires no training. With 64 hypotheses we cannot tell whether it helps, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of texts (its model card) and is the model to beat. The two annotators agree far better with each other
+# than MiniLM does with them, so there is room for improvement.
 
 # %% [markdown]
-# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with people than the mean of GloVe's: 46 against 58 on the STS
-# > benchmark (Spearman × 100). [CLS] agrees least of all (17). A large pre-trained model is not a sentence encoder by itself. With a network, set `FROM_HUB` to True in the next cell to see what BERT-Base
-# > gives here.
+# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the mean of GloVe's: 46 against 58 on the STS
+# > benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is not automatically a sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see BERT-Base's results
+# > on our pairs.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
 
 from coursekit.models import load
 
-FROM_HUB = False                     # True, with a network: load BERT-Base from the Hugging Face hub
+FROM_HUB = False                     # True (needs network access): load BERT-Base from the Hugging Face hub
 original = load("bert-base-uncased", from_hub=True) if FROM_HUB else None
 
 def first_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
@@ -361,7 +361,7 @@ def first_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Fl
     return hidden[:, 0]
 
 def of_original(pool, texts) -> Float[Tensor, "B D"]:
-    """BERT-Base's vectors of sentences."""
+    """BERT-Base's sentence vectors."""
     return pool(*read(texts, original.model, original.tokenizer))
 
 if original:
@@ -374,15 +374,15 @@ else:
 # %% [markdown]
 # ## 4 · Two sentences, one encoder
 #
-# To teach an encoder about pairs we read both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and put their vectors u and v together. A classifier
-# says whether one entails the other, contradicts it, or neither; **SNLI** (Bowman et al. 2015) holds 570,000 pairs with such labels. The classifier is thrown away afterwards; the
-# encoder stays. The alternative reads both in one row, as BERT did in 06.
+# To train an encoder on pairs, we encode both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and combine their vectors u and v. A classifier
+# predicts whether the first sentence entails the second, contradicts it, or does neither; **SNLI** (Bowman et al. 2015) contains 570,000 pairs with such labels. After training we discard the classifier and keep
+# the encoder. The alternative encodes both sentences as one sequence, as BERT did in 06.
 
 # %% tags=["demo"]
 pictures.two_readers()
 
 # %% [markdown]
-# What does the classifier see? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of putting u and v together; the
+# What is the input of the classifier? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of combining u and v, and the
 # difference |u − v| mattered most.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-classification_objective", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -392,10 +392,10 @@ def classification_objective(
     W: Float[Tensor, "3*D classes"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Nats per pair, when softmax([u; v; |u − v|] W) says the label.  (difficulty ●●○, 7 minutes)
+    """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).  (difficulty ●●○, 7 minutes)
 
-    [u; v; |u − v|]: three vectors side by side, 3D numbers for each pair; the vectors go in as they
-    are. No bias. A mean over the pairs, natural logarithm; right for logits in the hundreds, too.
+    [u; v; |u − v|] concatenates three vectors to 3D numbers per pair; the vectors are not normalised.
+    There is no bias. The result must be right for logits in the hundreds, too.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -409,20 +409,21 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 # %% [markdown]
 # ## 5 · A question with many wrong answers
 #
-# The classifier may use u and v as it likes; nothing says that their *cosine* must be large where they mean the same. A **contrastive loss** says just that: it pulls partners
-# together and pushes others apart. Ours is a ranking loss. Each anchor gets a multiple-choice question: which of these sentences is yours? The right answer is its partner; the wrong
-# ones cost nothing, for they are the partners of the others in the batch, **in-batch negatives** (Henderson et al. 2017). With a softmax over the cosines it is also called
+# The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it moves matching sentences
+# together and others apart. Ours, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your partner? The wrong answers are the partners of the other anchors and cost nothing (**in-batch negatives**: Henderson et al. 2017). As a cross-entropy over cosines the loss is also called
 # **InfoNCE** (van den Oord et al. 2018).
+#
+# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ with the *temperature* τ; our scale of 20 means τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
     anchors: Float[Tensor, "B D"], positives: Float[Tensor, "N D"], scale: float
 ) -> Float[Tensor, ""]:
-    """Nats an anchor, when it has to find its own positive among all.  (difficulty ●●○, 8 minutes)
+    """Mean cross-entropy, in nats, of choosing each anchor's own positive.  (difficulty ●●○, 8 minutes)
 
-    Row i of positives belongs to anchor i. If there are more rows than anchors, those behind are
-    wrong answers for all (hard negatives). Logits: scale times the cosine of the anchor with every
-    row of positives. A mean over the anchors, natural logarithm.
+    Row i of positives belongs to anchor i. If there are more rows than anchors, the additional rows are
+    wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times the cosines of an
+    anchor with every row of positives. The mean is over the anchors.
     """
     ### BEGIN SOLUTION
     scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T  # B N
@@ -434,13 +435,13 @@ def ranking_loss(
 check("sentences.ranking_loss", lambda case: ranking_loss(**case))
 
 # %% [markdown]
-# The 64 hypotheses of the exam and the 64 premises that entail them: which of them find their own? With 64 candidates, guessing costs ln 64 = 4.16 nats.
+# How well can an encoder answer this question before training? For each of the 64 hypotheses of the test set, we look for the nearest of the 64 entailing premises. With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 entailing = exam.premise[ENTAILMENT::3]
 
 def find_own(vectors_of) -> tuple[Float[Tensor, "64 64"], float, float]:
-    """Cosines of hypotheses with entailing premises; the ranking loss; share nearest to its own."""
+    """Cosines of hypotheses with entailing premises, the ranking loss, and the accuracy."""
     anchors, positives = vectors_of(exam.hypothesis[::3]), vectors_of(entailing)
     cosines = torch.cosine_similarity(anchors[:, None], positives[None], dim=-1)
     nearest = (cosines.argmax(dim=1) == torch.arange(len(cosines))).float().mean().item()
@@ -449,18 +450,17 @@ def find_own(vectors_of) -> tuple[Float[Tensor, "64 64"], float, float]:
 for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_vectors)):
     matrix, nats, nearest = find_own(vectors_of)
     others = (matrix.sum() - matrix.trace()) / (matrix.numel() - len(matrix))
-    print(f"{name:<16} cosine with its own {matrix.diagonal().mean():.2f}, others {others:.2f}; "
-          f"{nats:.2f} nats; {nearest:.0%} find their own")
+    print(f"{name:<16} cosine with own premise {matrix.diagonal().mean():.2f}, with others {others:.2f}; "
+          f"loss {nats:.2f} nats; nearest to own premise {nearest:.0%}")
 
 # %% [markdown]
-# Before training, nearly *all* cosines are high: any two English sentences share words like *the* and *a*, and the mean keeps them. An absolute cosine says little; what counts is the
-# distance between "its own" and "others".
+# Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine therefore tells us little. What matters is the gap between the cosine with the right premise and the cosines with the others.
 
 # %% [markdown]
 # ## 6 · Train it
 #
-# 192 hypotheses with three premises each are for training. By label: a random one of the three, and your classification objective. By rank: the entailing premise, and your ranking
-# loss. A third way adds the contradicting premises as **hard negatives**. 300 batches of 32.
+# The training set has 192 hypotheses with three premises each. Your classification objective uses one of the three at random, with its label; your ranking
+# loss uses the premise that entails the hypothesis. A third variant adds the contradicting premises as **hard negatives**. We train for 300 batches of 32.
 
 # %% tags=["demo", "record"]
 from typing import NamedTuple
@@ -468,36 +468,36 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Ids of hypotheses, of the three premises of each, and of a mined one where there are any."""
+    """Ids of hypotheses, of the three premises of each, and of a mined premise for each if there are any."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]
     mined: Int[Tensor, "B T"] | None
 
 def by_label(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """One of the three premises of each hypothesis, and its label."""
+    """Classification objective for one of the three premises of each hypothesis."""
     labels = torch.from_numpy(rng.integers(0, 3, len(batch.hypotheses)))
     u, v = encoder(batch.premises[range(len(labels)), labels]), encoder(batch.hypotheses)
     return classification_objective(u, v, W, labels)
 
 def by_rank(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Each hypothesis, and the premise that entails it."""
+    """Ranking loss of each hypothesis and the premise that entails it."""
     own = batch.premises[:, ENTAILMENT]
     return ranking_loss(encoder(batch.hypotheses), encoder(own), 20.0)
 
 def by_rank_hard(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """The same, with the contradicting premises among the wrong answers."""
+    """Ranking loss with the contradicting premises as further wrong answers."""
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.premises[:, CONTRADICTION]])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
 def by_rank_mined(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """The same, with the mined premises among the wrong answers."""
+    """Ranking loss with the mined premises as further wrong answers."""
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.mined])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def mine(encoder) -> Int[Tensor, "192"]:
-    """For each hypothesis, the number of the nearest premise of all that is not its own entailing one."""
+    """For each hypothesis, the index of the most similar premise other than the one that entails it."""
     asked, premises = encoder.encode(of_training.hypothesis[::3]), encoder.encode(of_training.premise)
     cosines = normalize(asked, dim=1) @ normalize(premises, dim=1).T  # 192 576
     own = torch.arange(len(asked))
@@ -505,7 +505,7 @@ def mine(encoder) -> Int[Tensor, "192"]:
     return cosines.argmax(dim=1)
 
 def on_validation(encoder) -> float:
-    """Spearman with the grades of the validation pairs."""
+    """Spearman's correlation with the grades of the validation pairs."""
     asked = pairs[pairs.split == "validation"]
     u, v = encoder.encode(asked.premise), encoder.encode(asked.hypothesis)
     return float(spearman(torch.cosine_similarity(u, v), torch.tensor(asked.similarity.values)))
@@ -513,7 +513,7 @@ def on_validation(encoder) -> float:
 def train(
     loss_of, seed: int, many: int = 192, steps: int = 300, new=SentenceEncoder, rate: float = 1e-3, every: int = 50
 ):
-    """An encoder trained on so many hypotheses; (step, loss, Spearman on validation) on the way."""
+    """Train an encoder on `many` hypotheses; returns it and its (step, loss, Spearman on validation)."""
     torch.manual_seed(seed)
     rng, encoder = np.random.default_rng(seed), new()
     hypotheses = encoder.ids_of(of_training.hypothesis[::3])         # 192 T
@@ -542,7 +542,7 @@ def train(
     return encoder, np.array(course)
 
 # %% [markdown]
-# **Predict:** Spearman's correlation on the exam after training by rank. (Before it: see the figure of part 3.)
+# **Predict:** Spearman's correlation on the test set after training with the ranking loss. (The figure in section 3 shows it before training.)
 
 # %% tags=["demo"]
 predict("sentences.after", ...)
@@ -554,34 +554,34 @@ ranked, ranked_course = train(by_rank, seed=0)
 # %% tags=["demo"]
 print("This takes a few seconds.")
 labelled, labelled_course = train(by_label, seed=0)
-pictures.courses({"by rank": ranked_course, "by label": labelled_course})
+pictures.courses({"ranking loss": ranked_course, "classification objective": labelled_course})
 
 # %% tags=["demo"]
-for name, encoder in {"our encoder, by label": labelled, "our encoder, by rank": ranked}.items():
+for name, encoder in {"our encoder, classification objective": labelled, "our encoder, ranking loss": ranked}.items():
     similarities[name] = of_pairs(encoder.encode)
     found[name], held[name] = agreement(similarities[name]), given_length(similarities[name])
-reveal("sentences.after", found["our encoder, by rank"][0])
+reveal("sentences.after", found["our encoder, ranking loss"][0])
 
-gains = {control: gain("our encoder, by rank", control) for control in (
-    "our encoder before training", "our encoder before, centred", "words in common",
+gains = {control: gain("our encoder, ranking loss", control) for control in (
+    "our encoder, untrained", "our encoder, untrained, centred", "words in common",
     "length alone", "MiniLM: trained for this")}
 pictures.controls(found, held)
-show_gains({f"by rank minus {control}": values for control, values in gains.items()})
+show_gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
-# Read the second line as well as the first: is it more than what a subtracted mean vector would have given? An interval that contains 0 says that this exam, with its 64 hypotheses,
-# cannot tell the two apart. And the training loss by rank goes to almost nothing while Spearman stops rising: 192 pairs are soon overfitted.
+# Training with the ranking loss clearly improves the agreement. Compare the first two lines as well: does training gain more than subtracting a mean vector would have gained? If an interval contains 0, the 64 hypotheses are too few to decide.
+# The training loss approaches 0 while Spearman's correlation stops rising: 192 pairs are soon overfitted.
 #
-# One more control. The grade goes with the *label*: what is entailed says more or less the same, what is neutral often something else. Does a cosine know more than the label?
+# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, a neutral one often a different meaning. Does a cosine predict more than the label?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def within(similarity: Float[np.ndarray, "pairs"], label: str) -> tuple[float, float, float]:
-    """Spearman with the grades among the pairs of one label, with its 95 % interval."""
+    """Spearman's correlation with the grades within one label, with its 95 % interval."""
     here = (exam.label == label).to_numpy()
     items = np.stack([similarity[here], exam.similarity[here]], axis=-1)
     return rho(items), *bootstrap(items, rho, draws=1000)
 
-NAMES = ("length alone", "words in common", "our encoder before training", "our encoder, by rank",
+NAMES = ("length alone", "words in common", "our encoder, untrained", "our encoder, ranking loss",
          "MiniLM: trained for this")
 inside = {label: {name: within(similarities[name], label) for name in NAMES}
           for label in ("entailment", "neutral", "contradiction")}
@@ -591,17 +591,19 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# Within a label, counting still tells nothing, and MiniLM's agreement with the readers stays clear of 0 in all three. Our encoder's does so only among the entailed pairs, the kind that it was trained on. What happened to
-# the cosines themselves?
+# MiniLM agrees with the annotators within every label, our encoder only within the entailed pairs, the kind on which it was trained. Word overlap still predicts nothing.
+# The annotators themselves agree least on contradictions: over all pairs, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37 there, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
+#
+# What has happened to the cosines?
 
 # %% tags=["demo"]
-matrices = {"before training": find_own(before.encode), "trained by rank": find_own(ranked.encode),
+matrices = {"before training": find_own(before.encode), "after training": find_own(ranked.encode),
             "MiniLM": find_own(minilm_vectors)}
 pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, shown=16)
 
 # %% [markdown]
-# A diagonal appears, and what surrounds it has gone down to about 0: the common direction is gone, without anybody having subtracted it. One run is an anecdote. The table of five
-# seeds and several amounts of training was recorded once (`python -m experiments sentences`, about three minutes on a quiet core).
+# A diagonal appears, and the cosines around it have fallen to about 0: training has removed the common direction, although nobody subtracted it. One run is only an anecdote. We therefore recorded five
+# seeds and several sizes of the training set (`python -m experiments sentences`, about three minutes on an otherwise idle core).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/sentences.csv")
@@ -609,34 +611,34 @@ said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
 
 # %% [markdown]
-# These intervals tell how much the *seed* matters, on one exam; how much the choice of its 64 hypotheses matters is told by the intervals of the live run above. By rank, 24
-# hypotheses already do about half of it.
+# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of its 64 hypotheses matters. With the ranking loss, 24
+# hypotheses already achieve about half of the gain.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, SNLI's among them, and the cosine follows:
-# > 77 on the STS benchmark in place of 46. With our 576 pairs the loss falls and the cosines gain little: the classifier finds other ways to its labels than closeness. The contrastive
-# > loss asks for the cosine itself, and gains far more from fewer than 200 pairs. (Today's sentence encoders are trained with contrastive losses, MiniLM among them.)
+# > **Sources say, we measure.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, SNLI's among them, and the cosine improves:
+# > 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines gain little. The contrastive
+# > loss trains the cosine itself and gains far more from fewer than 200 pairs. (Today's sentence encoders, including MiniLM, are trained with contrastive losses.)
 
 # %% [markdown]
-# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has the grade 3.5 of 5. Training with hard negatives pushes just such pairs
-# apart. What do you expect it to do to Spearman on these grades, and what does the recorded table say? Name a use of sentence vectors for which you would want hard negatives all the
-# same. (3–5 sentences)
+# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has a grade of 3.5 out of 5. Training with hard negatives pushes such pairs
+# apart. What effect on Spearman's correlation with these grades do you expect, and what does the recorded table show? Name an application of sentence vectors for which you would want hard negatives
+# nevertheless. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The grades ask how much of what is said is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the opposite: near in topic, but false, is as far away as anything. So they
-# should lower the agreement with these grades. In the table the mean is lower, but by less than the noise of the five seeds: the effect is not shown, and not excluded. Hard negatives are
-# wanted where a near miss is worse than nothing: finding evidence *for* a claim, question answering, detecting duplicates of a bug report. "Similar" is not a property of two
-# sentences alone; the training pairs and the use decide what it means.
+# The grades measure how much of the content is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the opposite: a sentence on the same topic that is false should be as far away as an unrelated one. They
+# should therefore lower the agreement with these grades. In the table the mean is lower, but by less than the noise of the five seeds, so the effect is neither shown nor excluded. Hard negatives are
+# useful where a near miss is worse than no result: finding evidence *for* a claim, question answering, detecting duplicate bug reports. Similarity is not a property of two
+# sentences alone; the training pairs and the application define it.
 #
-# *Marking: 1 point for the conflict between grade and hard negative, with a look at the table and its intervals; 1 point for a use in which contradicting texts must be told apart.*
+# *Marking: 1 point for the conflict between grades and hard negatives, with reference to the table and its intervals; 1 point for an application in which contradicting texts must be kept apart.*
 
 # %% [markdown]
 # ## Further: from a pre-trained encoder
 #
-# Our encoder knew words and no sentences. Sentence-BERT began with BERT: an encoder that had already read much text. Which pre-trained encoder has *not* been trained to compare sentences? We try two:
+# Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has *not* been trained to compare sentences? We try two:
 #
-# - the BERT of 06, its two heads replaced by a mean. It knows the generated language alone: of the words of our pairs it knows 57 %, the others are [UNK];
-# - MiniLM **cut** after its third layer of six. Its sentence training changed all layers, so this is no clean beginning. But that training asked for the mean of the *last* layer, and the next cell shows that only there it
-#   agrees with readers.
+# - the BERT of 06, with a mean in place of its two heads. It was trained on the generated language only: it knows 57 % of the words of our pairs, and the others become [UNK];
+# - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer; the next cell shows that the lower
+#   layers agree less with the annotators.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -644,7 +646,7 @@ from coursekit.language import load_language
 
 @torch.no_grad()
 def layer_means(texts) -> Float[Tensor, "layers B D"]:
-    """The mean of each of MiniLM's layers."""
+    """The mean over the tokens at each of MiniLM's layers."""
     inputs = pieces(list(texts), return_tensors="pt", padding=True)
     layers = minilm(**inputs, output_hidden_states=True).hidden_states
     return torch.stack([mean_pool(layer, inputs["attention_mask"].bool()) for layer in layers])
@@ -654,8 +656,8 @@ of_layers = [
     for u, v in zip(layer_means(exam.premise), layer_means(exam.hypothesis[::3]), strict=True)
 ]
 known = np.mean([word in load_language().id_of for text in [*pairs.premise, *pairs.hypothesis] for word in words_of(text)])
-print(f"words of the pairs that the BERT of 06 knows: {known:.0%}")
-print("Spearman by layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
+print(f"fraction of the pairs' words in the vocabulary of the BERT of 06: {known:.0%}")
+print("Spearman's correlation by layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language import load_language
@@ -663,14 +665,14 @@ from coursekit.small import bert as small
 from coursekit.small.files import load as load_small
 
 class SmallBERT(torch.nn.Module):
-    """The BERT of 06 without its two heads; in their place the mean of its last layer."""
+    """The BERT of 06 with the mean of its last layer in place of its two heads."""
 
     def __init__(self):
         super().__init__()
         self.model, self.number = load_small("bert"), load_language().id_of
 
     def ids_of(self, texts) -> Int[Tensor, "B T"]:
-        """[CLS] words [SEP], cut off at its 29 places; [UNK] for a word that it has never seen."""
+        """[CLS] words [SEP], truncated to its 29 positions; [UNK] for words outside its vocabulary."""
         numbers = [[self.number.get(w, small.UNK) for w in words_of(text)[:27]] for text in texts]
         rows = [[small.CLS, *row, small.SEP] for row in numbers]
         return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
@@ -681,11 +683,11 @@ class SmallBERT(torch.nn.Module):
 
     @torch.no_grad()
     def encode(self, texts) -> Float[Tensor, "B D"]:
-        """Vectors of texts."""
+        """Sentence vectors."""
         return self.eval()(self.ids_of(texts))
 
 class CutMiniLM(torch.nn.Module):
-    """The first layers of MiniLM, and the mean of the last of them. Its table of pieces stays as it is."""
+    """The first layers of MiniLM, and the mean over the last of these. The embeddings are frozen."""
 
     def __init__(self, layers: int = 3):
         super().__init__()
@@ -695,7 +697,7 @@ class CutMiniLM(torch.nn.Module):
         self.pieces = AutoTokenizer.from_pretrained(MINILM.package.folder())
 
     def ids_of(self, texts) -> Int[Tensor, "B T"]:
-        """Pieces, between [CLS] and [SEP]."""
+        """Ids of the subwords between [CLS] and [SEP]."""
         return self.pieces(list(texts), padding=True, return_tensors="pt")["input_ids"]
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B D"]:
@@ -705,18 +707,18 @@ class CutMiniLM(torch.nn.Module):
 
     @torch.no_grad()
     def encode(self, texts) -> Float[Tensor, "B D"]:
-        """Vectors of texts, without dropout."""
+        """Sentence vectors, without dropout."""
         return torch.cat([self.eval()(rows) for rows in self.ids_of(texts).split(64)])
 
 class UntrainedBERT(SmallBERT):
-    """The same architecture, every weight drawn anew."""
+    """The same architecture with random weights."""
 
     def __init__(self):
         super().__init__()
         self.model = small.BERT(self.model.config)
 
 class UntrainedCut(CutMiniLM):
-    """The same architecture, every weight drawn anew; its table stays as it was drawn."""
+    """The same architecture with random weights; the embeddings are frozen."""
 
     def __init__(self, layers: int = 3):
         super().__init__(layers)
@@ -725,26 +727,28 @@ class UntrainedCut(CutMiniLM):
         self.model.embeddings.requires_grad_(False)
 
 # %% [markdown]
-# Until now the **hard negatives** were the contradictions, which somebody wrote and labelled. **Mining** needs no label: `mine` takes what the encoder itself finds nearest and wrong, and does so again during the training (Karpukhin et al.
-# 2020; Xiong et al. 2021). A live run of 16 batches on the cut MiniLM, its table of pieces frozen:
+# So far the **hard negatives** were contradictions that somebody had written and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the encoder itself considers most similar, and repeats this during training (Karpukhin et al.
+# 2020; Xiong et al. 2021). First, without hard negatives, we train the three layers of MiniLM for 16 batches; the token embeddings are frozen:
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
 cut, cut_course = train(by_rank, seed=0, steps=16, new=CutMiniLM, rate=1e-4, every=8)
 for step, loss, on_pairs in cut_course:
-    print(f"step {step:2.0f}: loss of the last 8 batches {loss:.2f}, Spearman, validation {on_pairs:.2f}")
+    print(f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on validation {on_pairs:.2f}")
 
 # %% [markdown]
-# The recorded runs (`python -m experiments sentence_encoders`, about fifteen minutes on a quiet core): three seeds each, several learning rates. The first figure shows each at the rate that is best on the validation pairs, the second all of them. The control of both is the same architecture, *untrained*: every weight drawn anew. Recall at 1 asks more than before: the entailing premise
-# has to come first among all 192 test premises, the contradicting ones included.
+# We recorded three seeds at several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first figure shows each encoder at the learning rate that is best on the validation pairs, the second shows all learning rates. The baseline is the same architecture *untrained*, with random weights. Recall at 1 is stricter here than above: the entailing premise
+# has to rank first among all 192 test premises, including the contradicting ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
 
-encoder_runs = read_table("results/sentence_encoders.csv")
+LOSSES = {"before": "before training", "by label": "classification objective", "by rank": "ranking loss",
+          "by rank, contradictions": "ranking loss, contradictions", "by rank, mined": "ranking loss, mined negatives"}
+encoder_runs = read_table("results/sentence_encoders.csv").replace({"objective": LOSSES})
 CUT, SMALL, UNTRAINED = "MiniLM, 3 layers", "small BERT", ", untrained"
 grades_of = exam.similarity.to_numpy().reshape(-1, 3)
-by_run, recall_of = {}, {}                     # encoder, objective, rate → cosines and grade, 64 3 seeds+1; recall at 1 by seed
+by_run, recall_of = {}, {}                     # encoder, loss, rate → cosines and grade, 64 3 seeds+1; recall at 1 per seed
 for (encoder, objective, rate), rows in encoder_runs.groupby(["encoder", "objective", "rate"], sort=False):
     by_seed = rows.pivot(index="id", columns="seed", values="cosine").loc[exam.id].to_numpy()
     by_run[encoder, objective, rate] = np.concatenate([by_seed.reshape(64, 3, -1), grades_of[..., None]], axis=-1)
@@ -753,28 +757,29 @@ for (encoder, objective, rate), rows in encoder_runs.groupby(["encoder", "object
 spearman_of = {run: np.array([rho(items[..., [seed, -1]]) for seed in range(items.shape[-1] - 1)]) for run, items in by_run.items()}
 
 def mean_rho(items: Float[np.ndarray, "hypotheses 3 seeds+1"]) -> float:
-    """Spearman of each seed's cosines with the grades, the last column; their mean."""
+    """Spearman's correlation of each seed's cosines with the grades (the last column), averaged over seeds."""
     return float(np.mean([rho(items[..., [seed, -1]]) for seed in range(items.shape[-1] - 1)]))
 
-tried = read_table("results/sentence_encoders_rates.csv").groupby(["encoder", "objective", "rate"], sort=False).validation.mean()
-best_of = {run[:2]: run for run in by_run}                           # with hard negatives one rate was tried
+tried = read_table("results/sentence_encoders_rates.csv").replace({"objective": LOSSES})
+tried = tried.groupby(["encoder", "objective", "rate"], sort=False).validation.mean()
+best_of = {run[:2]: run for run in by_run}                           # with hard negatives only one rate was tried
 best_of |= {key: (*key, values.idxmax()[-1]) for key, values in tried.groupby(["encoder", "objective"], sort=False)}
 ORDER = [(encoder + start, objective) for encoder in (CUT, SMALL) for start in ("", UNTRAINED)
-         for objective in ("before", "by label", "by rank", "by rank, contradictions", "by rank, mined") if (encoder + start, objective) in best_of]
-lines = {"GloVe mean": found["GloVe, mean"][0], "MiniLM": found["MiniLM: trained for this"][0]}
+         for objective in LOSSES.values() if (encoder + start, objective) in best_of]
+lines = {"GloVe, mean": found["GloVe, mean"][0], "MiniLM": found["MiniLM: trained for this"][0]}
 pictures.encoders(
     {key: spearman_of[best_of[key]] for key in ORDER},
     {key: bootstrap(by_run[best_of[key]], mean_rho, draws=200) for key in ORDER},
     {key: recall_of[best_of[key]] for key in ORDER}, lines,
 )
-pictures.encoder_rates({run: values for run, values in spearman_of.items() if run[1] in ("by rank", "by label")},
-                       {encoder: spearman_of[best_of[encoder, "before"]].mean() for encoder in (CUT, SMALL)})
+pictures.encoder_rates({run: values for run, values in spearman_of.items() if run[1] in ("ranking loss", "classification objective")},
+                       {encoder: spearman_of[best_of[encoder, "before training"]].mean() for encoder in (CUT, SMALL)})
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes about five seconds.")
 
 def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float]) -> dict[str, tuple[float, float, float]]:
-    """Differences in Spearman and in recall: the mean, and the 95 % interval over hypotheses and over seeds."""
+    """Differences in Spearman's correlation and in recall: means, and 95 % intervals over hypotheses and seeds."""
     both = np.concatenate([by_run[after], by_run[control]], axis=-1)
     n = by_run[after].shape[-1]
 
@@ -787,44 +792,45 @@ def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float])
             "over seeds": (mean, mean - half, mean + half),
             "recall at 1, over seeds": (recall, recall - recall_half, recall + recall_half)}
 
+untouched, classifying, ranking, with_contradictions, with_mined = LOSSES.values()
 encoder_gains = {}
 for encoder in (CUT, SMALL):
     for after, control in (
-        ((encoder, "by rank"), (encoder, "before")), ((encoder, "by label"), (encoder, "before")),
-        ((encoder, "by rank"), (encoder, "by label")), ((encoder, "by rank"), (encoder + UNTRAINED, "by rank")),
-        ((encoder + UNTRAINED, "by rank"), (encoder + UNTRAINED, "before")),
-        ((encoder, "by rank, contradictions"), (encoder, "by rank")), ((encoder, "by rank, mined"), (encoder, "by rank")),
+        ((encoder, ranking), (encoder, untouched)), ((encoder, classifying), (encoder, untouched)),
+        ((encoder, ranking), (encoder, classifying)), ((encoder, ranking), (encoder + UNTRAINED, ranking)),
+        ((encoder + UNTRAINED, ranking), (encoder + UNTRAINED, untouched)),
+        ((encoder, with_contradictions), (encoder, ranking)), ((encoder, with_mined), (encoder, ranking)),
     ):
         name = f"{': '.join(after)}, minus {control[1] if control[0] == after[0] else ': '.join(control)}"
-        with_hard = after[1].startswith("by rank, ")                 # these are compared at one rate
+        with_hard = after[1] in (with_contradictions, with_mined)   # these are compared at a single rate
         encoder_gains[name] = encoder_gain(best_of[after], (*control, best_of[after][2]) if with_hard else best_of[control])
 display(pd.DataFrame({name: {what: "{:+.2f} ({:+.2f} to {:+.2f})".format(*values) for what, values in of_gain.items()}
                       for name, of_gain in encoder_gains.items()}).T)
-by_rate = {}                                   # encoder, rate → by rank minus by label, over seeds
+by_rate = {}                                   # encoder, rate → ranking loss minus classification objective, over seeds
 for encoder, objective, rate in spearman_of:
-    if objective == "by label":
-        mean, half = mean_and_half(spearman_of[encoder, "by rank", rate] - spearman_of[encoder, objective, rate])
+    if objective == classifying:
+        mean, half = mean_and_half(spearman_of[encoder, ranking, rate] - spearman_of[encoder, objective, rate])
         by_rate[encoder, rate] = (mean, mean - half, mean + half)
-        print("by rank minus by label, {}, rate {:g}: {:+.2f} (95 % over seeds {:+.2f} to {:+.2f})".format(encoder, rate, *by_rate[encoder, rate]))
+        print("ranking loss minus classification objective, {}, learning rate {:g}: {:+.2f} (95 % over seeds {:+.2f} to {:+.2f})".format(encoder, rate, *by_rate[encoder, rate]))
 
 # %% [markdown]
-# Sixteen batches by rank bring three layers of a pre-trained encoder far above where they stood, and the interval over hypotheses agrees with the one over seeds. By label nothing is gained in as many. The rate does not decide this: by rank is ahead at each of the four, over three
-# seeds, and at the highest by label *loses*. That more hypotheses find their own premise is not shown.
+# After sixteen batches with the ranking loss, three pre-trained layers agree with the annotators far better than before; the intervals over hypotheses and over seeds both confirm it. The classification objective gains nothing in as many batches. The learning rate does not explain this: the ranking loss is ahead at each of the four rates, and at the highest
+# one the classification objective even *loses*. Recall at 1 shows no clear gain.
 #
-# **The control**: the same three layers with weights drawn anew, trained alike, end where they began, near 0. So it is the pre-training that these few batches build on.
+# **The baseline**: the same three layers with random weights, trained in the same way, stay near 0. These few batches therefore build on the pre-training.
 
 # %% [markdown]
-# The BERT of 06 gains no agreement at any of three rates, and cannot be told from its own architecture untrained. It was pre-trained, but on another language, and two words of five are [UNK] to it. *Pre-trained* alone says little; on what is the question.
+# The BERT of 06 does not improve at any of three learning rates and does no better than its own untrained architecture. It was pre-trained, but on another language, and two words in five are [UNK] to it. It is not enough that a model is *pre-trained*; what matters is the text on which it was trained.
 #
-# Hard negatives, written or mined, change the agreement of either encoder by less than three hundredths, and the interval over hypotheses holds 0. They were tried with one rate each. The number of batches was not varied, nor which layers are kept.
+# Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one learning rate only, and varied neither the number of batches nor the layers that were kept.
 
 # %% [markdown]
-# ## 7 · 49,995,000 readings, or 10,000
+# ## 7 · 49,995,000 forward passes, or 10,000
 #
-# Reading two sentences in one row lets every word of one attend to every word of the other, and usually judges pairs better (Thakur et al. 2021). But such a **cross-encoder** has no
-# vector for a sentence. To find the two most similar of n sentences it must read every pair. A **bi-encoder** reads each sentence once, and the rest is cosines.
+# If two sentences are encoded as one sequence, every word of one can attend to every word of the other, and pairs are usually judged more accurately (Thakur et al. 2021). But such a **cross-encoder** has no
+# vector for a single sentence. To find the two most similar of n sentences, it has to process every pair. A **bi-encoder** encodes each sentence once; the rest is cosines.
 #
-# **Predict:** with MiniLM on one core, how many hours for all pairs of 10,000 sentences, read together?
+# **Predict:** how many hours would MiniLM need on one core to process all pairs of 10,000 sentences as a cross-encoder?
 
 # %% tags=["demo"]
 predict("sentences.hours", ...)
@@ -838,7 +844,7 @@ together = list(zip(exam.premise, exam.hypothesis, strict=True))[:96]
 
 @torch.no_grad()
 def seconds_each(inputs: list) -> float:
-    """Seconds for one reading by MiniLM, of a sentence or of a pair, in batches of 32."""
+    """Seconds per forward pass of MiniLM, for a sentence or a pair, in batches of 32."""
     start = perf_counter()
     for first in range(0, len(inputs), 32):
         minilm(**pieces(inputs[first : first + 32], return_tensors="pt", padding=True))
@@ -855,40 +861,40 @@ seconds["all cosines"] = (perf_counter() - start) * n / 2000
 hours = seconds["cross-encoder"] / 3600
 reveal("sentences.hours", hours)
 for name, count in readings.items():
-    print(f"{name:<14} {count:>12,} readings, {seconds[name]:>12,.0f} s")
-print(f"and all {n:,} × {n:,} cosines: {seconds['all cosines']:.1f} s (from a fifth of them)")
+    print(f"{name:<14} {count:>12,} forward passes, {seconds[name]:>12,.0f} s")
+print(f"all {n:,} × {n:,} cosines: {seconds['all cosines']:.1f} s (extrapolated from a fifth of them)")
 times = seconds["cross-encoder"] / (seconds["bi-encoder"] + seconds["all cosines"])
-print(f"all pairs read together: {hours:,.0f} hours, {times:,.0f} times as long")
+print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times as long as with the bi-encoder")
 
 # %% [markdown]
-# The times are measured on this machine for 96 readings each and multiplied up; yours will differ, the ratio hardly. The first number is plain counting: n(n − 1)/2 = 49,995,000.
+# The times are extrapolated from 96 forward passes of each kind on this machine. Yours will differ, but the ratio should be similar. The cross-encoder needs one pass per pair, n(n − 1)/2 = 49,995,000 in all.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours with BERT on a V100 graphics card, against about 5 seconds with their sentence encoder, for 10,000 sentences. Ours is a smaller model
-# > on one core, and the count alone, (n − 1)/2, makes 5,000 of it. Ours comes out a little above that, since two sentences in a row are longer than one. Theirs is 46,800, which the count alone does not explain.
+# > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours with BERT on a V100 graphics card, compared with about 5 seconds with their sentence encoder, for 10,000 sentences. Ours is a smaller model
+# > on one core. The number of forward passes alone explains a ratio of (n − 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is 46,800, which these two reasons hardly explain.
 
 # %% [markdown]
-# **Question 2.** A library has a million abstracts. Readers type questions and want the ten best abstracts within a second. You have a bi-encoder and a cross-encoder, and the cross-encoder judges better. How
-# do you use both? Say what is computed before the question comes, what after, and why the cross-encoder cannot do its work beforehand. (3–5 sentences)
+# **Question 2.** A library has a million abstracts. Users type questions and want the ten best abstracts within a second. You have a bi-encoder and a cross-encoder, and the cross-encoder is more accurate. How
+# do you use both? State what is computed before the question arrives and what afterwards, and explain why the cross-encoder cannot do its work in advance. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The vectors of all abstracts are computed once by the bi-encoder and kept. When a question comes, it is encoded (one reading), compared with the million vectors by cosine (a product of a matrix and a vector, or an
-# index), and the best hundred or so go on. Only these are read together with the question by the cross-encoder, which puts them in order: a hundred readings instead of a million. The cross-encoder cannot
-# work ahead, because its output belongs to a pair, and half of the pair is not known before the question is typed. What the first stage misses, the second cannot bring back.
+# The bi-encoder computes the vectors of all abstracts once, and they are stored. When a question arrives, it is encoded (one forward pass) and compared with the million vectors by cosine (a matrix–vector product or an
+# index), and the best hundred or so are kept. The cross-encoder processes only these, each together with the question, and ranks them: a hundred forward passes instead of a million. It cannot
+# work in advance because its output belongs to a pair, and half of the pair is unknown until the question is typed. Whatever the first stage misses, the second cannot recover.
 #
-# *Marking: 1 point for retrieve, then re-rank, with what is computed when; 1 point for why (no vector of a single text, the pair is unknown).*
+# *Marking: 1 point for retrieving, then re-ranking, with what is computed when; 1 point for the reason (no vector of a single text, the pair is unknown).*
 
 # %% [markdown]
 # ## 8 · Search by meaning
 #
-# With one vector for each text, **semantic search** is a table of cosines and its largest entries.
+# With one vector per text, **semantic search** consists of computing cosines and selecting the largest.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-search", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def search(
     query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"], k: int
 ) -> tuple[Int[Tensor, "Q k"], Float[Tensor, "Q k"]]:
-    """The k texts nearest to each query: (row numbers, cosines).  (difficulty ●○○, 5 minutes)
+    """The k texts most similar to each query: (row numbers, cosines).  (difficulty ●○○, 5 minutes)
 
-    The nearest first.
+    Similarity is measured by the cosine. The most similar text comes first.
     """
     ### BEGIN SOLUTION
     cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T   # Q N
@@ -900,14 +906,14 @@ def search(
 check("sentences.search", lambda case: search(**case))
 
 # %% [markdown]
-# A reader looks at the first few results. The share of a question's right texts that stand among the first k is called its **recall at k**.
+# Users look only at the first few results. The fraction of a question's relevant texts that are among the first k is called **recall at k**.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-recall_at_k", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: int) -> float:
-    """Recall at k, the mean over the queries.  (difficulty ●●○, 5 minutes)
+    """Recall at k, averaged over the queries.  (difficulty ●●○, 5 minutes)
 
-    A query's recall: of the texts that are relevant to it, the share that is among its k highest scores. A query may
-    have several such texts, also more than k. One without any has no recall and is left out. k is at most N.
+    The recall of a query is the fraction of its relevant texts that are among its k highest scores. A query may have
+    several relevant texts, even more than k. A query without any has no recall and is left out. k is at most N.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=1).indices                             # Q k
@@ -921,10 +927,10 @@ def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: 
 check("sentences.recall_at_k", lambda case: recall_at_k(**case))
 
 # %% [markdown]
-# The corpus: 168 short paragraphs of `data/questions`. The queries: questions about 33 of them; the right answer is the paragraph that a question was asked about. Controls:
-# guessing, and TF-IDF, a weighted count of common words, from scikit-learn.
+# The corpus consists of the 168 short paragraphs of `data/questions`. The queries are questions about 33 of them; the relevant paragraph is the one that the question was written for. The baselines are
+# chance and TF-IDF (scikit-learn), which counts common words and gives rare ones more weight.
 #
-# **Predict:** for what share of the questions does MiniLM put the right paragraph first (0 to 1)?
+# **Predict:** for what fraction of the questions does MiniLM rank the right paragraph first (0 to 1)?
 
 # %% tags=["demo"]
 predict("sentences.found", ...)
@@ -947,17 +953,17 @@ queries = minilm_vectors(asked.question)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def place(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q"]:
-    """At which place your search puts the right paragraph, counted from 1."""
+    """The rank at which your search returns the right paragraph, counted from 1."""
     numbers, _ = search(query, corpus, len(corpus))
     return (numbers == right[:, None]).int().argmax(dim=1) + 1
 
 def tfidf(texts) -> Float[Tensor, "N words"]:
-    """Counts of words, weighted by rarity."""
+    """Word counts, weighted by rarity."""
     return torch.from_numpy(counted.transform(texts).toarray()).float()
 
 places = {
     "GloVe, mean": place(glove_average(asked.question), glove_average(paragraphs.context)),
-    "our encoder, by rank": place(ranked.encode(asked.question), ranked.encode(paragraphs.context)),
+    "our encoder, ranking loss": place(ranked.encode(asked.question), ranked.encode(paragraphs.context)),
     "TF-IDF": place(tfidf(asked.question), tfidf(paragraphs.context)),
     "MiniLM": place(queries, corpus),
 }
@@ -966,7 +972,7 @@ pictures.found(places, by_chance=1 / len(paragraphs))
 of_questions = normalize(queries, dim=1) @ normalize(corpus, dim=1).T
 is_right = right[:, None] == torch.arange(len(paragraphs))
 recall = {k: float(recall_at_k(of_questions, is_right, k)) for k in (1, 5)}
-print("Your recall of MiniLM:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
+print("MiniLM, by your recall_at_k:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 both = np.stack([(places[name] == 1).double() for name in ("MiniLM", "TF-IDF")], axis=1)
@@ -974,15 +980,15 @@ low, high = bootstrap(both, lambda hit: (hit[:, 0] - hit[:, 1]).mean(), draws=10
 only = [int((both[:, i] > both[:, 1 - i]).sum()) for i in (0, 1)]
 gap = (both[:, 0] - both[:, 1]).mean()
 print(f"MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
-      f"only MiniLM finds {only[0]}, only TF-IDF {only[1]} of {len(both)}")
+      f"{only[0]} of {len(both)} right paragraphs come first only with MiniLM, {only[1]} only with TF-IDF")
 
 # %% [markdown]
-# Counting common words is a strong control: questions repeat names. The two find *different* paragraphs, which is why search engines often use both. Our own encoder has read 192 pairs of short
-# sentences on everyday matters: a paragraph is nothing that it was trained for, and it shows. What does a search look like?
+# Both MiniLM and TF-IDF find far more than our own encoder, which was trained on 192 pairs of short everyday sentences and not on paragraphs. TF-IDF is a strong baseline, because questions repeat names. The two find *different* paragraphs, which is
+# why search engines often combine them. What do the results of a search look like?
 
 # %% tags=["demo"]
 def show_search(question: str, k: int = 3) -> None:
-    """The k paragraphs nearest to a question, by MiniLM."""
+    """Print the k paragraphs that MiniLM considers most similar to a question."""
     numbers, cosines = search(minilm_vectors([question]), corpus, k)
     for number, cosine in zip(numbers[0].tolist(), cosines[0].tolist(), strict=True):
         print(f"    {cosine:.2f}  {paragraphs.title[number]}: {paragraphs.context[number][:60]}…")
@@ -992,7 +998,7 @@ for question in ("Why do leaves change their colour?", "At what hour does the la
     show_search(question)
 
 # %% [markdown]
-# The second question may well fit several paragraphs; a search always returns k of them, whether or not any is an answer. Type your own (this needs a running notebook; nothing is graded here):
+# The second question may fit several paragraphs. A search always returns k of them, whether or not any contains an answer. Type a query of your own (this needs a running notebook and is not graded):
 
 # %% tags=["demo"]
 import ipywidgets
@@ -1003,19 +1009,58 @@ box = ipywidgets.Text(value="How is bread made?", description="query", continuou
 interact(show_search, question=box, k=(1, 8))
 
 # %% [markdown]
+# ## Further: other measures, fused rankings, shorter vectors
+#
+# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text over the queries. **nDCG** (Järvelin and Kekäläinen 2002) gives every relevant text less weight the later it comes, and divides by the best possible total. In place of TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and of long texts.
+
+# %% [markdown]
+# Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can be shortened, too. **Matryoshka** training (Kusupati et al. 2022) applies the loss also to the first coordinates alone, so that they form a usable shorter vector. MiniLM was not trained in this way.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def ranks(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q N"]:
+    """The rank of every text for every query, counted from 1."""
+    return search(query, corpus, len(corpus))[0].argsort(dim=1) + 1
+
+def over_paragraphs(difference: Float[np.ndarray, "Q"]) -> tuple[float, float]:
+    """The 95 % interval of a mean over questions, drawing paragraphs with all their questions."""
+    sums = pd.Series(difference).groupby(right.numpy()).agg(["sum", "count"]).to_numpy()
+    return bootstrap(sums, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum(), draws=1000)
+
+fused = 1 / (60 + ranks(tfidf(asked.question), tfidf(paragraphs.context))) + 1 / (60 + ranks(queries, corpus))
+fused += 1e-6 * of_questions                   # MiniLM decides between equal sums
+own = fused.gather(1, right[:, None])
+rank_of = {name: places[name] for name in ("MiniLM", "TF-IDF")}
+rank_of["MiniLM and TF-IDF, fused"] = (fused > own).sum(dim=1) + 1
+rank_of |= {f"MiniLM, first {d} of 384": place(queries[:, :d], corpus[:, :d]) for d in (192, 96, 48)}
+rows, recall_gain = {}, {}                      # search → its measures; its difference to MiniLM in recall at 1
+for name, rank in rank_of.items():
+    rank = rank.numpy()
+    ndcg = np.where(rank <= 10, 1 / np.log2(1 + rank), 0).mean()     # one relevant text: the best total is 1
+    rows[name] = {"recall at 1": f"{(rank == 1).mean():.2f}", "recall at 5": f"{(rank <= 5).mean():.2f}",
+                  "MRR": f"{(1 / rank).mean():.2f}", "nDCG at 10": f"{ndcg:.2f}"}
+    if name != "MiniLM":
+        difference = (rank == 1).astype(float) - (places["MiniLM"] == 1).numpy()
+        recall_gain[name] = (difference.mean(), *over_paragraphs(difference))
+        rows[name]["recall at 1, minus MiniLM"] = "{:+.2f} ({:+.2f} to {:+.2f})".format(*recall_gain[name])
+display(pd.DataFrame(rows).T.fillna("").style.set_caption("95 % intervals over paragraphs"))
+
+# %% [markdown]
+# Without Matryoshka training, shorter vectors are costly: with the first 96 of its 384 coordinates, MiniLM ranks clearly fewer of the right paragraphs first. On these questions the fused ranking does not differ clearly from either of its parts.
+
+# %% [markdown]
 # ## 9 · Texts longer than the window
 #
-# MiniLM has 512 positions and is meant for 256 tokens; what is cut off is not found. The remedy: cut the text into
-# windows that overlap, so that nothing stands only across a cut.
+# MiniLM has 512 positions and is used with at most 256 tokens. Whatever is truncated cannot be found. The remedy is to split the text into
+# overlapping windows (often called chunks), so that a phrase cut off at the end of one window is complete in the next.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def windows(
     ids: Int[Tensor, "T"], size: int, overlap: int, pad: int
 ) -> tuple[Int[Tensor, "W size"], Bool[Tensor, "W size"]]:
-    """A long text in windows: (ids, keep).  (difficulty ●●○, 10 minutes)
+    """Split a long text into windows: (ids, keep).  (difficulty ●●○, 10 minutes)
 
-    Window w begins at w · (size − overlap). The first window that reaches the end of the text is
-    the last one; what it lacks is filled with pad. keep is True at the text. overlap < size, T ≥ 1.
+    Window w begins at position w · (size − overlap). The first window that reaches the end of the text
+    is the last one and is filled up with pad. keep is True at the text. overlap < size, T ≥ 1.
     """
     ### BEGIN SOLUTION
     starts = range(0, max(len(ids) - overlap, 1), size - overlap)
@@ -1032,15 +1077,15 @@ def windows(
 check("sentences.windows", lambda case: windows(**case))
 
 # %% [markdown]
-# Each window has vectors; the text should have one. A window counts as much as it has tokens.
+# Each window has a vector of its own, but we want one for the whole text. Each window is weighted by its number of tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-pool_windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_windows(
     hidden: Float[Tensor, "W size D"], keep: Bool[Tensor, "W size"]
 ) -> Float[Tensor, "D"]:
-    """One vector for a text: the mean_pool of its windows, weighted.  (difficulty ●○○, 4 minutes)
+    """One vector per text: the weighted mean of the mean_pool of its windows.  (difficulty ●○○, 4 minutes)
 
-    A window's weight is its share of the tokens of all windows; tokens in two windows count twice.
+    A window's weight is its fraction of the tokens of all windows; tokens in two windows count twice.
     """
     ### BEGIN SOLUTION
     counts = keep.sum(dim=1).to(hidden.dtype)
@@ -1052,8 +1097,8 @@ def pool_windows(
 check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
-# We glue the paragraphs into documents of six and search again with the same questions. Three ways: the first 256 tokens; windows of 126 tokens, pooled; the same windows, and the *best* window
-# speaks for its document. By where in the document the right paragraph stands:
+# We join the paragraphs into documents of six and repeat the search with the same questions, in three ways. The first encodes the first 256 tokens only. The second pools windows of 126 tokens. The third keeps the vectors of all windows, and a document
+# is represented by its *best* window. The figure shows the results by the position of the right paragraph in its document.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 SIX, SIZE, OVERLAP = 6, 126, 32
@@ -1063,7 +1108,7 @@ documents = [" ".join(paragraphs.context[first : first + SIX]) for first in firs
 
 @torch.no_grad()
 def read_windows(text: str) -> tuple[Float[Tensor, "W T D"], Bool[Tensor, "W T"]]:
-    """MiniLM's vectors of all windows of a text, each between [CLS] and [SEP]."""
+    """MiniLM's vectors for all windows of a text, each between [CLS] and [SEP]."""
     whole = torch.tensor(pieces(text, add_special_tokens=False, verbose=False)["input_ids"])
     ids, keep = windows(whole, SIZE, OVERLAP, PAD)
     pad = torch.nn.functional.pad
@@ -1080,11 +1125,11 @@ in_windows = [read_windows(text) for text in documents]
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cut_off = minilm_vectors(documents)
 pooled = torch.stack([pool_windows(*one) for one in in_windows])
-single = torch.cat([mean_pool(*one) for one in in_windows])          # all windows of all documents
+single = torch.cat([mean_pool(*one) for one in in_windows])          # every window of every document
 many = torch.tensor([len(keep) for _, keep in in_windows])
 owner = torch.repeat_interleave(torch.arange(len(documents)), many)
 first_found = {
-    "cut off after 256 tokens": search(queries, cut_off, 1)[0][:, 0],
+    "truncated to 256 tokens": search(queries, cut_off, 1)[0][:, 0],
     "windows, pooled": search(queries, pooled, 1)[0][:, 0],
     "best window": owner[search(queries, single, 1)[0][:, 0]],
 }
@@ -1094,7 +1139,7 @@ print(f"{len(documents)} documents of {min(tokens)} to {max(tokens)} tokens, {le
 pictures.long_texts(hits, (right % SIX + 1).numpy())
 
 def ahead(one: str, other: str, rows: np.ndarray) -> tuple[float, float]:
-    """The interval of a difference over paragraphs, whose questions belong together."""
+    """The interval of a difference, over paragraphs (a paragraph's questions are not independent)."""
     difference = (hits[one].astype(float) - hits[other])[rows]
     by_paragraph = difference.groupby(right.numpy()[rows]).agg(["sum", "count"]).to_numpy()
     return bootstrap(by_paragraph, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum())
@@ -1102,43 +1147,43 @@ def ahead(one: str, other: str, rows: np.ndarray) -> tuple[float, float]:
 beginning, together, singly = hits
 late = (right % SIX >= SIX // 2).numpy()
 differences = {
-    "windows, pooled, above cut off: first half of the document": ahead(together, beginning, ~late),
-    "windows, pooled, above cut off: second half": ahead(together, beginning, late),
-    "windows, pooled, above cut off: everywhere": ahead(together, beginning, late | ~late),
-    "best window above windows, pooled: everywhere": ahead(singly, together, late | ~late),
+    "windows, pooled, minus truncated: first half of the document": ahead(together, beginning, ~late),
+    "windows, pooled, minus truncated: second half": ahead(together, beginning, late),
+    "windows, pooled, minus truncated: whole document": ahead(together, beginning, late | ~late),
+    "best window minus windows, pooled: whole document": ahead(singly, together, late | ~late),
 }
 for what, (low, high) in differences.items():
     print(f"{what:<60} {low:+.2f} to {high:+.2f}")
 
 # %% [markdown]
-# Cut off, a document is found by its beginning alone. Pooling its windows finds more of what stands late and less of what stands early, since one vector for six subjects is a blur, as *cell* was in 01. Over all places the two cannot be told apart.
-# Keeping all windows costs more vectors and finds best: for search, the unit is the passage, not the document. (The few questions at each place make the single dots uncertain; the bars show how much.)
+# Searching all windows finds the most, at the cost of more vectors: for search, the unit is the passage, not the document. A truncated document can be found only by its beginning. Pooling finds more of what comes late and less of what comes early: one vector
+# for six subjects is blurred, as that of *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (With few questions per position, the single points are uncertain.)
 
 # %% [markdown]
 # ## Further: retrieval, then an answer
 #
-# A search returns passages; a reader wants an answer. So put what was found in front of the question and let a decoder write. This is called **retrieval-augmented generation** (RAG:
-# Lewis et al. 2020). The decoder need not know the answer; it only has to read.
+# A search returns passages, but users want answers. We can therefore put the retrieved passages in front of the question and let a decoder generate the answer. This is called **retrieval-augmented generation** (RAG:
+# Lewis et al. 2020). The decoder need not know the answer; it only has to find it in the passages.
 #
-# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this part was written. The 59 questions were written for it. Those of one half
-# *name* the term that they ask about; the others *describe* it in other words.
+# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this section was written. The 59 questions were written for this purpose. About half of them *name* the term that they ask about; the others *describe* it in different words.
+
 # %% tags=["demo", "record"]
 passages = read_table("retrieval/passages.csv")
 asks = read_table("retrieval/questions.csv")
 texts_of = dict(zip(passages.id, passages.title + ": " + passages.text, strict=True))
 
 # %% [markdown]
-# The author named one passage for each question. A second reader judged 345 pairs of a question and a passage: does this passage answer it? Cohen's κ is the agreement above what chance gives, 1 at most (Cohen 1960). Where the two disagreed, the labels were mended: eight questions have two right passages now.
+# The author named one relevant passage for each question. A second annotator judged 345 pairs of a question and a passage: does this passage answer the question? Cohen's κ is the agreement beyond chance and at most 1. Where the two disagreed, the labels were corrected; eight questions now have two relevant passages.
 
 # %% tags=["demo"]
 from sklearn.metrics import cohen_kappa_score
 
 judged = read_table("retrieval/readings.csv")
 kappa = cohen_kappa_score(judged.author, judged.second)
-print(f"the two readers say the same of {(judged.author == judged.second).mean():.0%} of the pairs; κ = {kappa:.2f}")
+print(f"the two annotators agree on {(judged.author == judged.second).mean():.0%} of the pairs; κ = {kappa:.2f}")
 
 # %% [markdown]
-# **Predict:** the recall of TF-IDF among the first three, for the questions that describe.
+# **Predict:** the recall at 3 of TF-IDF for the questions that describe their term.
 
 # %% tags=["demo"]
 predict("sentences.described", ...)
@@ -1150,11 +1195,11 @@ relevant = torch.tensor([[id in (ask.passage, ask.also) for id in passages.id] f
 counts = TfidfVectorizer(sublinear_tf=True).fit(all_texts)
 
 def counted_words(texts) -> Float[Tensor, "N words"]:
-    """Counts of words, weighted by rarity in these passages."""
+    """Word counts, weighted by rarity in these passages."""
     return torch.from_numpy(counts.transform(texts).toarray()).float()
 
 def cosines_with_passages(vectors_of) -> Float[Tensor, "59 243"]:
-    """Each question with each passage."""
+    """The cosine of each question with each passage."""
     return normalize(vectors_of(asks.question), dim=1) @ normalize(vectors_of(all_texts), dim=1).T
 
 by_search = {
@@ -1162,7 +1207,7 @@ by_search = {
     "TF-IDF": cosines_with_passages(counted_words),
     "MiniLM": cosines_with_passages(minilm_vectors),
 }
-hits_at = {  # search, k → for each question its recall: the share of its passages among the first k
+hits_at = {  # search, k → the recall at k of each question
     (name, k): np.array([recall_at_k(cosines[[row]], relevant[[row]], k) for row in range(len(asks))])
     for name, cosines in by_search.items() for k in (1, 3, 10)
 }
@@ -1176,17 +1221,17 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
     print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
-# Where a question names its term, counting words is enough: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss half or more, and whether MiniLM finds more than TF-IDF 31 questions cannot
-# say. The mean of GloVe's vectors is behind in both halves. A search that looks good on questions written with the text in view may fail those who do not know the word yet, and they are the ones who ask.
+# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss half or more, and 31 questions are too few to tell whether MiniLM finds more than TF-IDF.
+# The mean of GloVe's vectors is worse for both kinds. A search that does well on questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
-    """What the decoder is asked with: passages, question, room for the answer.  (further, ●●○, 8 minutes)
+    """The prompt for the decoder: passages, question, and "Answer:".  (further, ●●○, 8 minutes)
 
-    The passages come best first. Each stands as it is on a line of its own, behind its number: "[1] …", "[2] …".
-    They may have at most `most` words together, not counting the numbers; words are what text.split() gives, however
-    many spaces lie between two of them. The first one that does not fit is left out, and so are all behind it. Then an empty line, "Question: …" on a line, and "Answer:" on the last,
-    with nothing behind it. Where no passage is taken, the prompt begins with "Question:".
+    The passages are given best first. Each is written unchanged on a line of its own after its number: "[1] …", "[2] …".
+    Together they may have at most `most` words, not counting the numbers; words are the elements of text.split(). The
+    first passage that does not fit is left out, and so are all passages after it. Then follow an empty line, a line
+    "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt begins with "Question:".
     """
     ### BEGIN SOLUTION
     lines, words = [], 0
@@ -1206,10 +1251,9 @@ check("sentences.answer_prompt", lambda case: torch.tensor(list(
 )))
 
 # %% [markdown]
-# (`check` compares the bytes of your prompt. A prompt is text, and every line break counts.)
+# (`check` compares the bytes of your prompt. A prompt is text, and every line break matters.)
 #
-# How do we know that an answer comes from the passage? A person reads both. A program can only look for a sign: the answer's **content words**, those that are not *the*, *of*, *is*. What share of them
-# stands in the passage? An answer that claims nothing has nothing to support.
+# How do we know that an answer comes from the passage? A person can read both. A program can only look for evidence: what fraction of the answer's **content words** (all words except *the*, *of*, *is* and the like) occurs in the passage? We call this fraction the **support** of the answer. An answer that claims nothing needs no support.
 
 # %%
 FUNCTION_WORDS = set(
@@ -1219,15 +1263,15 @@ FUNCTION_WORDS = set(
 )
 
 def content_words(text: str) -> list[str]:
-    """Words and numbers of a text in lower case, in its order, without function words."""
+    """The words and numbers of a text in lower case, in their order, without function words."""
     return [w for w in re.findall(r"[a-z]+|\d[\d.,]*\d|\d", text.lower()) if w not in FUNCTION_WORDS]
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-supported", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def supported(answer: str, passage: str) -> float:
-    """The share of an answer's different content words that stand in the passage.  (further, ●○○, 5 minutes)
+    """The fraction of an answer's different content words that occur in the passage.  (further, ●○○, 5 minutes)
 
-    Content words are those of `content_words`. A word that the answer repeats counts once; a part of a
-    longer word is not that word. An answer without a content word claims nothing: 1.
+    Content words are those of `content_words`. A repeated word counts once; a part of a longer word does
+    not count as an occurrence. An answer without content words claims nothing, and its support is 1.
     """
     ### BEGIN SOLUTION
     claimed = set(content_words(answer))
@@ -1248,36 +1292,38 @@ for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.
     print(f"    {supported(said, passage):.2f}  {said!r}")
 
 # %% [markdown]
-# A number that is wrong costs; so does a paraphrase that is right. And a false sentence made of the passage's own words costs nothing. The share is a sign: it tells where to look first, and does not replace reading.
-#
-# Now SmolLM2 answers all questions, with nothing, with the right passage, with the three that MiniLM finds, and with the passage of another question (recorded once, `python -m experiments retrieval_answers`). Each is asked in two wordings; the figure shows the first. What no source supports is a **hallucination** (07; Ji et al. 2023). An answer often
-# repeats its question, which supports nothing: we count the content words that it *adds*.
+# A wrong number lowers the support, but so does a correct paraphrase. And a false sentence that consists of the passage's own words is fully supported. Support shows where to look first; it does not replace reading.
+
+# %% [markdown]
+# Now SmolLM2 answers all questions: without a passage, with the right passage, with the three passages that MiniLM retrieves, and with the passage of another question (recorded with `python -m experiments retrieval_answers`). We use two wordings of the prompt; the figure shows the first. A statement that no source supports is called a **hallucination** (07; Ji et al. 2023). An answer often
+# repeats its question, which provides no evidence, so we count only the content words that it *adds*.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-WORDINGS = {                                   # what is asked without a text, and with one
+WORDINGS = {                                   # instructions without a passage, and with one
     "a few words": ("Answer the question in a few words.", "Answer the question in a few words taken from the text."),
     "short phrase": ("Reply with a short phrase, not a whole sentence.",
                      "Read these notes. Reply with a short phrase from them, not a whole sentence."),
 }
-ROOM = 150                                     # words of passages in a prompt
+ROOM = 150                                     # maximum number of passage words in a prompt
 
 def request(question: str, found: list[str], wording: str = "a few words") -> str:
-    """The whole request to SmolLM2, in its chat format."""
+    """The complete prompt for SmolLM2, in its chat format."""
     prompt, asked = answer_prompt(question, found, ROOM), WORDINGS[wording][bool(found)]
     return f"<|im_start|>user\n{asked}\n\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 answered = read_table("results/retrieval_answers.csv").fillna({"answer": "", "passages": ""})
-answered = answered.rename(columns={"answer": "said"}).merge(asks, on="id")
+GIVEN = {"nothing": "no passage", "three found": "three retrieved"}
+answered = answered.rename(columns={"answer": "said"}).replace({"given": GIVEN}).merge(asks, on="id")
 answered["found"] = [" ".join(texts_of[id] for id in ids.split()) for ids in answered.passages]
 answered["true text"] = answered.passage.map(texts_of)
 
 def added(answer: str, question: str) -> str:
-    """The content words of an answer that the question does not hold."""
+    """The content words of an answer that do not occur in the question."""
     return " ".join(word for word in content_words(answer) if word not in content_words(question))
 
 def three_shares(answers, given, table: pd.DataFrame) -> dict[str, Float[np.ndarray, "questions"]]:
-    """Support of the added words by what was given and by the right passage; the share of the right answer that was said."""
+    """Support of the added words by the given passages and by the right one; fraction of the right answer that was said."""
     new = [added(*pair) for pair in zip(answers, table.question, strict=True)]
     return {
         "given": np.array([supported(*pair) for pair in zip(new, given, strict=True)]),
@@ -1286,38 +1332,38 @@ def three_shares(answers, given, table: pd.DataFrame) -> dict[str, Float[np.ndar
     }
 
 def shares_of(wording: str) -> dict[str, dict[str, Float[np.ndarray, "questions"]]]:
-    """The three shares of SmolLM2's answers, by what it was given."""
+    """The three fractions for SmolLM2's answers, by the passages in its prompt."""
     ways = answered[answered.wording == wording].groupby("given", sort=False)
     rows_of = {way: rows.set_index("id").loc[asks.id] for way, rows in ways}
     return {f"SmolLM2, {way}": three_shares(rows.said, rows.found, rows) for way, rows in rows_of.items()}
 
-three = answered.query("wording == 'a few words' and given == 'three found'").set_index("id").loc[asks.id]
+three = answered.query("wording == 'a few words' and given == 'three retrieved'").set_index("id").loc[asks.id]
 firsts = three.passages.str.split().str[0].map(texts_of)
 answer_controls = {
-    "control: the first text found, copied": three_shares(firsts, firsts, three),
-    "control: the question, repeated": three_shares(three.question, three.found, three),
-    "always silent": three_shares([""] * len(three), three.found, three),
+    "baseline: first passage found, copied": three_shares(firsts, firsts, three),
+    "baseline: question, repeated": three_shares(three.question, three.found, three),
+    "baseline: empty answer": three_shares([""] * len(three), three.found, three),
 }
 shares_by_wording = {wording: shares_of(wording) | answer_controls for wording in WORDINGS}
 shares = shares_by_wording["a few words"]
 pictures.answers(shares, {
-    "given": "added words that stand\nin what was given",
-    "true": "added words that stand\nin the right passage",
+    "given": "added words that occur\nin the given passages",
+    "true": "added words that occur\nin the right passage",
     "right": "words of the right answer\nthat were said",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-MEASURES = {"true": "supported by the right passage", "right": "of the right answer"}
+MEASURES = {"true": "support by the right passage", "right": "words of the right answer"}
 answer_gains = {}                              # wording → what, after, control → mean, low, high
 for wording, of_wording in shares_by_wording.items():
     answer_gains[wording] = {}
     for measure, after, control in (
-        ("true", "SmolLM2, the right passage", "SmolLM2, nothing"),
-        ("right", "SmolLM2, the right passage", "SmolLM2, nothing"),
-        ("right", "SmolLM2, three found", "SmolLM2, nothing"),
-        ("true", "SmolLM2, a wrong passage", "SmolLM2, nothing"),
-        ("right", "SmolLM2, a wrong passage", "SmolLM2, nothing"),
-        ("right", "control: the first text found, copied", "SmolLM2, three found"),
+        ("true", "SmolLM2, the right passage", "SmolLM2, no passage"),
+        ("right", "SmolLM2, the right passage", "SmolLM2, no passage"),
+        ("right", "SmolLM2, three retrieved", "SmolLM2, no passage"),
+        ("true", "SmolLM2, a wrong passage", "SmolLM2, no passage"),
+        ("right", "SmolLM2, a wrong passage", "SmolLM2, no passage"),
+        ("right", "baseline: first passage found, copied", "SmolLM2, three retrieved"),
     ):
         difference = of_wording[after][measure] - of_wording[control][measure]
         answer_gains[wording][measure, after, control] = (difference.mean(), *bootstrap(difference, draws=1000))
@@ -1326,32 +1372,32 @@ display(pd.DataFrame({
         f"{MEASURES[measure]}: {after}, minus {control}": "{:+.2f} ({:+.2f} to {:+.2f})".format(*values)
         for (measure, after, control), values in found_gains.items()
     } for wording, found_gains in answer_gains.items()
-}).style.set_caption("the same questions in two wordings; 95 % over questions"))
+}).style.set_caption("differences for two wordings of the prompt (95 % intervals over questions)"))
 answered["adds nothing"] = [added(*pair) == "" for pair in zip(answered.said, answered.question, strict=True)]
 adds_nothing = answered.pivot_table(index="given", columns="wording", values="adds nothing", sort=False)
-display(adds_nothing.style.format("{:.0%}").set_caption("answers that add no content word to the question"))
-silence = {}                                   # wording → a wrong passage minus nothing
+display(adds_nothing.style.format("{:.0%}").set_caption("fraction of answers that add no content word to the question"))
+silence = {}                                   # wording → a wrong passage minus no passage
 for wording, rows in answered.groupby("wording"):
     by_given = rows.pivot(index="id", columns="given", values="adds nothing").astype(float)
-    difference = (by_given["a wrong passage"] - by_given["nothing"]).to_numpy()
+    difference = (by_given["a wrong passage"] - by_given["no passage"]).to_numpy()
     silence[wording] = (difference.mean(), *bootstrap(difference, draws=1000))
-    print("add nothing, with a wrong passage minus without any, “{}”: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(wording, *silence[wording]))
+    print("answers that add nothing: a wrong passage minus no passage, “{}”: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(wording, *silence[wording]))
 whole = {way: {bound: float((found["true"] >= bound).mean()) for bound in (0.5, 0.8, 1.0)} for way, found in shares.items()}
-display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("share of the answers with so much support by the right passage"))
+display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of answers with at least this support by the right passage"))
 
 # %% [markdown]
-# With the right passage SmolLM2 adds more that is supported, and says more of the right answer, than with nothing. Still, of what it adds about half stands nowhere in a passage of two lines. With three found texts more stands in what was
-# given than in the right passage: it is faithful to texts that do not answer. All this in both wordings.
+# With the right passage, SmolLM2 adds more words that are supported and says more of the right answer than without a passage. Still, about half of the words it adds occur nowhere in a passage of two lines. With three retrieved passages, more of its words are supported by what it was
+# given than by the right passage: it is faithful to texts that do not answer the question. All this holds for both wordings.
 
 # %% [markdown]
-# A wrong passage brings no more of the right answers. Yet asked for a short phrase, SmolLM2 with a wrong passage has *more* support than with nothing: more of its answers add no word at all, and who adds nothing is wholly supported. With the other wording there is no such difference.
+# A wrong passage does not help with the right answer. Yet when asked for a short phrase, SmolLM2 has *more* support with a wrong passage than without any. More of these answers add no word at all, and an answer that adds nothing counts as fully supported. With the other wording there is no such difference.
 
 # %% [markdown]
-# Now the controls. To be always silent is to be wholly supported, and useless: support alone is no aim. And copying the first text found says far more of the right answers than the 135 million parameters that were
-# to read it. For a decoder of this size the search is the better half.
-#
-# > **Sources say, we measure.** Lewis et al. (2020) find that a decoder with 400 million parameters, *trained* to answer from retrieved passages, is more factual and more specific than without. Ours was trained for chat, is far smaller, and was stored with 4 bits. The gain from a passage
-# > is there all the same, in both wordings of the prompt.
+# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2 says after reading three, though in many more words. With a decoder of this size, the search does most of the work.
+
+# %% [markdown]
+# > **Sources say, we measure.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when *trained* to answer from retrieved passages than when trained without them. Our decoder was trained for chat, is far smaller, and most of its weights are stored in 4 bits.
+# > It benefits from the right passage nevertheless, with both wordings of the prompt.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1360,13 +1406,13 @@ passage_vectors = minilm_vectors(all_texts)
 
 @torch.no_grad()
 def say(question: str, found: list[str]) -> str:
-    """SmolLM2's answer, each time the most probable token, up to the first line break."""
+    """SmolLM2's answer by greedy decoding, up to the first line break."""
     inputs = smol.tokenizer(request(question, found), return_tensors="pt")
     written = smol.model.generate(**inputs, max_new_tokens=20, do_sample=False, pad_token_id=smol.tokenizer.eos_token_id)
     return smol.tokenizer.decode(written[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip().split("\n")[0]
 
 def ask_the_course(question: str, k: int = 1) -> None:
-    """What the search finds, and what SmolLM2 says without and with it."""
+    """Print what the search finds, and SmolLM2's answers without and with it."""
     found = [all_texts[n] for n in search(minilm_vectors([question]), passage_vectors, k)[0][0].tolist()]
     print("\n".join(f"[{number}] {text}" for number, text in enumerate(found, start=1)))
     for name, given in (("without", []), ("with", found)):
@@ -1377,7 +1423,7 @@ def ask_the_course(question: str, k: int = 1) -> None:
 ask_the_course("How many bits is one nat?")
 
 # %% [markdown]
-# Type a question of your own (this needs a running notebook; nothing is graded here):
+# Type a question of your own (this needs a running notebook and is not graded):
 
 # %% tags=["demo"]
 own = ipywidgets.Text(value="What does dropout do?", description="question", continuous_update=False)
@@ -1386,13 +1432,13 @@ interact(ask_the_course, question=own, k=(1, 3))
 # %% [markdown]
 # ## Extension: the vector of a decoder
 #
-# A decoder's last token is the only one that has read the whole sentence (07). Is its vector the sentence's?
+# In a decoder, only the last token has attended to the whole sentence (07). Can its vector represent the sentence?
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-last_token", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
     """The vector of the last token of each sentence.  (extension, ●●○, 5 minutes)
 
-    keep is True at tokens. The padding of a row may stand on its right or on its left.
+    keep is True at tokens. A sequence may be padded on the right or on the left.
     """
     ### BEGIN SOLUTION
     T = keep.shape[1]
@@ -1410,7 +1456,7 @@ decoder_tokens.pad_token = decoder_tokens.pad_token or decoder_tokens.eos_token
 
 @torch.no_grad()
 def decoder_layers(texts: Sequence[str]) -> dict[str, Float[Tensor, "layers B D"]]:
-    """Mean and last token of each sentence at every layer of the decoder."""
+    """The mean and the last token of each sentence at every layer of the decoder."""
     texts = list(texts)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     config = decoder.model.config
@@ -1442,14 +1488,16 @@ controls = ("GloVe, mean", "MiniLM: trained for this")
 pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 
 # %% [markdown]
-# Each point has an interval of about ±0.1, so do not read the wiggles, and whoever takes the best layer of this figure has chosen it on the exam. What stands out: no layer of a
-# language model with six times MiniLM's parameters agrees with the readers as MiniLM does. In the first layer the last token's vector is still mostly that of one token. A decoder
-# can be made a sentence encoder, but by training on pairs (Muennighoff 2022), like every other model.
+# No layer of this language model, which has six times MiniLM's parameters, agrees with the annotators as well as MiniLM does. (Each point has an interval of about ± 0.1, so small differences between layers mean nothing, and choosing the best layer from this figure would be choosing it on the test set.)
+# SmolLM2 was trained for chat and not on pairs.
+
+# %% [markdown]
+# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It pools by the last token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
 # ## The same in five lines
 #
-# `sentence-transformers` is the library of Reimers and Gurevych. The folder of MiniLM says how it is pooled: mean of the tokens, then length 1.
+# `sentence-transformers` is the library of Reimers and Gurevych. MiniLM's files state how its vectors are pooled: the mean of the tokens, normalised to length 1.
 
 # %% tags=["demo"]
 from sentence_transformers import SentenceTransformer
@@ -1457,46 +1505,54 @@ from sentence_transformers import SentenceTransformer
 model = SentenceTransformer(str(folder), device="cpu")
 theirs = model.encode(exam.premise[:64].tolist(), convert_to_tensor=True, show_progress_bar=False)
 same = (theirs - normalize(minilm_vectors(exam.premise[:64]), dim=1)).abs().max().item()
-print(f"largest difference from mean_pool, at length 1: {same:.1e}")
+print(f"largest difference from the normalised mean_pool: {same:.1e}")
 
 # %% [markdown]
-# What you built is what the library does. It also holds the training losses: `MultipleNegativesRankingLoss` is your loss with in-batch negatives (InfoNCE), `SoftmaxLoss` your
+# The library computes what you built. It also provides both training losses: `MultipleNegativesRankingLoss` is your ranking loss with in-batch negatives (InfoNCE), and `SoftmaxLoss` is your
 # classification objective.
 
 # %% [markdown]
 # ## Summary
 #
-# - A sentence's vector is the mean over its own tokens, without padding.
-# - Compare models with people by rank, with mean ranks for ties, and with an interval.
-# - An encoder not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring.
-# - Classification on [u; v; |u − v|] asks for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
-# - Two sentences in one row are judged better; one vector each can be searched.
-# - A text longer than the window is cut; recall at k says what a search finds.
+# - The vector of a sentence is the mean over its own tokens, without padding.
+# - Models are compared with annotators by rank correlation, with mean ranks for ties, and with an interval.
+# - Without training on pairs, our encoder agrees little with annotators. Baselines are length, overlap, GloVe's mean and centring.
+# - A classification objective trains for labels, a contrastive loss for the cosine itself.
+# - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
+# - A text longer than the window is split into windows; recall at k measures how much a search finds.
 #
-# The exam asks for a word's sense, so no row here joins the **scoreboard**.
+# The **scoreboard** is about word senses, so this notebook adds nothing to it.
 #
-# **Next**: 12 compares everything that we built on the same words.
+# **Next**: 12 compares all our models on the same corpus.
 
 # %% [markdown]
 # ## References
 # - Bowman, S. R., Angeli, G., Potts, C. and Manning, C. D. (2015). A large annotated corpus for learning natural language inference. *EMNLP*. arXiv:1508.05326.
 # - Bromley, J., Guyon, I., LeCun, Y., Säckinger, E. and Shah, R. (1993). Signature verification using a "siamese" time delay neural network. *NIPS 6*.
 # - Cohen, J. (1960). A coefficient of agreement for nominal scales. *Educational and Psychological Measurement* 20(1), 37–46.
+# - Cormack, G. V., Clarke, C. L. A. and Büttcher, S. (2009). Reciprocal rank fusion outperforms Condorcet and individual rank learning methods. *SIGIR*, 758–759.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7, 1–26.
 # - Henderson, M. et al. (2017). Efficient natural language response suggestion for Smart Reply. arXiv:1705.00652.
+# - Järvelin, K. and Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. *ACM Transactions on Information Systems* 20(4), 422–446.
 # - Ji, Z. et al. (2023). Survey of hallucination in natural language generation. *ACM Computing Surveys* 55(12). arXiv:2202.03629.
 # - Karpukhin, V. et al. (2020). Dense passage retrieval for open-domain question answering. *EMNLP*, 6769–6781. arXiv:2004.04906.
+# - Kusupati, A. et al. (2022). Matryoshka representation learning. *NeurIPS 35*. arXiv:2205.13147.
 # - Lewis, P. et al. (2020). Retrieval-augmented generation for knowledge-intensive NLP tasks. *NeurIPS 33*. arXiv:2005.11401.
 # - Muennighoff, N. (2022). SGPT: GPT sentence embeddings for semantic search. arXiv:2202.08904.
+# - Muennighoff, N., Tazi, N., Magne, L. and Reimers, N. (2023). MTEB: massive text embedding benchmark. *EACL*, 2014–2037. arXiv:2210.07316.
 # - permute (2021). Issue 191. github.com/statlab/permute.
 # - Reimers, N. and Gurevych, I. (2019). Sentence-BERT: sentence embeddings using siamese BERT-networks. *EMNLP-IJCNLP*, 3982–3992. arXiv:1908.10084.
+# - Robertson, S. and Zaragoza, H. (2009). The probabilistic relevance framework: BM25 and beyond. *Foundations and Trends in Information Retrieval* 3(4), 333–389.
 # - Spearman, C. (1904). The proof and measurement of association between two things. *American Journal of Psychology* 15, 72–101.
 # - Thakur, N., Reimers, N., Daxenberger, J. and Gurevych, I. (2021). Augmented SBERT: data augmentation method for improving bi-encoders for pairwise sentence scoring tasks.
 #   *NAACL-HLT*, 296–310. arXiv:2010.08240.
 # - transformers (2022). Issue 17463. github.com/huggingface/transformers.
 # - van den Oord, A., Li, Y. and Vinyals, O. (2018). Representation learning with contrastive predictive coding. arXiv:1807.03748.
+# - Wang, L. et al. (2024). Improving text embeddings with large language models. *ACL*, 11897–11916. arXiv:2401.00368.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS 33*. arXiv:2002.10957.
 # - Xiong, L. et al. (2021). Approximate nearest neighbor negative contrastive learning for dense text retrieval. *ICLR*. arXiv:2007.00808.
+# - Zhang, Y. et al. (2025). Qwen3 Embedding: advancing text embedding and reranking through foundation models. arXiv:2506.05176.
 
 # %% [markdown]
-# Next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb). The [start page](../start.ipynb) shows your progress.
+

@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def rank_cases(draw: Draw) -> Iterator[Case]:
-    """Cosines beside grades that repeat, unequally often; in the last two both sides repeat, and one correlation is negative."""
+    """Cosines and grades with ties of different sizes; in the last two cases both lists have ties. One correlation is negative."""
     for often, also, sign in (
         ((1, 4, 2, 2), (), 1),
         ((2, 1, 5, 3, 3), (), -1),
@@ -24,7 +24,7 @@ def rank_cases(draw: Draw) -> Iterator[Case]:
         b = np.repeat(np.arange(len(often)), often)
         if also:
             a = np.repeat(draw.uniform(len(also)).cumsum() + np.arange(len(also)), also)
-        # A few places are exchanged, so that the order of the two sides agrees in part; the file's order is any.
+        # A few values are exchanged, so that the two orders agree only in part; the order of the file is random.
         grades, agreement = b, 0.0
         while not 0.3 < agreement < 0.95:
             b = grades.copy()
@@ -47,9 +47,9 @@ spearman = Exercise(
     cases=rank_cases,
     mends=True,
     survivors={
-        "x).sum(dim=0)": "Counted along the other axis, who is above takes the place of who is below: both lists of ranks are turned round, and their "
-        "correlation stays. Equality is symmetric.",
-        "(x[:, None] < x).sum(dim=1)": "Both lists of ranks are turned round, and their correlation stays.",
+        "x).sum(dim=0)": "Along the other axis larger values are counted instead of smaller ones: both lists of ranks are reversed, which does not "
+        "change their correlation. Equality is symmetric.",
+        "(x[:, None] < x).sum(dim=1)": "Both lists of ranks are reversed, which does not change their correlation.",
     },
     mistakes=(
         Mistake(
@@ -142,7 +142,7 @@ import pandas as pd
 def spearman(a, b):
     return pd.Series(a.numpy()).rank().corr(pd.Series(b.numpy()).rank())
 """,
-        "the cosine of who is above whom": """
+        "the cosine of signed comparisons": """
 def spearman(a, b):
     a, b = (torch.sign(x[:, None] - x[None]).sum(dim=1).double() for x in (a, b))
     return torch.cosine_similarity(a, b, dim=0)
@@ -179,7 +179,7 @@ def objective_cases(draw: Draw) -> Iterator[Case]:
             "W": draw.normal(3 * D, classes, scale=0.5),
             "labels": draw.integers(0, classes, B),
         }
-    # Logits in the hundreds: the label's probability is too small for float32 in the first pair, its logarithm is not.
+    # Logits in the hundreds: the label's probability is too small for float32 in the first pair, but its logarithm is not.
     u, v, labels = draw.uniform(4, 5, low=1, high=2), draw.normal(4, 5), draw.integers(0, 2, 4)
     labels[0] = 2
     W = draw.normal(15, 3)
@@ -354,13 +354,13 @@ def classification_objective(u, v, W, labels):
 
 
 def ranking_cases(draw: Draw) -> Iterator[Case]:
-    """Positives that resemble their anchors; lengths that differ; in two cases hard negatives behind them."""
+    """Positives that resemble their anchors, of different lengths; in two cases followed by hard negatives."""
     for B, N, D, scale in ((4, 4, 6, 5.0), (5, 5, 3, 3.0), (3, 6, 7, 8.0), (6, 9, 4, 4.0)):
         anchors = draw.normal(B, D)
         positives = np.concatenate([anchors + 1.2 * draw.normal(B, D), draw.normal(N - B, D)])
         lengths = draw.uniform(N, 1, low=0.5, high=1.8)
         yield {"anchors": anchors, "positives": (positives * lengths).astype(np.float32), "scale": scale}
-    # The scale of the notebook, and a first anchor that is as far from its own as can be.
+    # The scale of the notebook, and a first anchor that is as far as possible from its own positive.
     anchors = draw.normal(7, 5)
     positives = np.concatenate([-anchors[:1], anchors[1:], anchors[:1]]) + 0.1 * draw.normal(8, 5)
     yield {"anchors": anchors, "positives": positives, "scale": 20.0}
@@ -481,8 +481,8 @@ def ranking_loss(anchors, positives, scale):
 """,
     },
     survivors={
-        "normalize(anchors) @": "the axis is the default",
-        "@ normalize(positives).T`": "the axis is the default",
+        "normalize(anchors) @": "This axis is the default.",
+        "@ normalize(positives).T`": "This axis is the default.",
     },
     hints=(
         "Give each anchor a multiple-choice question: which of these sentences is your partner? What are the wrong answers, "
@@ -500,7 +500,7 @@ def ranking_loss(anchors, positives, scale):
 
 
 def search_cases(draw: Draw) -> Iterator[Case]:
-    """No two texts are equally near; in the last case all texts are asked for, with those of a negative cosine."""
+    """No two texts have the same cosine with a query; in the last case all texts are requested, including those with negative cosines."""
     for Q, N, D, k in ((3, 20, 5, 4), (5, 31, 8, 3), (4, 26, 6, 7), (2, 17, 4, 1), (3, 9, 6, 9)):
         apart = 0.0
         while apart < 1e-4:
@@ -619,9 +619,9 @@ def search(query, corpus, k):
 """,
     },
     survivors={
-        "→ `best, numbers = cosines.topk(k)`": "the axis is the default",
-        "→ `cosines = normalize(query) @": "the axis is the default",
-        "@ normalize(corpus).T`": "the axis is the default",
+        "→ `best, numbers = cosines.topk(k)`": "This axis is the default.",
+        "→ `cosines = normalize(query) @": "This axis is the default.",
+        "@ normalize(corpus).T`": "This axis is the default.",
     },
     hints=(
         "Which number belongs to each pair of a query and a text, and which of these numbers do you keep?",
@@ -636,11 +636,11 @@ def search(query, corpus, k):
 
 
 def recall_cases(draw: Draw) -> Iterator[Case]:
-    """In each case queries with one relevant text, with several, with more than k, and with none; some found, some not."""
+    """Each case has queries with one relevant text, several, more than k, and none; some are found and some are not."""
     for extra, N, k in ((6, 11, 3), (7, 14, 5), (5, 9, 2), (8, 12, 12), (6, 10, 1)):
-        edge = min(k, N - 1)  # the first place that does not count
+        edge = min(k, N - 1)  # the first position that does not count
         places = [[0], [edge - 1, N - 1], range(min(k + 1, N)), [], [edge, N - 2], [0, edge, N - 1]]
-        for _ in range(extra):  # the others are left to chance, so that no two draws have the same recall
+        for _ in range(extra):  # the others are random, so that no two draws have the same recall
             places.append(draw.rng.choice(N, int(draw.integers(1, 5)), replace=False))
         Q = len(places)
         # No two scores of a query are equal, and half of them are below 0.
@@ -755,7 +755,7 @@ def recall_at_k(scores, relevant, k):
     found = ((place < k) & relevant).double().sum(dim=1)
     return torch.nanmean(found / relevant.sum(dim=1))
 """,
-        "who is above whom": """
+        "counts of higher scores": """
 import numpy as np
 def recall_at_k(scores, relevant, k):
     s, r = np.asarray(scores), np.asarray(relevant)
@@ -764,7 +764,7 @@ def recall_at_k(scores, relevant, k):
 """,
     },
     survivors={
-        "→ `best = scores.topk(k).indices`": "the axis is the default",
+        "→ `best = scores.topk(k).indices`": "This axis is the default.",
     },
     hints=(
         "Three texts answer a question, and two of them are among the first five. What is the recall at five? What if no text "
@@ -780,11 +780,11 @@ def recall_at_k(scores, relevant, k):
 
 
 def window_cases(draw: Draw) -> Iterator[Case]:
-    """Texts that end within a window and with one, that fit into one, that are shorter than the overlap."""
+    """Texts that end inside a window or with one, that fit into a single window, or that are shorter than the overlap."""
     sizes = ((23, 8, 3), (14, 5, 1), (20, 8, 2), (6, 9, 4), (12, 4, 0), (17, 7, 2), (9, 10, 2), (2, 5, 4))
     for number, (T, size, overlap) in enumerate(sizes):
         ids = draw.integers(20, 30_000, T)
-        # In half of the cases the padding's id is also that of a token in the text.
+        # In half of the cases the id of the padding also occurs in the text.
         pad = int(ids[T // 2]) if number % 2 == 0 else int(draw.integers(1, 10))
         yield {"ids": ids, "size": size, "overlap": overlap, "pad": pad}
 
@@ -903,7 +903,7 @@ def windows(ids, size, overlap, pad):
         ),
     ),
     alternatives={
-        "a queue that is eaten up": """
+        "a list that shrinks": """
 def windows(ids, size, overlap, pad):
     rest, rows = ids.tolist(), []
     while True:
@@ -1011,7 +1011,7 @@ def pool_windows(hidden, keep):
 """,
     },
     survivors={
-        "→ `counts = keep.sum(dim=1)`": "a division makes floats of both",
+        "→ `counts = keep.sum(dim=1)`": "The division returns floats for both types.",
     },
     hints=(
         "A text of 130 tokens, in windows of 64, has a last window of 2. How much should that window count?",
@@ -1033,7 +1033,7 @@ SAID = (
 
 
 def prompt_cases(draw: Draw) -> Iterator[Case]:
-    """None; all fit; exactly full; the first does not fit; one in the middle does not, and a shorter one behind it would."""
+    """No passage; all fit; exactly full; the first does not fit; one in the middle does not, but a shorter one after it would."""
     kinds = ("none", "all", "full", "first too long", "middle too long", "one word too many", "one word to spare")
     for many, kind in enumerate(kinds, start=3):
         lengths = [int(n) for n in draw.integers(4, 8, many)]
@@ -1278,7 +1278,7 @@ def answer_prompt(question, passages, most):
 
 
 def support_cases(draw: Draw) -> Iterator[Case]:
-    """Each case has an answer of every kind, with words by chance; every second one also answers that claim nothing."""
+    """Each case has an answer of every kind, with random words; every second case also has answers that claim nothing."""
     for extra in range(4):
         words = [str(word) for word in draw.rng.permutation(SAID)]
         here, elsewhere = words[:9], words[12:]
@@ -1441,7 +1441,7 @@ def supported(answer, passage):
 
 
 def last_cases(draw: Draw) -> Iterator[Case]:
-    """Rows padded on the right, the first of them full; then rows padded on the left; then both in one batch."""
+    """Sequences padded on the right, the first without padding; then padded on the left; then both in one batch."""
     for B, T, D, side in ((4, 7, 5, "right"), (3, 9, 4, "left"), (5, 6, 8, "both")):
         keep = draw.padding(B, T)
         if side == "right":  # the first row says nothing of the others

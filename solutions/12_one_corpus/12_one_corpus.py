@@ -9,22 +9,23 @@
 # %% [markdown]
 # # 12 · One corpus, four models
 #
-# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, beside two pre-trained models and beside the best that anyone
-# could do, and at the end once more, trained on the same English novels. That is the smaller half of the work. The larger half is to say which of the differences are real.
+# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, together with two pre-trained models and the best
+# possible prediction. A last section compares models trained on the same English novels. Computing accuracies is the smaller part of the work. The larger part is to decide
+# which differences are real.
 #
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes without what goes *further*: seven exercises, a bug to find, two questions that a person
-# reads; one extension.
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
+# three exercises, one of which is a bug to find. One extension is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - evaluate any model's vectors in the same way, item by item;
-# - put an interval on every number, and say which of two models is better, if one is;
-# - read off an architecture which word can reach which output, and check it on trained models;
+# - evaluate the vectors of any model in the same way, item by item;
+# - give an interval for every accuracy, and decide whether one of two models is better;
+# - derive from an architecture which word can influence which output, and check it on trained models;
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
-# - write tests that tell wrong code from right code, and measure how good they are.
+# - write tests that distinguish wrong code from correct code, and measure how good they are.
 
 # %%
 import torch
@@ -37,14 +38,15 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · The same question for everyone
 #
-# A word, a sentence, two or three senses: which one? The exam of the course asks this of held-out sentences of our generated language. A model is not asked in words. It gives a
-# vector for the word in each sentence, its **contextual embedding**, and the word takes the sense of the most similar *labelled* occurrence of the same word (1-NN).
+# A word in a sentence, the **target**, has two or three senses: which one is meant? The course's test asks this about held-out sentences of our generated language. The
+# question is not put to a model in words. A model provides a vector for the target in each sentence, its **contextual embedding**, and we assign the sense of the most
+# similar *labelled* occurrence of the same word (1-NN).
 #
-# A rule is needed for **ties**. A static embedding is the same in every sentence, so all labelled sentences are equally near. Whoever takes "the first" of them gets a number that
-# depends on the order of a file. Ours: the equally near ones vote.
+# This needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences are equally near. Taking the first of them would make the
+# result depend on the order of a file. We let all equally near sentences vote.
 
 # %%
-TIE = 1e-5      # cosines this close are equal: the same vector, computed twice, may differ a little
+TIE = 1e-5      # cosines this close count as equal: the same vector computed twice may differ slightly
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def evaluate(
@@ -54,13 +56,14 @@ def evaluate(
     asked: Float[Tensor, "n D"],
     asked_words: Int[Tensor, "n"],
 ) -> Int[Tensor, "n"]:
-    """The sense of each asked word, from its nearest labelled neighbours.  (●●○, 6 minutes)
+    """The sense of each held-out word, by a vote of its nearest labelled neighbours.  (difficulty ●●○, 6 minutes)
 
-    Near is a high cosine, as in 08. All within TIE of the highest cosine are equally near, and vote:
-    the most frequent sense among them wins, of equally frequent ones that with the smallest id.
+    Nearness is measured by the cosine, as in 08. All labelled occurrences within TIE of the highest cosine are
+    equally near, and they vote: the most frequent sense among them wins, and of equally frequent senses the
+    one with the smallest id.
     """
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
-    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)  # of the same word only
+    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)  # same word only
     ### BEGIN SOLUTION
     near = torch.isclose(similarity, similarity.amax(dim=-1, keepdim=True), rtol=0, atol=TIE)
     votes = near.float() @ one_hot(known_senses).float()
@@ -71,8 +74,9 @@ def evaluate(
 check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
-# Now the candidates. `known` and `asked` are the labelled and the held-out sentences. GloVe comes in twice: as the word's single vector, and as the average of the *other* words of
-# the sentence, a bag of words. ELMo, BERT and GPT are the course's own, with the vectors of their last layer.
+# Now the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as a bag of words,
+# the mean vector of the *other* words in the sentence. (All words count equally here; in 08, rare words count more.) ELMo, BERT and GPT are the small models of this
+# course, represented by the vectors of their last layer.
 
 # %% tags=["demo"]
 import re
@@ -97,7 +101,7 @@ use_style()
 torch.set_num_threads(1)
 language, exam, glove = load_language(), sense_exam(), load_glove()
 known, asked = exam.labelled, exam.held_out
-print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;", "of these")
+print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. Of the held-out ones:")
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
@@ -114,12 +118,12 @@ def bag(words: list[str], place: int) -> Float[Tensor, "D"]:
 print("This takes a few seconds.")
 
 def near_words(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The same, each word divided by its distance: no longer a bag."""
+    """The sum of the other words' vectors, each divided by its distance: no longer a bag."""
     others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
     return torch.stack(others).sum(dim=0)
 
 def of_language(static) -> list[Float[Tensor, "n D"]]:
-    """A static vector for each sentence of the exam, both sides."""
+    """A static vector for each labelled and each held-out sentence."""
     return [torch.stack([static(side.words(i), place - 1) for i, place in enumerate(side.position)])
             for side in (known, asked)]
 
@@ -132,7 +136,7 @@ for name, model in small.items():
     vectors[name] = [sense_vectors(model, side)[-1] for side in (known, asked)]
 
 # %% [markdown]
-# **Predict:** the single GloVe vector's share of right senses, over all held-out sentences.
+# **Predict:** what accuracy does the single GloVe vector reach over all held-out sentences (0 to 1)?
 
 # %% tags=["demo"]
 predict("comparison.single", ...)
@@ -145,7 +149,7 @@ truth = ids(asked.sense)
 words = [ids(ambiguous_words(side)) for side in (known, asked)]
 
 def answers(labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]) -> Float[Tensor, "n"]:
-    """1 where your `evaluate` finds the sense; a thousand sentences at a time, for memory's sake."""
+    """1 where your `evaluate` finds the sense; a thousand sentences at a time, to save memory."""
     parts = zip(unlabelled.split(1000), words[1].split(1000))
     found = [evaluate(labelled, words[0], ids(known.sense), *part) for part in parts]
     return (torch.cat(found) == truth).float()
@@ -159,24 +163,26 @@ pictures.answers({name: row[some] for name, row in right.items()},
                  "40 sentences with the cue only on the right")
 
 # %% [markdown]
-# Each row is a model, each column a sentence. This is what an accuracy is made of, and it shows what the accuracy hides. Where the cue comes too late for them, GloVe's single vector
-# and GPT are no better than a guess, each in its own way. *Keep the answers, not the mean*: all that follows is made of these rows.
+# Each row is a model, each column a sentence. An accuracy is the mean of such a row, and it hides the pattern. In these sentences the cue comes too late for GPT, and
+# GloVe's single vector uses no cue at all. Both are at chance level, though they fail on different sentences. *Keep the answers, not only the mean*: everything that
+# follows is computed from these rows.
 
 # %% [markdown]
-# ## 2 · How sure is a number?
+# ## 2 · How certain is a number?
 #
-# With other sentences of the same kind we would have got another number. How different? We have no other sentences, but we can pretend: draw a new test set *from our own*, as many
-# items as there are, with replacement, so that some come twice and some not at all. The mean of each such set is a number that we might have reported. This is the bootstrap (Efron 1979), and the middle 95 % of these numbers are a **bootstrap interval**.
+# With other sentences of the same kind we would have obtained a different number. How different? We have no other sentences, but we can simulate them by drawing a new test
+# set *from our own*. It has the same number of items, drawn with replacement, so some items occur twice and others not at all. The mean of each such set is a number that
+# we might have reported. This is the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-bootstrap_interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(
     right: Float[Tensor, "n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """The percentile interval of the mean, lower end first, as a tuple.  (●●○, 6 minutes)
+    """The percentile interval of the mean, lower end first, as a tuple.  (difficulty ●●○, 6 minutes)
 
-    Each row of draws names the items of one resampled test set. The interval holds the share
-    `level` of their means and leaves as much below as above; ends are quantiles, interpolated
-    between means as torch.quantile does.
+    Each row of draws contains the indices of the items of one resampled test set. The interval contains
+    the fraction `level` of their means, and equal fractions lie below and above it. Its ends are quantiles,
+    interpolated between means as torch.quantile does.
     """
     ### BEGIN SOLUTION
     means = right[draws].mean(dim=1)
@@ -189,9 +195,9 @@ def bootstrap_interval(
 check("comparison.bootstrap_interval", lambda case: bootstrap_interval(**case))
 
 # %% [markdown]
-# GPT, where the cue stands only on the right. The exact bound is known: it is what the words before the ambiguous one allow.
+# We apply it to GPT on the sentences whose cue is only on the right. The exact upper bound is known: it is the best accuracy that the words up to the target allow.
 #
-# **Predict:** how wide is the 95 % interval of GPT's accuracy there, from end to end?
+# **Predict:** how wide is the 95 % interval of GPT's accuracy on these sentences, from end to end?
 
 # %% tags=["demo"]
 predict("comparison.width", ...)
@@ -209,21 +215,21 @@ means = gpt_right[draws].mean(dim=1)
 pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_before.right)
 
 # %% [markdown]
-# The interval says how far other *sentences* would move the number. It says nothing about another training run, another prompt or another language: what is not resampled does not vary. In 05 to 07 the models were trained with several seeds
-# for that reason.
+# The interval shows how much the accuracy would vary with other *sentences*. It does not cover another training run, another prompt or another language: what is not
+# resampled does not vary. For this reason 05 to 07 trained their models with several seeds.
 
 # %% [markdown]
 # ## 3 · The whole scoreboard
 #
-# Now everybody. Beside the models stand two readers who know the language exactly: one reads up to the word, the other the whole sentence, and each says the most
-# probable sense. No model that has the same words can be expected to beat them. The untrained models are controls. The two pre-trained ones have never seen our language; their answers take minutes and are recorded
-# (`python -m experiments one_corpus`), item by item.
+# Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other the whole sentence, and each chooses the most probable
+# sense. No model with the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models have never seen our language.
+# Their vectors take minutes to compute, so the answers are recorded item by item (`python -m experiments one_corpus`).
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
 
 def exact_reader(context: str) -> Float[Tensor, "n"]:
-    """1 where the most probable sense, given the context, is the right one."""
+    """1 where the most probable sense, given the context, is correct."""
     posterior = language.sense_posterior(asked.ids, asked.position, context)
     return (torch.from_numpy(posterior.argmax(axis=1)) == truth).float()
 
@@ -236,13 +242,13 @@ for name, model in small.items():
 recorded = read_table("results/one_corpus.csv")
 for name, rows in recorded[recorded.exam == "generated"].groupby("model", sort=False):
     right[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
-right["exact, words up to the word"] = exact_reader("left")
+right["exact, up to the target"] = exact_reader("left")
 right["exact, whole sentence"] = exact_reader("both")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ORDER = ["GloVe, one vector", "GloVe, bag of words", "ELMo, untrained", "ELMo",
          "BERT, untrained", "BERT", "GPT, untrained", "GPT", *recorded.model.unique(),
-         "exact, words up to the word", "exact, whole sentence"]
+         "exact, up to the target", "exact, whole sentence"]
 
 def with_interval(row: Float[Tensor, "n"]) -> list[float]:
     """Mean, lower end, upper end."""
@@ -254,11 +260,12 @@ intervals = {name: {kind: with_interval(right[name][here]) for kind, here in sid
 pictures.board(intervals)
 
 # %% [markdown]
-# **Cue on the left**: everything that reads gets nearly all of it. **Cue only on the right**: who has seen the right side knows, the **bag of words** too; who has not, guesses. GPT and SmolLM2, six hundred times its size, stand at one wall
-# with the exact reader who stops at the word.
+# **Cue on the left.** Every model that uses the context finds nearly all senses. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
+# of words**. GPT and SmolLM2, six hundred times its size, stay at chance level, the bound for the words up to the target.
 #
-# **Order**: only the order of the words says whose cue counts. The bag is at one half at best (proved in 02); ELMo and BERT, trained on this language, find nearly all. GPT again stands at the wall:
-# the words before tell most of it. The two models of English are hardly above one half. Whether the vectors or 1-NN lack the order, this exam cannot say.
+# **Order.** Only the word order determines whose cue counts. A bag of words is right in half of the cases at best (proved in 02); ELMo and BERT, trained on this language,
+# find nearly all senses. GPT reaches the bound for the preceding words, which determine most of them. The models of English are hardly above one half; the cause may be
+# their vectors or 1-NN.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
@@ -269,34 +276,36 @@ for name, note in {**notes, **dict.fromkeys(on_english, "on English")}.items():
 draw(every=True)
 
 # %% [markdown]
-# That is the board of the course, with every row that you added on the way.
+# This is the scoreboard of the course, with every row that you added along the way.
 #
-# **Question 1.** With the cue only on the right, GPT is no better than a guess, as is the exact reader who stops at the word. A colleague concludes that GPT is a bad model of word meaning. Say
-# what the number shows and what it does not show, and describe an experiment that would ask GPT a fair question about these sentences. (3–5 sentences)
+# **Question 1.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
+# a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The number shows what is in the vector *at the word*, and there GPT has all that its input holds: the exact reader, who sees the same words, does no better. So it is a limit of where we looked, not of what the model knows. It does not show that
-# GPT cannot tell the senses apart once it has read the cue. A fair experiment lets the cue come first: take the vector of a later token (the end of the sentence), repeat the sentence and read the second copy, or ask behind the sentence
-# which sense is meant, with the same labelled and held-out sentences, the same 1-NN or probe for all models, and the exact whole-sentence reader as the bound.
+# The result concerns the vector *at the target*. GPT has not read the cue at that position, and even the exact prediction from the same words is at chance level. The limit
+# is therefore where we looked, not what the model knows. The result does not show that GPT cannot distinguish the senses once it has read the cue. In a fair experiment the
+# cue comes first: take the vector of a later token (the end of the sentence), repeat the sentence and use the second copy, or ask after the sentence which sense is meant.
+# All models get the same labelled and held-out sentences and the same classifier (1-NN or a probe), and the exact prediction from the whole sentence is the upper bound.
 #
-# *Marking: 1 point for the bound (the best possible from the same words, so nothing is wrong with the model); 1 point for an experiment in which the cue is read before the answer, with the same items and a bound or control.*
+# *Marking: 1 point for the bound (no prediction from the same words does better, so the result reveals no fault of the model); 1 point for an experiment in which the cue
+# is read before the answer, with the same items and a bound or control.*
 
 # %% [markdown]
 # ## 4 · Which differences are real?
 #
-# Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences. Where both fail on the same ones, that cancels in the difference. So resample
-# the sentences once, for both, and look at the **difference** in each draw: a *paired* comparison (Koehn 2004 did so for translation). Where nearly all draws prefer the same model, the difference is larger than the noise of the
-# sentences.
+# Can two models differ although their intervals overlap? Yes, because both answered the *same* sentences, and sentences on which both fail cancel in the difference. We
+# therefore resample the sentences once, for both models, and compute the **difference** in each draw: a *paired* comparison (used for translation by Koehn 2004). If nearly
+# all draws favour the same model, the difference exceeds the noise of the sentences.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clear_differences(
     right: Float[Tensor, "models n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
-    """Differences of all pairs, and which of them are clear, as a tuple.  (●●○, 8 minutes)
+    """The differences of all pairs, and which of them are clear, as a tuple.  (difficulty ●●○, 8 minutes)
 
-    Row i, column j: the mean of model i minus that of model j, on the items as they are. It is
-    clear if the percentile interval (level, as before) of the difference over the draws does not
-    hold 0. Each draw is the same for all models. Uses your bootstrap_interval.
+    Row i, column j: the mean of model i minus that of model j, on the original items. The difference is
+    clear if its percentile interval over the draws (level as before) does not contain 0. Each draw
+    is the same for all models. Use your bootstrap_interval.
     """
     ### BEGIN SOLUTION
     gaps = right[:, None] - right                                        # models, models, n
@@ -309,15 +318,19 @@ def clear_differences(
 check("comparison.clear_differences", lambda case: clear_differences(**case))
 
 # %% [markdown]
-# Now **real sentences**: `data/senses`, 44 words, written to be hard for a bag of words. Of 30 all senses are nouns; of 14 they are another part of speech as well, and grammar tells them apart. We compare on the nouns; the table has both halves. A control joins,
-# the **window of two**: which two words stand on either side, and a logistic regression for each word. ELMo of the course can take part, since it spells: it reads words that it has never seen, letter by letter. BERT and GPT of the course cannot; their
-# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences; SmolLM2 with mostly 4 bits per weight.
+# Now **real sentences**: `data/senses` has 44 words, whose sentences were written to be hard for a bag of words. For 30 words all senses are nouns. For the other 14 the
+# senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table shows both groups.
+
+# %% [markdown]
+# A new baseline is the **window of two**: a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
+# seen English, because it reads words letter by letter. Our BERT and GPT cannot: their vocabulary is that of our language. The pre-trained models' answers are recorded, at
+# the layer that is best on the training sentences (most weights of SmolLM2 have 4 bits).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 def split(sentence: str, start: int) -> tuple[list[str], int]:
-    """The words of a sentence in lower case, and the place of the one that stands at `start`."""
+    """The words of a sentence in lower case, and the position of the one that begins at `start`."""
     found = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))
     return [one.group() for one in found], sum(one.start() <= start for one in found) - 1
 
@@ -327,7 +340,7 @@ parts = [table[table.split == name] for name in ("train", "test")]
 sentences = [[split(row.sentence, row.start) for row in part.itertuples()] for part in parts]
 
 def of_form(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The single vector; a form that has none has zeros."""
+    """The single vector of the target's form, or zeros if the form has none."""
     return glove[words[place]] if words[place] in glove else torch.zeros(50)
 
 from sklearn.feature_extraction import DictVectorizer
@@ -343,11 +356,11 @@ def by_elmo(words: list[str], place: int) -> Float[Tensor, "D"]:
 
 spelling = Spelling()
 def window(words: list[str], place: int) -> dict[str, int]:
-    """Which words stand at the two places on either side."""
+    """The words at the two positions on either side."""
     return {f"{i:+d} {words[place + i]}": 1 for i in (-2, -1, 1, 2) if 0 <= place + i < len(words)}
 
 def by_window() -> Float[Tensor, "n"]:
-    """Whether a logistic regression on the window finds the sense; one for each word."""
+    """Whether a logistic regression on the window finds the sense, with one model for each word."""
     windows = [[window(*where) for where in half] for half in sentences]
     answers = torch.zeros(len(parts[1]))
     for word in table.word.unique():
@@ -374,15 +387,15 @@ nouns = (parts[1].parts_of_speech == "same").to_numpy().copy()
 both_halves, real = real, {name: row[nouns] for name, row in real.items()}
 
 # %% [markdown]
-# **Predict:** SmolLM2 has 135 million parameters and reads from the left, MiniLM has 22 million and reads both sides. Which of them knows the sense more often in the real
-# sentences? The cell shows what you can choose from when you run it.
+# **Predict:** SmolLM2 has 135 million parameters and reads from left to right; MiniLM has 22 million and reads both sides. Which of them finds the correct sense more often
+# in the real sentences? Run the cell to see the choices.
 
 # %% tags=["demo"]
-LARGER, BOTH_SIDES, UNCLEAR = "SmolLM2, the larger one", "MiniLM, which reads both sides", "the difference is not clear"
+LARGER, BOTH_SIDES, UNCLEAR = "SmolLM2, the larger model", "MiniLM, which reads both sides", "the difference is not clear"
 predict("comparison.decoder_minus_encoder", ..., choices=(LARGER, BOTH_SIDES, UNCLEAR))
 
 # %% tags=["demo"]
-stacked = torch.stack(list(real.values()))                                  # readers, sentences
+stacked = torch.stack(list(real.values()))                                  # models, sentences
 differences, clear = clear_differences(stacked, draw_items(stacked.shape[1]), 0.95)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -391,16 +404,16 @@ place = {name: i for i, name in enumerate(real)}
 gap = differences[place[decoder], place[encoder]].item()
 sure = bool(clear[place[decoder], place[encoder]])
 reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) if sure else UNCLEAR, because={
-    LARGER: "Size does not replace what was not read: where the sense is told behind the word, its vector cannot know it. The table has the sentences by kind.",
-    BOTH_SIDES: "The mean alone does not say so: on draws of the same sentences the sign of the difference changes.",
-    UNCLEAR: "On draws of the same sentences the difference keeps its sign: its interval does not hold 0.",
+    LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot contain it. The table shows the sentences by kind.",
+    BOTH_SIDES: "The means alone do not show this: the sign of their difference changes between resampled sets of the same sentences.",
+    UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign: its interval does not contain 0.",
 })
-print(f"SmolLM2 minus MiniLM: {100 * gap:+.1f} points out of 100")
+print(f"SmolLM2 minus MiniLM: {100 * gap:+.1f} percentage points")
 pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(stacked[0]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 kinds = parts[1].kind.to_numpy()
-for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.items():
+for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.items():
     rows = {}
     for kind in ("all", "plain", "far", "right", "decoy"):
         here = torch.from_numpy(in_half & ((kinds == kind) | (kind == "all")))
@@ -411,17 +424,41 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them; taken alone each of the two differences is clear. The lead comes from plain and from far sentences; there are too few of these to make it clear for each kind alone. On decoys it is not ahead: the misleading words
-# get into its vector (08). ELMo of the course, which has never seen English, stands beside the bag of words.
+# Among the nouns, near words and the window of two are ahead of the bag of words, and MiniLM is about five points ahead of both. Each of these two differences is clear if
+# taken alone. MiniLM's lead comes from *plain* and *far* sentences; each kind alone has too few sentences to be certain. On *decoys*, where misleading words affect its
+# vector (08), MiniLM is not ahead. ELMo, which has never seen English, is level with the bag of words.
 
 # %% [markdown]
-# SmolLM2's mean hardly differs, but this is no tie. Where every cue comes later it guesses: it is
-# unidirectional. On decoys it is ahead. With another part of speech it finds most senses
-# even there: the left tells a verb from a noun. One mean would have shown none of this.
+# SmolLM2's mean is nearly the same as MiniLM's, but the two models are not equivalent. Where every cue comes later, SmolLM2 is at chance level, because it is
+# unidirectional. On decoys it is ahead. Where the senses differ in part of speech, it finds most of them even then: the words on the left distinguish a verb from a noun.
+# The mean alone shows none of this.
+
+# %% [markdown]
+# **Like with like.** The window of two is *trained* on the labelled sentences; 1-NN is not. For a fair comparison, MiniLM and near words get a trained classifier, too: a
+# linear probe for each word (recorded: `python -m experiments senses`; the intervals resample words).
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+of_senses = read_table("results/senses.csv")
+JUDGED = {("window of two", "logistic regression"): "window of two, trained (logistic regression)",
+          ("near words", "1-NN"): "near words, 1-NN", ("near words", "probe"): "near words, trained probe",
+          ("context", "1-NN"): "MiniLM, 1-NN", ("context", "probe"): "MiniLM, trained probe"}
+by_judge = {called: of_senses[(of_senses.half == "all nouns") & of_senses.chosen & (of_senses.vectors == family)
+                              & (of_senses.judge == judge)].set_index("part")
+            for (family, judge), called in JUDGED.items()}
+display(Markdown("**all nouns**"), pd.DataFrame({
+    f"{part} ({by_judge['MiniLM, 1-NN'].sentences[part]})": {
+        called: "{:.2f} ({:.2f} to {:.2f})".format(*rows.loc[part, ["value", "low", "high"]])
+        for called, rows in by_judge.items()}
+    for part in ("all", "plain", "far", "right", "decoy")
+}))
+
+# %% [markdown]
+# With a probe, MiniLM reaches 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more about a noun's sense than
+# the two words on either side. Near words with a probe lie in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
-    """Means of resampled test sets, when whole words are resampled with their sentences."""
+    """Means of resampled test sets in which whole words are drawn, each with all its sentences."""
     words, of_word = np.unique(by_word, return_inverse=True)
     sums, counts = np.bincount(of_word, gap), np.bincount(of_word)
     drawn = np.random.default_rng(0).integers(0, len(words), (times, len(words)))
@@ -429,15 +466,15 @@ def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) -> dict[str, float]:
-    """Widths of 95 % intervals: of either model, and of their difference, resampled in three ways."""
+    """Widths of the 95 % intervals of each model and of their difference, resampled in three ways."""
     draws = draw_items(len(one), times=2000)
     ends = [bootstrap_interval(row, draws, 0.95) for row in (one, two, two - one)]
     first, second, in_pairs = ((high - low).item() for low, high in ends)
-    apart = {"difference, each model on sentences of its own": (first**2 + second**2) ** 0.5,
+    apart = {"difference, separate sentences for each model": (first**2 + second**2) ** 0.5,
              "difference, the same sentences for both": in_pairs}
     if by_word is not None:
         apart["difference, whole words"] = np.ptp(np.quantile(means_by_word((two - one).numpy(), by_word), [0.025, 0.975]))
-    return {"the first alone": first, "the second alone": second, **apart}
+    return {"the first model": first, "the second model": second, **apart}
 
 near, words_of = "GloVe, near words", parts[1].word_id.to_numpy()
 widths = {
@@ -445,23 +482,29 @@ widths = {
         widths_of(both_halves[near][here], both_halves[encoder][here], words_of[here])
     for half, here in {"all words": nouns | True, "all nouns": nouns}.items()
 }
-widths["GPT, exact up to the word"] = widths_of(right["GPT"], right["exact, words up to the word"])
-display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("points, 95 % intervals"))
+widths["GPT, exact up to the target"] = widths_of(right["GPT"], right["exact, up to the target"])
+display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("width of the 95 % interval, points"))
 
 # %% [markdown]
-# What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is about a fifth narrower.
+# What do we gain by pairing? Little for near words and MiniLM, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
+# sentences, and there the interval becomes about a fifth narrower.
 #
-# The bootstrap takes items for independent. Twenty sentences about *saw* are not: whoever tells the verb from the noun gets nearly all of them right. Resampling whole
-# *words* (a **cluster bootstrap**) asks how the difference would be with other words; over all words its interval is wider. Among the nouns it is not: sentences about one word have little in common here. You cannot know before you look. Say which of the two you did.
+# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
+# Resampling whole *words* (a **cluster bootstrap**) asks how the difference would vary with other words. Over all words, its interval is wider. Among the nouns it is not:
+# there, sentences behave as if independent. You cannot know this in advance, so report which of the two you used.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven readers make 21 pairs, and an interval of 95 % misses in one of twenty cases by design. So how often is something "clear" where nothing is? We make worlds without differences: for each sentence the seven answers are dealt to the readers anew.
-# A difference has its **p-value** here: twice the share of draws on the other side of 0. **Holm** (1979) asks more of the 21 together: the smallest p may be 0.05 / 21, the next 0.05 / 20, and so on up to the first that fails. (**McNemar**'s test (1947), common for pairs of classifiers, also asks only those sentences on which just one of the two is right.)
+# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is something "clear" although there is no
+# difference? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+#
+# Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 together: the
+# smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one fails. (**McNemar's** test (1947), common for pairs of classifiers, also uses only the
+# sentences on which exactly one of the two is correct.)
 
 # %% tags=["demo"]
-duels = torch.triu_indices(len(real), len(real), 1)                         # a column for each pair
+duels = torch.triu_indices(len(real), len(real), 1)                         # one column per pair
 
 def p_values(
     answers: Float[Tensor, "models n"], draws: Int[Tensor, "times n"]
@@ -472,7 +515,7 @@ def p_values(
     return (2 * other_side).clamp(max=1)
 
 def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
-    """Which differences stay."""
+    """Which differences are clear after the correction for their number."""
     order = p.argsort()
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
@@ -488,20 +531,22 @@ falsely = {"each at 95 %": np.mean([(p < 0.05).any().item() for p in worlds]),
            "Holm": np.mean([holm(p).any().item() for p in worlds])}
 p = p_values(stacked, draw_items(stacked.shape[1], times=4000))
 stays = holm(p)
-print("worlds without any difference in which at least one is found:",
+print("simulated worlds without differences in which at least one is found:",
       ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()))
-print(f"in ours: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
+print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
-# With 21 looks, something is found in four of ten worlds that hold nothing. Holm's rule keeps that near one in twenty. In ours two differences do not survive it: MiniLM against near words, and against the window of two. Who had asked for one of these *before* looking may say that it is clear; who picks it from 21 may not.
+# With 21 comparisons, at least one difference is found in four of ten worlds that contain none. Holm's method keeps this rate near one in twenty. In our data two
+# differences do not survive it: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* looking, you could call it
+# clear; if you pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
 
 # %% [markdown]
-# How many sentences does it take? Take n of ours, at random, and ask your function whether the difference is clear.
+# How many sentences does it take? We draw n of ours at random and let your function decide whether the difference is clear.
 
 # %% tags=["demo"]
 def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
-    """Of random test sets of n items: the difference, the second minus the first, and whether it is clear."""
+    """For random test sets of n items: the second model's mean minus the first's, and whether this is clear."""
     generator, found = torch.Generator().manual_seed(n), []
     for subset in range(subsets):
         chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
@@ -519,36 +564,38 @@ power = {
     for (one, two), of_pair in zip(pairs, sets)
 }
 called = [100 * abs(gap) for gap, clear in sets[1][sizes.index(100)] if clear]
-print(f"{pairs[1][1]} against {pairs[1][0]}: of 60 test sets of 100 sentences {len(called)} call it clear,",
-      f"and find {np.mean(called):.0f} points on average; all {stacked.shape[1]} sentences give",
-      f"{100 * differences[place[encoder], place[near]]:.0f}.")
+print(f"{pairs[1][1]} against {pairs[1][0]}: the difference is clear in {len(called)} of 60 test sets of 100 sentences,",
+      f"which find {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
+      f"{100 * differences[place[encoder], place[near]]:.0f} points.")
 pictures.power(sizes, power)
 
 # %% [markdown]
-# > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to notice the differences that are reported. Dror et al. (2018) find that many papers
-# > do not test at all. The figure shows our own share of it. The difference of the second curve, taken alone, is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set *does* call different is, on average, too large: only a test set that overstates the difference finds it, as the printed line says.
+# > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
+# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference of the second curve,
+# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The third is so small that hardly any test set detects it. The differences that a small
+# > test set *does* call clear are too large on average: only a set that overstates the difference detects it, as the printed line shows.
 
 # %% [markdown]
 # ## 5 · Further: find the bug
 #
-# Large test sets are dealt to several machines. PyTorch's `DistributedSampler` deals item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every machine must get the same number, or the others would wait for it for
-# ever; so the last round is filled up with items from the beginning. In 2019 people noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had it until
-# 2021, issue 4559). The answers had been collected like this:
+# A large test set is often distributed over several machines. PyTorch's `DistributedSampler` assigns item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every
+# machine must get the same number of items, or the others would wait for it for ever. The last round is therefore filled up with items from the beginning. In 2019, users
+# noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
+# 4559). The answers had been collected like this:
 
 # %%
 def answers_of_2019(gathered):                             # machines, rounds
     return gathered.flatten()
 
 # %% [markdown]
-# Two things are wrong. One spoils the mean, the other everything that we do with single answers. Write it as it should be.
+# Two things are wrong. One distorts the mean, the other everything that we compute from single answers. Write the corrected function.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-mended_answers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[Tensor, "items"]:
     """The answers in the order of the test set, each item once.  (difficulty ●●○, 6 minutes)
 
-    gathered[m, r] is machine m's answer to the item that it was dealt in round r. Items are dealt
-    in turn, 0, 1, 2, … to the machines 0, 1, 2, …; the last round is filled up with the first items
-    again.
+    gathered[m, r] is machine m's answer to the item that it received in round r. Items 0, 1, 2, … are
+    assigned in turn to the machines 0, 1, 2, …; the last round is filled up with the first items again.
     """
     ### BEGIN SOLUTION
     return gathered.T.flatten()[:items]
@@ -562,8 +609,8 @@ def deal(row: Float[Tensor, "n"], machines: int) -> Float[Tensor, "machines roun
     rounds = -(-len(row) // machines)
     return torch.cat([row, row[: rounds * machines - len(row)]]).reshape(rounds, machines).T
 
-few = real[encoder][:67]                                   # a small test set shows it best
-print(f"{'machines':>8} {'of 2019':>9} {'mended':>9}   answers in place")
+few = real[encoder][:67]                                   # a small test set shows the effect best
+print(f"{'machines':>8} {'2019 code':>9} {'fixed':>9}   fraction in the right position (2019 code)")
 for machines in (1, 2, 4, 8, 16):
     dealt = deal(few, machines)
     old, new = answers_of_2019(dealt), mended_answers(dealt, len(few))
@@ -571,22 +618,23 @@ for machines in (1, 2, 4, 8, 16):
     print(f"{machines:>8} {old.mean():>9.4f} {new.mean():>9.4f}   {in_place:.2f}")
 
 # %% [markdown]
-# The mean is off by little, which is why it went unnoticed; the answers are in the wrong places, which ruins every paired comparison. An evaluation is code as well. Test it: the result must not depend on how the work was divided.
+# The mean is only slightly wrong, which is why the bug went unnoticed. But the answers are in the wrong positions, which invalidates every paired comparison. An evaluation
+# is code, too, so test it: the result must not depend on how the work was divided.
 
 # %% [markdown]
 # ## 6 · The architecture table, checked
 #
-# From 04 to 07 you filled a table: what a word sees, how far a signal travels, what it costs (after Vaswani et al. 2017, table 1). Those were statements about diagrams. Here we derive them in one function and then look whether
-# the trained models obey.
+# From 04 to 07 you filled in a table: which words a model can use, how far a signal travels, what it costs (after Vaswani et al. 2017, table 1). Those statements were
+# derived from diagrams. Here we derive them with one function and then check whether the trained models obey them.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
-    """Fewest cells on the way from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
+    """The fewest cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
 
-    0 where there is no way. A cell is one layer at one word. "recurrent": in each layer a word's
-    cell gets the cell below it and its left neighbour. "elmo": one such stack in each direction,
-    outputs side by side. "encoder": a cell gets all cells of the layer below. "decoder": those of
-    its own word and of the words before it.
+    0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
+    receives the cell below it and its left neighbour. "elmo": one such stack in each direction, with
+    concatenated outputs. "encoder": a cell receives all cells of the layer below. "decoder": it receives
+    those at its own position and at earlier positions.
     """
     ### BEGIN SOLUTION
     apart = torch.arange(T)[:, None] - torch.arange(T)
@@ -604,7 +652,7 @@ check("comparison.path_lengths", lambda case: path_lengths(
 ))
 
 # %% [markdown]
-# The **influence** of 05 measures the same on a trained model: how much output i changes with input j. Where the path length is 0, the influence must be *exactly* 0.
+# The **influence** of 05 measures the same property of a trained model: how much output i changes with input j. Where there is no path, the influence must be *exactly* 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -627,23 +675,25 @@ measured = {name: influence(run, x) for name, (_, x, run) in runs.items()}
 pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 
 # %% [markdown]
-# The upper row is your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white fields agree one by one. In the recurrent models the colour also fades with the length of the path; with attention, what
-# is far away in the sentence is no farther in the network. Now the whole table. What could be measured here is measured; `✓` means that the measurement agrees with what the diagram says.
+# The upper row shows your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells agree one by one. In the
+# recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbours.
+#
+# Next comes the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from time import perf_counter
+from time import process_time
 
 @torch.no_grad()
 def growth(module, T: int = 512) -> float:
-    """How many times longer four times as many words take."""
-    def fastest(x) -> float:
+    """How many times as much CPU time four times as many words take."""
+    def typical(x) -> float:
         times = []
-        for _ in range(3):
-            start = perf_counter()
+        for _ in range(7):
+            start = process_time()
             module(x)
-            times.append(perf_counter() - start)
-        return min(times)
-    return fastest(torch.randn(1, 4 * T, 64)) / fastest(torch.randn(1, T, 64))
+            times.append(process_time() - start)
+        return sorted(times)[len(times) // 2]
+    return typical(torch.randn(1, 4 * T, 64)) / typical(torch.randn(1, T, 64))
 
 translator = torch.nn.Transformer(16, 2, 1, 1, 32, dropout=0.0, batch_first=True).eval()
 hidden_future = translator.generate_square_subsequent_mask(5)
@@ -660,21 +710,21 @@ def far(name: str) -> str:
     extra = int(claimed[name][-1, 0]) - runs[name][0].config.layers
     return "L + T − 1" if extra == T - 1 else "L"
 
-PROPERTIES = ("a word sees", "attention", "trained to say", "writes text",
-              "cells from first to last word", "steps in sequence", "time, four times the words",
-              "used for")
+PROPERTIES = ("words in the context", "attention", "training objective", "generates text",
+              "cells from first to last word", "sequential steps", "CPU time, four times the words",
+              "typical use")
 steps = {"recurrent": "T", "attention": "1 per layer"}
 table_rows = {
-    "recurrent LM": ("its left", agrees["recurrent"], "none", "next word", "yes",
-                     far("recurrent"), "recurrent", "scores of sentences"),
-    "ELMo": ("all words", agrees["elmo"], "none", "next word, word before", "each stack alone",
-             far("elmo"), "recurrent", "vectors for a task's network"),
-    "encoder (BERT)": ("all words", agrees["encoder"], "both sides", "hidden words", "no",
-                       far("encoder"), "attention", "understanding: fine-tuned"),
-    "decoder (GPT)": ("its left", agrees["decoder"], "its left", "next word", "yes",
-                      far("decoder"), "attention", "writing, prompts"),
-    "encoder–decoder": ("source, target's left", both_agree, "three kinds", "target's next word",
-                        "yes", "source: L + 1, target: L", "attention", "translation, summaries"),
+    "recurrent LM": ("words before", agrees["recurrent"], "none", "next word", "yes",
+                     far("recurrent"), "recurrent", "scoring sentences"),
+    "ELMo": ("all words", agrees["elmo"], "none", "next word, previous word", "each stack alone",
+             far("elmo"), "recurrent", "features for a task model"),
+    "encoder (BERT)": ("all words", agrees["encoder"], "both sides", "masked words", "no",
+                       far("encoder"), "attention", "understanding, fine-tuned"),
+    "decoder (GPT)": ("words before", agrees["decoder"], "causal", "next word", "yes",
+                      far("decoder"), "attention", "generation, prompting"),
+    "encoder–decoder": ("source, target words before", both_agree, "three kinds", "next target word",
+                        "yes", "source: L + 1, target: L", "attention", "translation, summarisation"),
 }
 display(pd.DataFrame({
     name: (f"{sees} {'✓' if checked else '✗'}", attends, says, writes, path, steps[kind],
@@ -683,11 +733,12 @@ display(pd.DataFrame({
 }, index=PROPERTIES))
 
 # %% [markdown]
-# The decoder writes one word after another, of course: "1 per layer" is training. The encoder–decoder's path is read off its drawing (04): the encoder's layers and one cell more. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
-# not take sixteen times as long.
+# The decoder generates one word after another; "1 per layer" refers to training. The encoder–decoder's path is read off its diagram (04): the encoder's layers and one more
+# cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs need not take sixteen times as long.
 #
-# From 04 to 07 two figures were measured and kept, as the scoreboard is. One is the size of the first word's derivative after 64 words, over that after 2. The other is how many times longer
-# 64 times as many words take (one digit: two runs of ours differed by up to a factor of three). *Recorded* means our run: your progress has none of that notebook.
+# Two quantities from 04 to 07 were kept, like the scoreboard: the size of the first word's derivative after 64 words, divided by that after 2 words, and the relative time
+# for 64 times as many words. (Times have one digit, since two of our runs differed by up to a factor of three.) *Recorded* means a value from our run, because you have not
+# run that notebook.
 
 # %% tags=["demo"]
 from coursekit.architectures import carried
@@ -695,17 +746,18 @@ from coursekit.architectures import carried
 display(carried())
 
 # %% [markdown]
-# Untrained, the plain recurrence and the LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. Attention keeps a share of the order of 1/T, trained or not. With time it is the other way round:
-# attention compares all pairs of words, and its time grows much faster than that of a recurrence.
+# Untrained, the plain recurrence and the LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. With attention the ratio is of the
+# order of 1/T, trained or not. For time the order is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
 #
-# The exact readers of part 3 come from one formula. A sentence of our language is made from a **template**, each word drawn independently from its slot. So with K templates z,
+# The exact predictions of section 3 come from one formula. A sentence of our language is generated from a **template**, with each word drawn independently from its slot.
+# With K templates z,
 #
 # $$p(\text{sense} \mid w_1 \dots w_n) \;\propto\; \sum_{z\,:\,\text{sense}(z) = \text{sense}} p(z) \prod_{t \le n} p(w_t \mid z) .$$
 #
-# Logarithms turn the product into a running sum. Done for every n, it shows the posterior *while the sentence is read*.
+# Logarithms turn the product into a running sum. Computed for every n, it shows the posterior *while the sentence is read*.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def explain(
@@ -713,11 +765,11 @@ def explain(
 ) -> Float[Tensor, "T+1 S"]:
     """Row n: the posterior over S senses after the first n words.  (difficulty ●●●, 10 minutes)
 
-    log_prior[k] is the log-probability of template k (not normalised), log_words[k, t] that of word
-    t in it; −∞ where the template cannot have that word. senses[k] is the sense that the word in
-    question has in template k, −1 for templates without one: these do not count. A sense may have
-    no template. Where none is left at all, the row is zeros. Probabilities of long sentences are
-    too small for float32; their logarithms are not.
+    log_prior[k] is the log-probability of template k (not normalised); log_words[k, t] is that of word t
+    in template k, −∞ if the template cannot contain this word. senses[k] is the sense of the target in
+    template k, or −1 for templates without a sense, which do not count. A sense may have no template.
+    If no template is left, the row contains zeros. The probabilities of long sentences are too small
+    for float32; their logarithms are not.
     """
     ### BEGIN SOLUTION
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)   # K T+1
@@ -729,15 +781,15 @@ def explain(
 check("comparison.explain", lambda case: explain(**case))
 
 # %% [markdown]
-# The language's tables hold what it needs. We put the ambiguous word itself in front, into the prior, and then read the others in order.
+# The tables of the language contain these probabilities. We include the target itself in the prior and then read the other words in order.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def encoded(text: str) -> Int[np.ndarray, "T"]:
-    """ValueError, in a sentence, for words that the language does not have."""
+    """Token ids. Raises ValueError, with an explanation, for words outside the language."""
     return language.encode(text.lower().replace(".", " ").split(), pad=False)
 
 def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
-    """Labels of the steps, the posterior at each, and how many words stand before the word."""
+    """Labels of the steps, the posterior at each, and the number of words before the target."""
     sentence = encoded(text)
     forms = set(ambiguous_words(known).tolist()) | set(ambiguous_words(asked).tolist())
     places = [i for i, word in enumerate(sentence) if int(word) in forms]
@@ -761,10 +813,11 @@ difference = max(
     float(np.abs(rows[-1].numpy() - language.sense_posterior(
         language.encode(text, pad=False)[None], np.array([before + 1]), "both")[0]).max())
     for text, (_, rows, before) in readings.items())
-print(f"largest difference from the course's own filter: {difference:.1e}")
+print(f"largest difference from the course's own posterior: {difference:.1e}")
 
 # %% [markdown]
-# **Predict:** the sentence is "anna remembered the last cell that the prisoner shared". After *last*, before anything to the right of *cell* is read, how probable is the prison?
+# **Predict:** the sentence is "anna remembered the last cell that the prisoner shared". After *last*, before anything to the right of *cell* is read, what is the
+# probability of the prison sense?
 
 # %% tags=["demo"]
 predict("comparison.prison", ...)
@@ -776,10 +829,11 @@ reveal("comparison.prison", rows[before, prison].item())
 pictures.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
 
 # %% [markdown]
-# One third each when *cell* is reached. *that the* changes nothing: cells of all three kinds can go on so. *prisoner* or *biologist* decides. A decoder's vector of *cell* is made in the line of *last*; BERT's knows the bottom line.
+# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, since all three kinds of cell allow them. The next word, *prisoner* or
+# *biologist*, decides. A decoder computes its vector of *cell* with the information in the row of *last*; BERT has that of the bottom row.
 #
-# What do the *models* say, in probabilities? Replace the one nearest neighbour by all of them, weighted: a softmax over the cosines, divided by a temperature. The labelled sentences are the keys, their
-# senses (one-hot) the values. It is the attention of 02 once more.
+# What probabilities do the *models* assign? Instead of the single nearest neighbour we use all of them, weighted by a softmax over the cosines divided by a temperature.
+# The labelled sentences are the keys, their senses (one-hot) the values. This is the attention of 02 once more.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-neighbour_posterior", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def neighbour_posterior(
@@ -790,11 +844,11 @@ def neighbour_posterior(
     temperature: float,
     S: int,
 ) -> Float[Tensor, "n S"]:
-    """A distribution over S senses for each asked word.  (difficulty ●●○, 6 minutes)
+    """A distribution over S senses for each held-out word.  (difficulty ●●○, 6 minutes)
 
-    Labelled occurrences of the same word weigh as the softmax of their cosines, divided by the
-    temperature (which may be 0.01); others weigh nothing. A sense has the weights of its
-    occurrences, none if it has none. Each row of same_word has a True.
+    Labelled occurrences of the same word are weighted by the softmax of their cosines divided by the
+    temperature (which may be 0.01); other occurrences have weight 0. The probability of a sense is the sum of
+    the weights of its occurrences, 0 if it has none. Each row of same_word contains at least one True.
     """
     ### BEGIN SOLUTION
     cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -813,11 +867,11 @@ S = len(language.senses)
 
 @torch.no_grad()
 def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
-    """The posterior over senses: exact, from the left and from everything, and each model's."""
+    """Distributions over senses: exact, up to the target and for the whole sentence, and each model's."""
     _, rows, before = read(text)
     sentence = torch.from_numpy(encoded(text))[None]
     same = (words[0] == sentence[0, before + 1])[None]
-    found = {"exact, up to the word": rows[before], "exact, whole sentence": rows[-1]}
+    found = {"exact, up to the target": rows[before], "exact, whole sentence": rows[-1]}
     for name, model in small.items():
         vector = hidden_states(model)(sentence)[-1, :, before + 1]
         labelled = vectors[name][0], ids(known.sense)
@@ -827,9 +881,9 @@ def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
 pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
-# GPT gives both sentences the same answer and is sure of no sense, like the exact reader who stops at the word. BERT agrees with the one who has read everything. ELMo hardly moves
-# from the one sentence to the other. Is that ELMo, or is it our temperature and two sentences? We ask 300 questions with the cue on the right. How much probability would have to be moved to turn a model's
-# answer into that of an exact reader?
+# GPT gives both sentences the same answer and is certain of no sense, like the exact posterior up to the word. BERT agrees with the exact posterior of the whole sentence.
+# ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our temperature and the choice of two sentences? We take 300 questions with the cue on
+# the right. How much probability would have to be moved to turn a model's answer into an exact posterior? This quantity is called the *total variation distance*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -838,7 +892,7 @@ late_ones = torch.from_numpy(np.random.default_rng(0).choice(np.flatnonzero(aske
 same = words[1][late_ones][:, None] == words[0]
 exact_answers = {
     reader: torch.from_numpy(language.sense_posterior(asked.ids[late_ones], asked.position[late_ones], context)).float()
-    for reader, context in (("up to the word", "left"), ("whole sentence", "both"))
+    for reader, context in (("up to the target", "left"), ("whole sentence", "both"))
 }
 moved = {}
 for temperature in (0.002, TEMPERATURE, 0.05):
@@ -848,17 +902,19 @@ for temperature in (0.002, TEMPERATURE, 0.05):
         for reader, exact_answer in exact_answers.items():
             moved[name, reader, temperature] = mean_and_half((answer - exact_answer).abs().sum(dim=1) / 2)
 display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interval in moved.items()})
-        .unstack().rename_axis(["", "from the exact reader"], axis=0).rename_axis("temperature", axis=1))
+        .unstack().rename_axis(["", "distance from the exact posterior"], axis=0).rename_axis("temperature", axis=1))
 
 # %% [markdown]
-# BERT is nearer to the whole sentence, GPT to the words before, at each temperature. ELMo moves: at a low one, where the nearest neighbour speaks alone, it is with those who have read everything; at a high one with those
-# who stop at the word. Half of its vector knows only what stands before, so many neighbours are nearly as near (05). What a vector "says" is also what its reader makes of it.
+# At each temperature, BERT is nearer to the posterior of the whole sentence, and GPT to that of the words up to the target. For ELMo it depends: at a low temperature,
+# where the nearest neighbour dominates, it is nearer to the whole sentence; at a high one, to the words up to the target. Half of its vector depends only on the preceding
+# words, so many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
 #
-# Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close. The first two below are the same words in another order.
+# Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for others. The first two sentences below contain the same
+# words in a different order.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def show_sentence(text: str) -> None:
-    """The reading and the opinions, or a sentence about why there are none."""
+    """The exact posterior and the models' answers, or an explanation of why there are none."""
     try:
         labels, rows, _ = read(text)
     except ValueError as why:
@@ -867,7 +923,7 @@ def show_sentence(text: str) -> None:
     if rows[-1].sum() == 0:
         end = next(i for i, one in enumerate(rows) if one.sum() == 0)
         print("All words are known, but the language has no such sentence:",
-              f"at {labels[end]!r} none is left.")
+              f"at {labels[end]!r} no template is left.")
         return
     pictures.reading({text: (labels, rows)}, language.senses)
     pictures.opinions({text: opinions(text)}, language.senses)
@@ -887,9 +943,12 @@ interact(show_sentence, by_button=True, text=box)
 # %% [markdown]
 # ## 8 · Write the tests
 #
-# All along, tests have judged your code. Now the roles are exchanged: **you** write the tests, and they are judged. A test has two halves, inputs and expected outputs; the expected outputs come from a trusted attention, the
-# inputs from you. In another process, where your code does not run, they are fed to attentions with *planted faults* (mask inverted, no scaling, …). A fault is **exposed** if its output differs from the trusted one by
-# more than rounding. A **false alarm** is a *right* attention, written unusually, whose output differs: it is subtracted.
+# So far, tests have judged your code. Now the roles are reversed: **you** write the tests, and they are judged. A test has two halves, inputs and expected outputs. The
+# inputs come from you, the expected outputs from a trusted attention.
+#
+# In another process, where your code does not run, your inputs are passed to implementations of attention with *planted faults* (mask inverted, no scaling, …). A fault is
+# **exposed** if its output differs from the trusted one by more than rounding. A **false alarm** is a *correct* but unusual implementation whose output differs; false
+# alarms are subtracted.
 
 # %% tags=["demo"]
 from coursekit import planted
@@ -902,22 +961,22 @@ naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dty
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
-    """What each row of the batch, as a test of its own, brings to light."""
+    """The faults that each row of the batch exposes as a test of its own."""
     arrays = {name: array.detach().numpy() for name, array in tests.items()}
     return [planted.expose({name: array[b : b + 1] for name, array in arrays.items()},
                            practice.TASK, practice.TASK.practice) for b in range(len(coin))]
 
-pictures.exposure(tried(naive), "random numbers, nothing hidden")
+pictures.exposure(tried(naive), "random numbers, nothing masked")
 
 # %% [markdown]
-# Random numbers with nothing hidden: what most people try first. Whole kinds of faults pass. Here is one row worked out. A mask that is ignored can be noticed only where something is hidden, so in row 0 nobody
-# may see the last key:
+# Most people first try random numbers with nothing masked. Whole kinds of faults then go unnoticed. We work out one row as an example: an ignored mask can be noticed only
+# where a key is masked, so in row 0 no query may attend to the last key:
 
 # %% tags=["demo"]
 one_hidden = {**naive, "keep": naive["keep"].clone()}
 one_hidden["keep"][0, :, -1] = False
 before, now = tried(naive)[0].exposed, tried(one_hidden)[0].exposed
-print("row 0 now exposes, too:", "; ".join(fault.name for fault in now if fault not in before))
+print("row 0 now also exposes:", "; ".join(fault.name for fault in now if fault not in before))
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-attention_tests", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_tests(
@@ -926,25 +985,25 @@ def attention_tests(
     values: Float[Tensor, "B Tk dv"],
     coin: Float[Tensor, "B Tq Tk"],
 ) -> dict[str, Tensor]:
-    """Inputs that tell a wrong attention from a right one.  (difficulty ●●●, 15 minutes)
+    """Inputs that distinguish a wrong attention from a correct one.  (difficulty ●●●, 15 minutes)
 
-    Returns "queries", "keys", "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4), for
-    the attention of 02: keep is True where a query may attend to a key; a query that may attend to
-    none gets zeros. What is given are standard normal numbers; use, change or ignore them, but do
-    not write into them. Numbers are finite and at most a million.
+    Return "queries", "keys", "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4) for the
+    attention of 02: keep is True where a query may attend to a key; a query that may attend to no key gets
+    zeros. The arguments contain standard normal numbers; use, change or ignore them, but do not modify
+    them in place. All numbers you return must be finite and at most a million in absolute value.
 
-    Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15
-    faults for practice and asks for all; the grade asks for all of these again, and for 85 % of
-    the 29 that they make with 14 others. Two outputs differ if they are further apart than a thousandth of the largest expected
-    number.
+    Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15 practice
+    faults and requires all of them. The grade requires these again, and 85 % of the 29 that they form
+    together with 14 others. Two outputs differ if they are further apart than a thousandth of the largest
+    expected number.
     """
     ### BEGIN SOLUTION
     queries, keys, values = queries.clone(), keys.clone(), values.clone()
     keep = coin.signbit()
     (*_, q), (*_, k), (*_, mask) = queries, keys, keep      # the last row of the batch, as views
-    q *= 1000                                               # scores that exp cannot hold,
-    mask[:] = (q @ k.T).signbit()                           # and the best of the keys hidden
-    keep[0] = False                                         # queries that may see nothing
+    q *= 1000                                               # scores too large for exp,
+    mask[:] = (q @ k.T).signbit()                           # with the best keys masked
+    keep[0] = False                                         # queries that may attend to no key
     return {"queries": queries, "keys": keys, "values": values, "keep": keep}
     ### END SOLUTION
 
@@ -960,49 +1019,53 @@ print(f"as one batch: {len(found.exposed)} of {found.faults} faults exposed,",
 pictures.exposure(tried(yours), "your inputs")
 
 # %% [markdown]
-# Each row of the batch has its own purpose, and none exposes everything. (Rows are tried one by one here. A fault that takes the *first row's* mask for all is invisible in a batch of one: it can only be seen by comparing rows.) The
-# faults for practice can be read in `coursekit/planted/attention.py`.
+# Each row of the batch serves its own purpose, and none exposes everything. (Here the rows are tried one by one. A fault that applies the *first row's* mask to all rows is
+# invisible in a batch of one: only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
 
 # %% [markdown]
-# **False alarms.** What could make a right attention fail? A demand that no docstring makes: digits that float32 does not have.
+# **False alarms.** What could make a correct attention fail a test? The test may demand what no docstring promises: digits that float32 does not have.
 
 # %% tags=["demo"]
 shifted = {**yours, "keys": yours["keys"] + 300_000}
 alarm = planted.expose({name: array.detach().numpy() for name, array in shifted.items()},
                        practice.TASK, practice.TASK.practice)
 for one in alarm.false_alarms:
-    print("rejected, though right:", one.name.removeprefix("right: "))
+    print("rejected although correct:", one.name.removeprefix("right: "))
 score = (q @ (k + 300_000).mT / 6**0.5)[0, 0]
 exact = (q.double() @ (k.double() + 300_000).mT / 6**0.5)[0, 0]
-print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,",
-      f"rounded by up to {(score - exact).abs().max():.3f}")
+print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.std():.2f},",
+      f"rounding error up to {(score - exact).abs().max():.3f}")
 
 # %% [markdown]
-# Adding the same vector to all keys adds the same number to all of a query's scores, and a softmax does not see it. On paper the output is unchanged. In float32 the digits that matter are gone. A test that fails right code
-# is worse than none: people learn to ignore it.
+# Adding the same vector to all keys adds the same number to all scores of a query, and a softmax ignores it. Mathematically, the output is unchanged. In float32, the
+# digits that matter are lost. A test that rejects correct code is worse than none, because people learn to ignore it.
 #
-# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been through it: its solutions were changed in small ways, and a check had to notice, or somebody had to say why the changed solution is as right.
+# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been tested in this way: its solution was
+# changed in small ways. The check had to notice each *mutant*, or somebody had to explain why it is equally correct.
 
 # %% [markdown]
-# **Question 2.** Your inputs expose nearly every planted fault. Does an attention that passes them have no fault? Name a kind of fault that no inputs of *this* form can expose, and say how you would test for it.
-# And why does the grade use faults that you have not seen? (3–5 sentences)
+# **Question 2.** Your inputs expose nearly every planted fault. Is an attention that passes them free of faults? Name a kind of fault that no inputs of *this* form can
+# expose, and explain how you would test for it. Why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# No: passing shows that the code is right on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Not visible in the
-# output of one call are, for example, an input that is written into, a wrong gradient (a detached tensor), and a dependence on global state or on a second call. Nor are time and
-# memory that grow too fast, or errors below the tolerance. Each needs another kind of test: compare the inputs before and after, check gradients numerically, call twice, measure at
-# two lengths. Faults that are known can be aimed at one by one. Whether tests are good for faults that nobody thought of can only be estimated with faults they were not made for, as
-# a model is judged on held-out data.
+# No. Passing shows that the code is correct on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Some
+# faults do not show in the output of one call: an input that is modified in place, a wrong gradient (a detached tensor), dependence on global state or on an earlier call,
+# time or memory that grows too fast, an error below the tolerance. Each needs another kind of test: compare the inputs before and after the call, check gradients
+# numerically, call the function twice, measure at two lengths. Known faults can be targeted one by one. How well the tests expose faults that nobody thought of can only be
+# estimated with faults for which they were not written, just as a model is evaluated on held-out data.
 #
-# *Marking: 1 point for a fault that outputs of one call do not show, with a test that fits; 1 point for held-out faults as the analogue of held-out data.*
+# *Marking: 1 point for a fault that the output of one call does not show, with a suitable test; 1 point for held-out faults as the analogue of held-out data.*
 
 # %% [markdown]
-# ## Further: four readers of the same novels
+# ## Further: four models of the same novels
 #
-# One corpus, four models: sections 1 to 3 had that in an artificial language. The readers of English in section 4 differ in everything: texts, size, training. Four models of the course have read the *same* English, 82 novels of 1839 to
-# 1927: [skip-gram](../../data/models/novels_skipgram.md), and three of 5 to 7 million parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Does the order of the artificial language hold there?
+# In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in everything: texts, size, training. Four models of
+# this course have been trained on the *same* English, 82 novels of 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three with 5 to 7 million
+# parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Do they rank as they do in the
+# generated language?
 #
-# We ask the words of section 4, where the novels know the word. (They do not know every sense: no *mouse* there has a button.) The three give the vector of their layer that is best on the training sentences, and that of layer 0.
+# We test the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) The three contextual models provide the vectors of the
+# layer that is best on the training sentences, and those of layer 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from torch.nn.utils.rnn import pad_sequence
@@ -1012,10 +1075,10 @@ from coursekit.small.bert import BOS, CLS, PAD, SEP
 
 of_skip_gram = dict(zip(*load_skipgram()))
 (novels_elmo, novels_spelling), (novels_bert, pieces), (novels_gpt, _) = load_elmo(), load_bert(), load_gpt()
-Place = tuple[str, int, int]                                                # a sentence, where the word begins and ends
+Place = tuple[str, int, int]                                                # a sentence; where the target begins and ends
 
 def other_words(places: list[Place], weight) -> Float[Tensor, "n 1 D"]:
-    """The sum of the other words' vectors, each with the weight of its distance."""
+    """The sum of the other words' vectors, each weighted by its distance from the target."""
     sums = torch.zeros(len(places), 1, 100)
     for of_sentence, (sentence, start, _) in zip(sums, places):
         words, place = split(sentence, start)
@@ -1037,7 +1100,7 @@ def mean_at(hidden: Float[Tensor, "layers n T D"], of_word: list[list[int]]) -> 
     return torch.stack([hidden[:, row, at].mean(dim=1) for row, at in enumerate(of_word)])
 
 def in_pieces(places: list[Place], first: list[int], last: list[int]) -> tuple[Int[Tensor, "n T"], list[list[int]]]:
-    """Ids, and which of them are pieces of the word."""
+    """Token ids, and the positions of the target's subwords."""
     encoded = [pieces.encode(sentence, add_special_tokens=False) for sentence, _, _ in places]
     ids = pad_sequence([torch.tensor([*first, *one.ids, *last]) for one in encoded], batch_first=True)
     return ids, [[len(first) + i for i, (begins, ends) in enumerate(one.offsets) if begins < end and ends > start]
@@ -1070,7 +1133,7 @@ NOVEL_READERS = {
 print("This takes ten to fifteen seconds.")
 
 def read_all(reader, part: pd.DataFrame) -> Float[Tensor, "n layers D"]:
-    """Sentences of like length are read together."""
+    """Vectors of all sentences; those of similar length share a batch."""
     order = part.sentence.str.len().to_numpy().argsort()
     places = [(row.sentence, row.start, row.start + len(row.form)) for row in part.itertuples()]
     batches = np.array_split(order, 1 + len(order) // 64)
@@ -1082,7 +1145,7 @@ def hits(labelled: Float[Tensor, "m D"], of_labelled: pd.DataFrame, unlabelled: 
     return (found == ids(of_unlabelled.sense_id)).double().numpy()
 
 def best_on_train(layers: Float[Tensor, "n layers D"]) -> int:
-    """The layer, not 0, at which the two halves of the training sentences tell most of each other."""
+    """The layer above 0 at which the two halves of the training sentences classify each other best."""
     even, odd = np.arange(len(trained))[::2], np.arange(len(trained))[1::2]
     found = [sum(hits(layers[one, layer], trained.iloc[one], layers[other, layer], trained.iloc[other]).sum() for one, other in ((even, odd), (odd, even)))
              for layer in range(1, layers.shape[1])]
@@ -1099,23 +1162,23 @@ for name, (one, other) in all_layers.items():
     novel_vectors[name] = tuple(layers[:, best_layers.get(name, 0)] for layers in (one, other))
 
 def guesses(word: np.ndarray, sense: np.ndarray) -> np.ndarray:
-    """One in as many senses as the word has."""
+    """Chance level: one divided by the number of senses of the word."""
     of_each = pd.DataFrame({"word": word, "sense": sense})
     return 1 / of_each.groupby("word").sense.transform("nunique").to_numpy()
 
-in_novels = pd.DataFrame({"guess": guesses(tested.word, tested.sense)}, index=tested.index)
+in_novels = pd.DataFrame({"chance": guesses(tested.word, tested.sense)}, index=tested.index)
 for name, (one, other) in novel_vectors.items():
     in_novels[name] = hits(one, trained, other, tested)
 for name in ("window of two", encoder, decoder):
     in_novels[f"({name})"] = both_halves[name].double().numpy()[known_to_novels[1]]
 
 def by_word(gap: np.ndarray, word: np.ndarray) -> tuple[float, float, float, float]:
-    """A mean, its 95 % interval and its p, when whole words are resampled."""
+    """A mean, its 95 % interval and its p-value, resampling whole words."""
     means = means_by_word(gap, word, times=40_000)
     below, above = (means <= 0).mean(), (means >= 0).mean()
     return gap.mean(), *np.quantile(means, [0.025, 0.975]), min(1, 2 * min(below, above))
 
-HALVES = {"all nouns": tested.parts_of_speech == "same", "another part of speech": tested.parts_of_speech == "another"}
+HALVES = {"all nouns": tested.parts_of_speech == "same", "different parts of speech": tested.parts_of_speech == "another"}
 for half, in_half in HALVES.items():
     rows = {}
     for kind in ("all", "plain", "far", "right", "decoy"):
@@ -1127,40 +1190,42 @@ for half, in_half in HALVES.items():
 print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for name, layer in best_layers.items()))
 
 # %% [markdown]
-# Layer 0 sees no other word. Among the nouns it cannot be told from a guess: what the three know of a sense there, they have from the sentence. With another part of speech ELMo's is a little above: it reads the spelling, and an ending may tell a noun from a verb.
-# (The rows in brackets stand beside; two of them have read other texts.)
+# At layer 0 a vector does not depend on any other word. Among the nouns it is not above chance level: what the three models know about a noun's sense comes from the
+# sentence. Where the senses differ in part of speech, ELMo's layer 0 is slightly above chance: it reads the spelling, and an ending may distinguish a noun from a verb.
+# (The rows in brackets are for comparison; two of these models have read other texts.)
 #
-# The exam of the artificial language asks by where the cue stands. The table of sentences notes the cues of its hard sentences. So we can ask the same: does one stand before the word, or do all come later?
+# The test of the generated language distinguishes questions by the position of the cue. Our table lists the cues of its hard sentences, so we can do the same: does a cue
+# come before the target, or do all come later?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 BEFORE, LATER = "cue before", "cue only later"
 
 def told(row) -> str:
-    """Where the cues stand that the table notes. Of plain sentences it notes none."""
+    """The position of the cues that the table lists. It lists none for plain sentences."""
     before = row.sentence[: row.start].lower()
     if pd.isna(row.cue):
         return ""
     return BEFORE if any(re.search(rf"\b{re.escape(cue)}\b", before) for cue in row.cue.lower().split()) else LATER
 
 def in_language(weight) -> list[Float[Tensor, "n D"]]:
-    """The weighted sums of the other words of the artificial language, as GloVe has them."""
+    """The weighted sums of the other words' GloVe vectors in the generated language."""
     table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary])
     apart = [torch.arange(part.ids.shape[1]) - torch.from_numpy(part.position)[:, None] for part in (known, asked)]
     weights = [weight(far).masked_fill(far == 0, 0)[:, None].float() for far in apart]
     return [(near @ table[torch.from_numpy(part.ids)])[:, 0] for near, part in zip(weights, (known, asked))]
 
 artificial = pd.DataFrame({
-    "guess": guesses(words[1].numpy(), asked.sense), "bag of words": right["GloVe, bag of words"],
+    "chance": guesses(words[1].numpy(), asked.sense), "bag of words": right["GloVe, bag of words"],
     "near words": answers(*in_language(lambda apart: 1 / apart.abs())),
     "near words before": answers(*in_language(lambda apart: (apart < 0) / apart.abs())), **{name: right[name] for name in small},
     "word": words[1], "told": pd.Series(asked.cue).map({"left": BEFORE, "right": LATER}).fillna(""),
 })
 in_novels["word"], in_novels["told"] = tested.word, [told(row) for row in tested.itertuples()]
-LANGUAGES = {"artificial language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
+LANGUAGES = {"generated language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
 
 def among(answered: pd.DataFrame, place: str, one: str, other: str | None = None) -> tuple[float, float, float, float]:
-    """The share of right answers, or how far it is above another's, of the sentences whose cue stands there."""
+    """Accuracy on the sentences whose cue is in this position, or the lead over another method there."""
     rows = answered[(answered.told == place) | (place == "all")]
     return by_word((rows[one] - (rows[other] if other else 0)).to_numpy(), rows.word.to_numpy())
 
@@ -1168,17 +1233,18 @@ pictures.four_readers({
     called: {name: {place: among(answered, place, name)[:3] for place in (BEFORE, LATER)} for name in NOVEL_READERS}
     for called, answered in LANGUAGES.items()
 }, {called: {place: int((answered.told == place).sum()) for place in (BEFORE, LATER)} for called, answered in LANGUAGES.items()},
-   {called: answered.guess.mean() for called, answered in LANGUAGES.items()})
+   {called: answered.chance.mean() for called, answered in LANGUAGES.items()})
 
 # %% [markdown]
-# On the left are the exam's questions with one cue, without those of order: everyone finds nearly all, except where the cue comes too late to be seen. Now in pairs, on the same sentences, with whole words resampled: fifteen comparisons in each half, so thirty for Holm's rule.
+# The left panel shows those questions of the generated language that have one cue and do not depend on order. Nearly all senses are found, except where the cue comes too
+# late. Next we compare pairs on the same sentences, resampling whole words: fifteen comparisons in each group, thirty for Holm's method.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 COMPARISONS = (
-    ("all", "bag of words", "guess"), ("all", "near words", "bag of words"),
+    ("all", "bag of words", "chance"), ("all", "near words", "bag of words"),
     *(("all", name, below) for below in ("bag of words", "near words") for name in small),
     *((BEFORE, name, "GPT") for name in ("ELMo", "BERT")), *((LATER, name, "GPT") for name in ("ELMo", "BERT")),
-    (LATER, "BERT", "ELMo"), (LATER, "near words before", "guess"), (LATER, "GPT", "guess"),
+    (LATER, "BERT", "ELMo"), (LATER, "near words before", "chance"), (LATER, "GPT", "chance"),
 )
 gaps_in = {called: [among(answered, *which) for which in COMPARISONS] for called, answered in LANGUAGES.items()}
 ARTIFICIAL, *IN_NOVELS = LANGUAGES
@@ -1188,33 +1254,40 @@ display(pd.DataFrame({
     called: [f"{mean:+.2f} ({low:+.2f} to {high:+.2f})" + (" ✓" if stay else "")
              for (mean, low, high, _), stay in zip(gaps, stays_in.get(called, [False] * len(gaps)))]
     for called, gaps in gaps_in.items()
-}, index=[f"{one} above {other}, {place}" for place, one, other in COMPARISONS]))
-print(f"✓ stays among the {stays_of.numel()} of the novels (Holm)")
+}, index=[f"{one} − {other}, {place}" for place, one, other in COMPARISONS]))
+print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparisons in the novels")
 
 # %% [markdown]
-# **Where the order holds.** In both halves the bag is above a guess, and ELMo and BERT are above the bag. GPT breaks it: in the artificial language it is a little below the bag. In English it is above, where another part of speech tells the sense; among the nouns that lead is clear only if taken alone.
+# **Where the ranking is the same.** In both groups the bag of words is above chance, and ELMo and BERT are above the bag. GPT is the exception. In the generated language
+# it is slightly below the bag. In English it is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
 
 # %% [markdown]
-# **Where it does not.** In the artificial language nearness adds nothing to a bag, and ELMo and BERT are far above both, for a part of that exam asks for word order. The English sentences do not, and there near words are above the bag. Among the nouns none of the three contextual models can be told
-# from near words. With another part of speech all three are above. There grammar can tell the senses; whether they use it, we have not tested. That they know more of a noun's meaning than near words tell, we cannot say.
+# **Where it differs.** In the generated language nearness adds nothing to a bag of words, and ELMo and BERT are far above both, because part of that test depends on word
+# order. The English sentences do not, and near words are above the bag there. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
+# in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 
 # %% [markdown]
-# **The wall.** With the cue only later a decoder should guess. In the artificial language it does, as do the words before, and ELMo and BERT are far ahead. In real English that wall is not to be seen: GPT is above a guess in both halves. So are the words before, and
-# neither ELMo nor BERT can be told from GPT. We wrote these sentences so that the cue comes later, and still what comes before tells something. (The table lists no articles: "the" before *saw* is no cue in it.) A reader of one side shows such hints.
+# **The bound of a decoder.** With the cue only later, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
+# ELMo and BERT are far ahead. In real English this bound is not visible. GPT and the near words before are above chance in both groups, and neither ELMo nor BERT is
+# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words still contain hints. (The table lists no articles: "the" before *saw*
+# does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]
-# How far does this reach? One training of each, with equally many rows (4,700 steps of 32). On unread authors counts of five words fill more gaps than ELMo, and ELMo more than BERT, also than one of another seed (06); per character GPT loses less than counts of five pieces (its card). Among the nouns it matters which layer is asked: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With 28 and 14 words, what cannot be told apart here may still differ.
+# What are the limits of this comparison? Each model was trained once, on equally many sequences (4,700 steps of 32). On books by unseen authors, 5-grams of words fill more
+# gaps than ELMo, and ELMo fills more than BERT with either of two seeds (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its card). Among the
+# nouns the choice of layer matters: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With only 28 and 14 words,
+# methods that are not clearly different here may still differ.
 
 # %% [markdown]
-# Now your own sentence: each reader shows the labelled sentence that it finds nearest.
+# Now try a sentence of your own. For each model, the cell shows the nearest labelled sentence.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def told_by(word: str, sentence: str) -> str:
-    """Which labelled sentence each reader finds nearest to yours."""
+    """The labelled sentence that is nearest to yours, for each model."""
     word, sentence = word.lower().strip(), sentence.lower()
     where, rows = re.search(rf"\b{re.escape(word)}\b", sentence), np.flatnonzero(trained.word == word)
     if where is None or not len(rows):
-        return f"choose a word of: {', '.join(sorted(set(trained.word)))}, and a sentence with it"
+        return f"choose a word of: {', '.join(sorted(set(trained.word)))}, and a sentence that contains it"
     if len(pieces.encode(sentence, add_special_tokens=False).ids) > novels_bert.config.tokens - 2:
         return f"choose a shorter sentence: BERT and GPT have {novels_bert.config.tokens} positions"
     lines = []
@@ -1226,25 +1299,27 @@ def told_by(word: str, sentence: str) -> str:
     return "\n".join(lines)
 
 # %% tags=["demo"]
-YOUR_WORD = "bank"                                                          # change them
+YOUR_WORD = "bank"                                                          # change these
 YOUR_SENTENCE = "They sat on the bank and watched the boats."
 print(told_by(YOUR_WORD, YOUR_SENTENCE))
 
 # %% [markdown]
 # ## Extension: calibration
 #
-# "0.8 for the prison": is it right in eight of ten such cases? Sort all answers by the confidence that came with them into bins, and compare what was *said* with what was *found*. The mean gap is the **expected calibration error** (Naeini et al. 2015; of networks, Guo et al. 2017). It counts as extra credit.
+# If a model assigns 0.8 to the prison sense, is it correct in eight of ten such cases? Sort all answers into bins by their confidence, and compare the mean confidence
+# (*said*) with the accuracy (*found*) in each bin. The mean gap is the **expected calibration error** (Naeini et al. 2015; for neural networks, Guo et al. 2017). This
+# exercise counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-calibration", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def calibration(
     confidence: Float[Tensor, "n"], right: Float[Tensor, "n"], bins: int
 ) -> dict[str, Tensor]:
-    """Said and found in bins of equal width over 0 to 1.  (extension, ●●○, 8 minutes)
+    """Confidence and accuracy in bins of equal width from 0 to 1.  (extension, ●●○, 8 minutes)
 
-    "said": mean confidence of a bin, "found": mean of right (0 or 1), "count": answers in it; each
-    of shape (bins,), 0 in an empty bin. A bin holds its lower end and not its upper one; the last
-    holds 1 too. "error": the mean over all answers of the distance between said and found of their
-    bin.
+    "said": mean confidence in a bin; "found": mean of right (0 or 1); "count": number of answers in it. Each
+    has shape (bins,) and is 0 in an empty bin. A bin includes its lower end but not its upper end; the
+    last bin also includes 1. "error": the mean over all answers of the distance between said and found in
+    their bin.
     """
     ### BEGIN SOLUTION
     which = (confidence * bins).long().clamp(max=bins - 1)
@@ -1272,24 +1347,25 @@ curves = {
     for temperature in (0.02, 0.1, 0.5)
 }
 from_left = torch.from_numpy(language.sense_posterior(asked.ids, asked.position, "left"))
-curves["exact, up to the word"] = in_bins(from_left[late].float())
+curves["exact, up to the target"] = in_bins(from_left[late].float())
 pictures.calibration(curves)
 
 # %% [markdown]
-# The exact posterior is calibrated by definition; its gap is the noise of the sentences. The neighbours' is a matter of the temperature: with a low one, the nearest few decide, and GPT's vectors sound sure of a sense that they
-# cannot know. The temperature does not change a ranking by much. It changes what the number *means*.
+# The exact posterior is calibrated by definition; its measured gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low
+# one, a few nearest neighbours decide, and GPT's vectors appear certain of a sense that they cannot know. The temperature does not change the ranking of the senses by
+# much, but it changes what the number *means*.
 
 # %% [markdown]
 # ## Summary
 #
-# - Keep the answers, item by item; all else comes from them.
-# - Say what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
-# - The more you compare, the more is clear by chance: correct for it.
-# - Who has seen the cue knows the sense; who has not stands at the exact bound.
-# - In real English near words are above a bag; among nouns no model clearly above them.
-# - The architecture says which word can reach which output; trained models obey it exactly.
+# - Keep the answers item by item; the rest follows from them.
+# - State what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
+# - The more you compare, the more differences appear by chance: correct for it.
+# - Compare like with like: with a trained probe, MiniLM clearly beats the two words on either side.
+# - A model that has read the cue knows the sense; one that has not stays at the exact bound.
+# - The architecture determines which word can influence which output; trained models obey it exactly.
 # - Ask which words a vector depends on, and what the model was trained to predict.
-# - Judge tests by the faults they expose and the right code they leave in peace.
+# - Judge tests by the faults they expose and the correct code they accept.
 
 # %% [markdown]
 # ## References

@@ -25,7 +25,7 @@ def exam_cases(draw: Draw) -> Iterator[Case]:
 
 
 def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
-    """Words by chance, and behind them one word for each situation that tells right from wrong."""
+    """Random words, followed by one word for each situation that distinguishes right from wrong answers."""
     word_ids = draw.rng.choice(90, words + len(SITUATIONS), replace=False)
     centres = draw.normal(words * 3, D) + 2 * np.sqrt(D) * unit(draw.normal(words, D)).repeat(3, axis=0)
     static = draw.rng.permutation(np.arange(D) < 4) * draw.rng.choice((-0.5, 0.5), D)  # of length 1
@@ -38,13 +38,13 @@ def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
         vectors[word == 0] = static  # like a static vector, the same wherever it stands
         sides.append([vectors, word, sense])
     (labelled, labelled_words, senses), (vectors, asked_words, _) = sides
-    # Some asked words have their nearest vector at another word; others look away from all of their own.
+    # Some held-out vectors are nearest to another word; others have a negative cosine with all of their own word.
     few = np.flatnonzero(asked_words != 0)[:8]
     vectors[few[:4]] = labelled[labelled_words == 0][[0] * 4]
     own = np.array([unit(labelled[labelled_words == word]).mean(axis=0) for word in asked_words[few[4:]]])
     vectors[few[4:]] = draw.normal(len(own), D, scale=0.1) - own
     for number, occurrences in enumerate(SITUATIONS, start=words):
-        # Axes in any order and direction: what is equal stays equal to the last bit, on every processor.
+        # Axes in any order and direction: equal cosines stay equal to the last bit, on every processor.
         axes = draw.rng.permutation(np.eye(D)) * draw.rng.choice((-1, 1), (D, 1))
         labelled = np.concatenate([labelled, [np.array(place) @ axes[: len(place)] for _, place in occurrences]])
         owners = [1 if sense == OTHER else number for sense, _ in occurrences]
@@ -67,20 +67,20 @@ def at(cosine: float) -> tuple[float, float]:
 
 OTHER = 3
 SITUATIONS = (
-    # The sense of each labelled occurrence, and where its vector points; the asked one points along the first axis.
+    # The sense of each labelled occurrence and the direction of its vector; the held-out one points along the first axis.
     ((1, (3, 1)), (2, (6, 2)), (0, (1.5, 0.5)), (2, (3, 1)), (0, (12, 4)), (1, (6, 2))),  # a tie of all
     ((0, (3, 1)), (2, (6, 2)), (2, (3, 1)), (1, (1, 1))),  # not the smallest, and not the first
-    # Within TIE, but not equal; the third sense is nearly as near. TIE is no share of the highest cosine.
+    # Within TIE, but not equal; the third sense is nearly as near. TIE is absolute, not relative to the highest cosine.
     ((1, at(0.4)), *[(2, at(0.4 - 5.5e-6))] * 2, *[(0, at(0.4 - 1e-4))] * 3),
     ((0, (56, 8)), (1, (1, 0.75)), (2, (1, 3))),  # near in angle and far in distance
     ((0, (0.25, 0.0625)), (1, (2, 3)), (2, (0.5, 1.5))),  # near in angle, with a small dot product
-    ((0, (3, 1)), (0, (-4, 0, 3)), (0, (-4, 0, 0, 3)), *[(1, (1, 2))] * 4),  # the mean of the nearest's sense is far
-    ((2, (3, 1)), (1, (1, 1)), (OTHER, (3, 1)), (OTHER, (6, 2))),  # two of another word are as near, and would win
+    ((0, (3, 1)), (0, (-4, 0, 3)), (0, (-4, 0, 0, 3)), *[(1, (1, 2))] * 4),  # the mean vector of the nearest sense is far away
+    ((2, (3, 1)), (1, (1, 1)), (OTHER, (3, 1)), (OTHER, (6, 2))),  # two occurrences of another word are as near, and would win
 )
 
 
 def decided(case: Case) -> bool:
-    """Whether no cosine lies where rounding decides what is within TIE, and those that look away do so."""
+    """Whether rounding decides nowhere what is within TIE, and enough held-out vectors point away from their own word."""
     cosines = unit(case["asked"].astype(float)) @ unit(case["known"].astype(float)).T
     own = np.where(case["asked_words"][:, None] == case["known_words"], cosines, -9)
     behind = own.max(axis=1, keepdims=True) - own
@@ -237,7 +237,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
 """,
     },
     survivors={
-        "keepdim=True), atol=TIE)`": "ties are twice as wide with it, and no two cosines that differ lie as close",
+        "keepdim=True), atol=TIE)`": "this at most doubles the tolerance, and no two different cosines are that close",
     },
     hints=(
         "Which labelled sentences may vote for a held-out word at all? What if a word has the same vector in every sentence?",
@@ -259,18 +259,18 @@ def answers_of(draw: Draw, models: int, items: int) -> np.ndarray:
     ability = np.linspace(0.25, 0.75, models)[draw.rng.permutation(models)]
     noise = draw.normal(models, items, scale=0.18)
     right = (hard + noise < ability[:, None]).astype(np.float32)
-    right[:, 0], right[:, 1] = 1, 0  # never all alike
+    right[:, 0], right[:, 1] = 1, 0  # never all equal
     return right
 
 
 def interval_cases(draw: Draw) -> Iterator[Case]:
-    """No two means are equal, and both ends lie well between two of them: who does not interpolate is off."""
+    """No two means are equal, and both ends lie well between two of them, so an answer without interpolation is wrong."""
     for items, times, level, lowest in ((31, 24, 0.95, 0), (47, 37, 0.8, 0), (23, 16, 0.9, 0), (37, 29, 0.7, -1)):
         right = answers_of(draw, 1, items)[0]
         yes, no = np.flatnonzero(right), np.flatnonzero(right == 0)
         counts = 1 + draw.rng.choice(items - 1, times, replace=False)
         rows = [np.concatenate([draw.rng.choice(yes, n), draw.rng.choice(no, items - n)]) for n in counts]
-        # In the last case as the difference of two models may be, from −1 up.
+        # In the last case values start at −1, as the difference of two models may.
         yield {"right": right + np.float32(lowest), "draws": draw.rng.permuted(rows, axis=1), "level": level}
 
 
@@ -387,7 +387,7 @@ def bootstrap_interval(right, draws, level):
 
 
 def pair_cases(draw: Draw) -> Iterator[Case]:
-    """Beside models by chance two that are clear at this level and not at a higher one, and two that are not clear."""
+    """Random models, with one pair whose difference is clear at this level but not at a higher one, and one that is not clear."""
     for models, items, times, level in ((5, 61, 150, 0.95), (6, 53, 120, 0.9), (7, 90, 198, 0.8)):
         right, draws = answers_of(draw, models, items), draw.integers(0, items, times, items)
         place = (1 - level) / 2 * (times - 1)  # of the lower end among the sorted differences
@@ -395,7 +395,7 @@ def pair_cases(draw: Draw) -> Iterator[Case]:
         worst, bad, *_, good, best = right.sum(axis=1).argsort()
         pairs = ((worst, best, higher * (times - 1) + 1, place), (bad, good, place + 1, 0.24 * times))
         for one, other, low, high in pairs:
-            # They differ in a few items, always the same way; in so many draws these do not occur.
+            # They differ in a few items, always in the same direction; so many draws do not contain these items.
             untouched = -1
             while not low < untouched < high:
                 few = draw.rng.choice(np.flatnonzero(right[other]), int(draw.integers(1, 6)), replace=False)
@@ -776,7 +776,7 @@ def posterior_cases(draw: Draw) -> Iterator[Case]:
         "temperature": 0.01,
         "S": 6,
     }
-    # Its own word lies on the other side of the first row: its scores are near −100, those of other words near 100.
+    # Its own word is opposite to the first row, with scores near −100; other words have scores near 100.
     middle = unit(draw.normal(5))
     senses = np.concatenate([draw.rng.permutation(np.arange(5) % 3), draw.integers(0, 4, 9)])
     same = draw.uniform(4, 14) < 0.6
@@ -961,13 +961,13 @@ def sentence_cases(draw: Draw) -> Iterator[Case]:
         impossible[: 2 * S] = impossible[-1] = False
         log_words[impossible] = -np.inf
         yield {"log_prior": draw.normal(K) - 3, "log_words": log_words, "senses": senses, "S": S}
-    # A long sentence, whose probabilities are too small for float32; and one that the language does not have.
+    # A long sentence, whose probabilities are too small for float32, and one that the language cannot generate.
     senses = np.array([0, 1, -1, 1, 2, 0, 2, -1])
     yield {"log_prior": draw.normal(8) - 120, "log_words": draw.normal(8, 6) - 30, "senses": senses, "S": 3}
     log_words = draw.normal(8, 3) - 2
     log_words[senses >= 0, 1] = -np.inf
     yield {"log_prior": draw.normal(8) - 2, "log_words": log_words, "senses": senses, "S": 3}
-    # Senses of other words have no template here; a template without a sense is far more probable than all that count.
+    # Senses of other words have no template here; a template without a sense is far more probable than all those that count.
     senses = np.array([3, 1, -1, 1, 3, 3, -1])
     log_prior = draw.normal(7) - 200 * np.float32(senses >= 0)
     yield {"log_prior": log_prior, "log_words": draw.normal(7, 4), "senses": senses, "S": 6}
@@ -1116,10 +1116,11 @@ LARGEST_SCORE, RARE = 3.0, 2.5
 
 
 def input_cases(draw: Draw) -> Iterator[Case]:
-    """Normal numbers whose extremes are the same in every draw, so that luck exposes nothing.
+    """Normal numbers whose extremes are the same in every draw, so that no fault is exposed by chance.
 
-    The largest score, divided by the root of d, is LARGEST_SCORE: a factor makes it too large for exp, or does not. Each
-    query has a coin of RARE and one of −RARE: no threshold between them hides all of its keys, or none.
+    The largest score, divided by the root of d, is LARGEST_SCORE: whether a factor makes it too large
+    for exp does not depend on the draw. Each query has a coin of RARE and one of −RARE, so a threshold between them masks
+    some of its keys, but not all.
     """
     for B in draw.rng.choice(np.arange(4, 8), 3, replace=False):
         Tq, Tk, d, dv = draw.rng.choice(np.delete(np.arange(4, 11), B - 4), 4, replace=False)
@@ -1225,13 +1226,13 @@ def attention_tests(queries, keys, values, coin):
 """,
     },
     survivors={
-        "→ `mask[:] = q @ k.T`": "other keys are hidden, and the inputs expose as much",
+        "→ `mask[:] = q @ k.T`": "other keys are masked, and the inputs expose the same faults",
         "→ `queries, keys, values = (queries.clone(), keys, values.clone())`": "the keys are not written to",
-        "→ `queries, keys, values = (queries.clone(), keys.clone(), values)`": "nor are the values",
-        "q *= 1001": "a thousand or so is as large",
-        "q *= 999": "a thousand or so is as large",
-        "keep[1] = False": "another row of the batch sees nothing",
-        "keep[-1] = False": "the row of large scores sees nothing, and exp overflows there all the same",
+        "→ `queries, keys, values = (queries.clone(), keys.clone(), values)`": "the values are not written to",
+        "q *= 1001": "the exact factor does not matter",
+        "q *= 999": "the exact factor does not matter",
+        "keep[1] = False": "another row of the batch has all keys masked",
+        "keep[-1] = False": "all keys are masked in the row of large scores, and exp overflows there all the same",
     },
     hints=(
         "Take one fault: the mask is ignored. For which inputs does it change the output? For which does it not? Now take the "
@@ -1249,18 +1250,18 @@ def attention_tests(queries, keys, values, coin):
 
 
 def calibration_cases(draw: Draw) -> Iterator[Case]:
-    """In each case 0, a bin without an answer (once the last one), one with a single answer; 1 and ends of bins exactly."""
+    """Each case has an empty bin (once the last one), a bin with a single answer, and confidences of exactly 0, 1 and bin ends."""
     for items, bins, ends in ((60, 4, (0.25, 0.5)), (83, 7, ()), (45, 10, (0.5,)), (38, 8, (0.375, 0.625, 0.875))):
         empty, single = {4: (1, 0), 7: (6, 1)}.get(bins, (2, 1))
         most = [b for b in range(bins) if b not in (empty, single)]
         which = np.concatenate([most, [single], draw.rng.choice(most, items - len(most) - 1)])
-        # Within its bin, and nowhere near an end, so that rounding decides nothing.
+        # Well inside its bin, so that rounding decides nothing.
         confidence = ((which + draw.uniform(items, low=0.1, high=0.9)) / bins).astype(np.float32)
         ends = [end for end in ends if int(end * bins) in most]
         exact = [0] if empty == bins - 1 else [1]
         exact += [1 if single == 0 else 0, *ends, *ends]
         confidence[len(most) + 1 :][: len(exact)] = exact
-        # Too modest in the lower half, too sure in the upper one.
+        # Underconfident in the lower half, overconfident in the upper one.
         right = (draw.uniform(items) < np.where(confidence < 0.5, 0.8, 0.4)).astype(np.float32)
         yield {"confidence": confidence, "right": right, "bins": bins}
 

@@ -1,4 +1,4 @@
-"""Attention with more planted faults, which no student has read: 14 wrong implementations, 4 right but unusual ones."""
+"""Attention with more planted faults, which students cannot read: 14 wrong implementations, 4 right but unusual ones."""
 
 import numpy as np
 
@@ -125,18 +125,18 @@ def powers_of_two(queries, keys, values, keep):
 UNSEEN = (
     Planted("scaled by the number of keys", SCALE, scaled_by_the_number_of_keys),
     Planted("cosines instead of dot products", SCALE, cosines),
-    Planted("negative scores cut off", SCALE, negative_scores_cut),
+    Planted("negative scores set to 0", SCALE, negative_scores_cut),
     Planted("powers of 2 instead of e", SCALE, base_two),
     Planted("scores clipped at 50", EXTREME, scores_clipped),
     Planted("weights add up to 1 over the batch", SHAPE, sums_to_one_over_the_batch),
     Planted("hidden scores set to −10", HIDDEN, minus_ten_for_hidden),
     Planted("later keys hidden as well", HIDDEN, later_keys_hidden_too),
-    Planted("the last key never seen", HIDDEN, last_key_forgotten),
-    Planted("what one query may see, all see", WHOSE, seen_by_one_seen_by_all),
-    Planted("what is hidden from one query is hidden from all", WHOSE, hidden_from_one_hidden_from_all),
+    Planted("last key always hidden", HIDDEN, last_key_forgotten),
+    Planted("every query sees what any query may see", WHOSE, seen_by_one_seen_by_all),
+    Planted("keys hidden from one query hidden from all", WHOSE, hidden_from_one_hidden_from_all),
     Planted("masks shifted by one row of the batch", WHOSE, masks_shifted_by_a_row),
     Planted("the largest of all scores subtracted, hidden ones too", EXTREME, largest_score_of_hidden_keys_too),
-    Planted("a small number in the denominator, scores cut at 80", EXTREME, small_number_in_the_denominator),
+    Planted("a small number in the denominator, scores clipped at 80", EXTREME, small_number_in_the_denominator),
     Planted("right: key by key", "", key_by_key, right=True),
     Planted("right: half of the scale on each side, float32", "", half_of_the_scale_each, right=True),
     Planted("right: keys in another order", "", keys_in_another_order, right=True),

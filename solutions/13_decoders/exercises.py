@@ -15,11 +15,11 @@ from coursekit.legends import OF_WEIGHTS
 
 SIGNS = "bcdefghijklmnopqrstuvwxyz"
 WIDE = "éßøñ猫細🧬"
-"""Signs of two, three and four bytes."""
+"""Characters of two, three and four bytes."""
 
 
 def words_from(draw: Draw, alphabet: str, many: int, longest: int = 8) -> list[str]:
-    """Different words of random signs."""
+    """Different words of random characters."""
     found: dict[str, None] = {}
     while len(found) < many:
         length = int(draw.rng.integers(1, longest + 1))
@@ -33,11 +33,11 @@ def some_signs(draw: Draw, many: int, wide: int = 0) -> str:
 
 
 def training_cases(draw: Draw) -> Iterator[Case]:
-    """Letters; signs of several bytes; few words, so that the pairs end; and planted words that decide.
+    """Letters; characters of several bytes; few words, so that the pairs run out; and a planted text for special cases.
 
-    In the planted text a pair that lies over itself is the most frequent one only if overlapping places count; it then has to
-    be merged from the left. Two pairs are equally frequent, and the smaller one stands behind. A rare word repeats a pair that
-    a frequent one has once, so that words have to count as often as they stand in the text.
+    In the planted text, a pair that overlaps itself is the most frequent one only if overlapping occurrences count; it then has
+    to be merged from the left. Two pairs are equally frequent, and the smaller one comes second. A rare word repeats a pair that
+    a frequent word contains once, so words have to count as often as they occur in the text.
     """
     for letters, wide, words, highest, merges in ((4, 0, 14, 30, 12), (3, 3, 12, 9, 14)):
         found = words_from(draw, some_signs(draw, letters, wide), words)
@@ -216,7 +216,7 @@ def bpe_train(words, merges):
 
 
 def learned(words: list[str], merges: int) -> list[tuple[int, int]]:
-    """Merges for the cases: any list would do in which later ones build on earlier ones."""
+    """Merges for the cases: any list in which later merges build on earlier ones would do."""
     rows, pairs = [list(word.encode()) for word in words], []
     while len(pairs) < merges:
         counts = Counter(pair for row in rows for pair in pairwise(row))
@@ -241,9 +241,9 @@ def merged(row: list[int], pair: tuple[int, int], new: int) -> list[int]:
 def encoding_cases(draw: Draw) -> Iterator[Case]:
     """New words of the letters that merges were learned from, and planted merges.
 
-    Planted: the earliest pair stands on the right of another; a longer token would fit from the left; a sign of three bytes
-    with merges for two of them; three equal letters; a word of one byte; one without any pair; a merge whose halves are merged
-    later than a rival takes them.
+    Planted: the earliest pair is to the right of another; a longer token would fit from the left; a character of three bytes
+    with merges for two of them; three equal letters; a word of one byte; a word without any pair; a merge whose halves are
+    formed only after a competing merge has used them.
     """
     for letters, wide, many, merges in ((4, 0, 30, 18), (4, 2, 40, 26), (3, 1, 24, 30)):
         signs = some_signs(draw, letters, wide)
@@ -422,7 +422,7 @@ def bpe_encode(word, merges):
 
 
 def norm_cases(draw: Draw) -> Iterator[Case]:
-    """Vectors whose mean is far from 0; an eps that counts; tables of two, three and four axes."""
+    """Vectors whose mean is far from 0; an eps that matters; tensors of two, three and four axes."""
     for shape, eps in (((4, 7), 1e-5), ((2, 5, 6), 0.3), ((3, 2, 4, 9), 1e-6)):
         x = draw.normal(*shape) + draw.normal(*shape[:-1], 1, scale=2.0)
         x[0] *= 0.1
@@ -675,9 +675,9 @@ def attention_shapes(heads: int, kv_heads: int, d: int, where: str = "") -> dict
 
 
 def attention_cases(draw: Draw) -> Iterator[Case]:
-    """Two, three and one query heads for each head of keys; texts read at once and in pieces, and others after them.
+    """One, two and several query heads for each head of keys; texts processed at once and in pieces, and others after them.
 
-    While one of them is read in pieces, another module reads, too: what is remembered belongs to the module.
+    While one of them is processed in pieces, a second module is in use, too: each module has its own cache.
     """
     for B, heads, kv_heads, d, T, other, pieces, base in (
         (2, 4, 2, 6, 7, 5, 1, None), (3, 6, 2, 4, 5, 8, 2, 50.0), (1, 3, 3, 8, 9, 4, 4, None), (2, 5, 1, 2, 6, 3, 3, 200.0),
@@ -695,7 +695,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
 
 
 READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()", "once more after reset()")
-"""The parts of what `run_cached` gives."""
+"""The parts of the result of `run_cached`."""
 SHARED = "shared.repeat_interleave(self.share, dim=1)"
 BOTH = "q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)"
 JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)"
@@ -967,8 +967,8 @@ class GroupedAttention(torch.nn.Module):
 """,
     },
     survivors={
-        "self.past[1].shape[2]": "as many values as keys are remembered",
-        "self.past[-1].shape[2]": "the same",
+        "self.past[1].shape[2]": "the cache holds as many values as keys",
+        "self.past[-1].shape[2]": "the cache holds as many values as keys",
     },
     hints=(
         "With six query heads and two key heads, which key head does query head 4 use? And what is the position of a new token "
@@ -1411,7 +1411,7 @@ def own_names(theirs):
 """,
     },
     survivors={
-        'if path[0] == "layers":': "outside the layers a name has one piece before weight, so nothing else begins like it",
+        'if path[0] == "layers":': "outside the layers, a name has a single component before `weight`, so no other name begins with it",
     },
     hints=(
         "Take model.layers.7.mlp.up_proj.weight. What happens to each component of this name?",
@@ -1505,12 +1505,12 @@ def mended_rows(weight, heads):
 
 
 def route_cases(draw: Draw) -> Iterator[Case]:
-    """One expert per token, several, all of them; an expert that nobody chooses, the last one or another."""
+    """One expert per token, several, all of them; an expert that no token chooses, the last one or another."""
     for T, E, k in ((9, 5, 2), (14, 4, 1), (6, 7, 3), (5, 3, 3)):
         scores = draw.normal(T, E, scale=1.2)
         scores += scores.argsort(axis=1).argsort(axis=1) / 16  # so that no two are close to each other
         if k < E:
-            scores[:, 1 if k == 1 else -1] = scores.min() - 0.5  # nobody's choice, and still probable
+            scores[:, 1 if k == 1 else -1] = scores.min() - 0.5  # chosen by no token, but still probable
         yield {"scores": scores.astype(np.float32), "k": k}
 
 
@@ -1605,7 +1605,7 @@ def route(scores, k):
 """,
     },
     survivors={
-        "→ `best = scores.topk(k)`": "the axis is the default",
+        "→ `best = scores.topk(k)`": "the last axis is the default",
     },
     hints=(
         "For the scores 2, 1, 0 and k = 2, what are the two weights, and what is their sum? What are f and P if every token "
@@ -1621,16 +1621,16 @@ def route(scores, k):
 
 
 def divides_well(scale: float) -> bool:
-    """Whether the largest number, 7 · scale, divided by a seventh of itself is 7 and not 6.9999995: for its neighbours, too."""
+    """Whether the largest number, 7 · scale, divided by a seventh of itself is 7 and not 6.9999995, for its neighbours, too."""
     largest = np.float32(7 * scale)
     three = np.array([np.nextafter(largest, np.float32(0)), largest, np.nextafter(largest, np.float32(np.inf))])
     return bool((three / (three / np.float32(7)) == 7).all())
 
 
 def block_cases(draw: Draw) -> Iterator[Case]:
-    """Blocks of large and small numbers, of zeros, with a largest one that is negative; none near the middle of two steps.
+    """Blocks of large and small numbers; of zeros; with a negative largest number. None is near the middle of two steps.
 
-    One number of a block is its largest, and no luck decides what becomes of it where somebody cuts off instead of rounding.
+    Each block has one largest number, for which truncating and rounding give the same integer, whatever the rounding error.
     """
     for blocks, size in ((4, 8), (3, 5), (6, 3)):
         whole = draw.rng.integers(-6, 7, (blocks, size)) + draw.rng.uniform(0.05, 0.4, (blocks, size)) * draw.rng.choice((-1, 1), (blocks, size))
@@ -1652,7 +1652,7 @@ def quantise(x, size):
     whole = torch.nan_to_num((blocks / scale[:, None]).{}())
     return whole.flatten(), scale
 """
-"""As students write it. What it makes of 6.9999995, which other inputs would give, is left out (`divides_well`)."""
+"""As students write it. Inputs for which it would have to truncate 6.9999995 are left out (`divides_well`)."""
 
 quantise = Exercise(
     cases=block_cases,
@@ -1716,7 +1716,7 @@ def quantise(x, size):
     return whole.view(-1).int(), scale.float()
 """,
     },
-    survivors={"clamp(min=2e-30)": "any number that is small beside every scale will do"},
+    survivors={"clamp(min=2e-30)": "any number that is small compared with every scale works"},
     hints=(
         "A block is 3.5, −7, 0.9. What is its scale, and which integers does it give?",
         "x: (N). Blocks: (N / size, size). Scales: (N / size). Integers: (N).",

@@ -9,20 +9,20 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers to be imitated, and on pairs of answers of which
-# one was liked better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
+# A **base model** continues text: after a question it may generate another question. An assistant answers. Two kinds of training lead from one to the other: on answers to imitate, and on pairs of answers
+# of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - train a model on answers alone, and pack conversations without mixing them;
-# - tune with a low-rank change, and merge it into the weights;
-# - write DPO, and say what the best policy is that it looks for;
-# - read an assistant's score with doubt.
+# - train a model on answers only, and pack conversations without mixing them;
+# - fine-tune with a low-rank update and merge it into the weights;
+# - implement DPO, and state the policy that it approximates;
+# - interpret an assistant's score critically.
 
 # %%
 import torch
@@ -44,11 +44,50 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# The course's GPT (07) has only seen plain sentences. Our question to it: the first four words of a sentence, then [SEP]. The answer: the sentence's topic, in one word, then [EOS]. Nobody can always know the topic from
-# four words, but the language is ours: p(topic | beginning) is known exactly, and so is the share of right answers that the best possible assistant reaches.
+# We put the same question to two models of 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
 
 # %% tags=["demo"]
-predict("assistant.best_possible", ...)         # which share of topics (of 23) can be told from four words?
+YOUR_QUESTION = "Why is the sky blue?"               # change it
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.models import load as load_pretrained
+from coursekit.novels.shipped import load_gpt as load_novels_gpt
+
+print("This takes about ten seconds.")
+novels, subwords = load_novels_gpt()
+smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
+
+@torch.no_grad()
+def continued(text: str, tokens: int = 30) -> str:
+    """The text continued by the base model, sampled at temperature 0.8."""
+    ids, draws = subwords.encode(text, add_special_tokens=False).ids, torch.Generator().manual_seed(0)
+    given = [subwords.token_to_id("[BOS]"), *ids]
+    for _ in range(tokens):
+        logits = novels(torch.tensor([given])).logits[0, -1]
+        logits[: subwords.token_to_id("[SEP]") + 1] = -torch.inf
+        given.append(torch.multinomial((logits / 0.8).softmax(dim=-1), 1, generator=draws).item())
+    return subwords.decode(given[len(ids) + 1 :])
+
+@torch.no_grad()
+def answered(question: str, tokens: int = 40) -> str:
+    """The assistant's answer to a question in its chat template, by greedy decoding."""
+    turns = [{"role": "user", "content": question}]
+    prompt = smol.tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+    ids = smol.model.generate(**prompt, max_new_tokens=tokens, do_sample=False, pad_token_id=smol.tokenizer.eos_token_id)
+    return smol.tokenizer.decode(ids[0, prompt.input_ids.shape[1] :], skip_special_tokens=True)
+
+both = {question: (continued(question), answered(question)) for question in ("What is the capital of France?", YOUR_QUESTION)}
+for question, (by_base, by_assistant) in both.items():
+    print(f"\n{question}\n  base model: {by_base} …\n  assistant: {by_assistant}")
+
+# %% [markdown]
+# The base model continues the question as a novel would; the assistant answers it. On the generated language we can measure exactly what the training between the two gains and costs.
+#
+# Our small GPT (07) has been trained on its plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
+# topic. In our language, however, p(topic | beginning) is known exactly, and so is the accuracy of the best possible assistant.
+
+# %% tags=["demo"]
+predict("assistant.best_possible", ...)         # the best possible accuracy (0 to 1), with 23 topics and four words
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import numpy as np
@@ -66,22 +105,25 @@ with torch.no_grad():
     written = base(tests.asked[:4]).logits[:, -1].argmax(dim=-1)
 for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
     print(" ".join(language.vocabulary[i] for i in row[:6]), "→", language.vocabulary[word], f"(answer: {language.vocabulary[row[6]]})")
-print(f"right: {base_right:.1%}; always the most frequent topic: {frequent:.1%}; best possible: {tests.best.mean():.1%}")
+print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {frequent:.1%}; best possible {tests.best.mean():.1%}")
 
 # %% [markdown]
-# The base model has never seen [SEP]: what it writes behind it is no answer at all. **Supervised fine-tuning** (SFT) goes on with the training of 07, on conversations. One thing changes: the loss counts the assistant's tokens
-# alone. What users write is read, and not imitated.
+# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training of 07, now on conversations. Usually one thing changes: only the assistant's tokens count in the loss. The
+# model reads what users write but is not trained to imitate it.
 
 # %% [markdown]
-# ## 2 · Labels for the answer only
+# ## 2 · Labels for the answers only
+#
+# A conversation consists of turns, each with a **role**. The **system prompt**, a turn before the first question, gives instructions for the whole conversation. A **tool call** is text in an agreed format: a program runs the tool and
+# inserts the result (Schick et al. 2023). For **structured output**, tokens that would violate a format such as JSON are masked before sampling (Willard and Louf 2023).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
-    """The ids of a conversation in one row, and its labels.  (difficulty ●○○, 4 minutes)
+    """The ids of a conversation as one sequence, and their labels.  (difficulty ●○○, 4 minutes)
 
-    A turn is a role ("system", "user" or "assistant") and its ids, the turn's end token among them. Labels are the ids
-    themselves in every turn of the assistant, and −100 elsewhere. They are not shifted: the loss does that. Make new
-    lists; those in `turns` stay as they are.
+    A turn consists of a role ("system", "user" or "assistant") and its ids, including the end-of-turn token. The labels
+    equal the ids in every turn of the assistant and are −100 elsewhere. Do not shift them: the loss does that. Build new
+    lists and leave those in `turns` unchanged.
     """
     ### BEGIN SOLUTION
     ids, labels = [], []
@@ -95,18 +137,19 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
 check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(case)))
 
 # %% [markdown]
-# Conversations are short and rows are long. **Packing** puts several into one row instead of padding. Then three things must not cross a boundary: a label, the attention, and, with a learned table as in 07, the count of positions. (Rotary positions, 13, could count on: with the attention cut, only distances inside a conversation matter.)
+# Conversations are much shorter than the sequences a model can process. **Packing** concatenates several of them into one sequence instead of padding each. Neither labels nor attention may cross the boundary between two conversations, and learned positions (07) have to restart there.
+# (Rotary positions (13) may continue: once attention stays inside a conversation, only the distances within it matter.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
-    """Conversations one behind the other in rows of `length` tokens.  (difficulty ●●●, 9 minutes)
+    """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
-    A conversation is what sft_labels gives, at most `length` long. They stay in order: one that no longer fits into the
-    row begins the next. Four tables come back, by name:
-    ids         0 where the row is empty;
-    labels      −100 where it is empty, and at the first token of each conversation, before which nothing stands;
-    positions   0, 1, 2, … in each conversation anew; 0 where the row is empty;
-    segments    1 for the first conversation of a row, 2 for the second, …; 0 where the row is empty.
+    A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
+    conversation that does not fit into the current row starts the next. Return four tables by name:
+    ids         0 in empty positions;
+    labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
+    positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
+    segments    1 for the first conversation of a row, 2 for the second, …; 0 in empty positions.
     """
     ### BEGIN SOLUTION
     names = ("ids", "labels", "positions", "segments")
@@ -129,13 +172,13 @@ check("assistant.pack", lambda case: pack(conversations_of(case), case["length"]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_packed(model, rows: dict[str, Tensor], apart: bool) -> Float[Tensor, "rows T V"]:
-    """The GPT on packed rows; `apart`: a token sees its own conversation, and counts its places from there."""
+    """The GPT's logits for packed rows; if `apart`, attention stays in a conversation, and positions restart there."""
     T = rows["ids"].shape[1]
     keep = torch.ones(T, T, dtype=torch.bool).tril()[None]
     if apart:
         keep = keep & (rows["segments"][:, :, None] == rows["segments"][:, None])
-    places = rows["positions"] if apart else torch.arange(T)
-    x = model.token(rows["ids"]) + model.position.weight[places]
+    positions = rows["positions"] if apart else torch.arange(T)
+    x = model.token(rows["ids"]) + model.position.weight[positions]
     for layer in model.layers:
         x = layer(x, keep)
     return model.norm(x) @ model.token.weight.T
@@ -146,10 +189,10 @@ with torch.no_grad():
     alone = torch.cat([base(torch.tensor([ids])).logits[0] for ids, _ in two])
     packing_error = {
         name: (run_packed(base, rows, apart)[0, : len(alone)] - alone).abs().max().item()
-        for name, apart in (("packed, with boundaries", True), ("packed, all in one", False))
+        for name, apart in (("packed, with boundaries", True), ("packed, without boundaries", False))
     }
 for name, error in packing_error.items():
-    print(f"{name}: logits differ from those of each conversation alone by up to {error:.0e}")
+    print(f"{name}: logits differ from those of the separate conversations by up to {error:.0e}")
 segments = rows["segments"][0].numpy()
 pictures.packed(
     [language.vocabulary[i] for i in rows["ids"][0].tolist()], (rows["labels"][0] != -100).tolist(),
@@ -157,25 +200,24 @@ pictures.packed(
 )
 
 # %% [markdown]
-# With segments and positions of its own, each conversation gets the logits that it gets alone, up to rounding. Without them nothing raises an error, and the second conversation is answered in the light of the first.
-# trl, a library, packed that way for long (issue 1230).
+# With its own segment and positions, each conversation gets the same logits as on its own, up to rounding. Without them no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations in this way for a long time (issue 1230).
 
 # %% [markdown]
-# ## 3 · A change of low rank
+# ## 3 · A low-rank update
 #
-# Full fine-tuning moves every weight, and each task needs its own copy of the model. Hu et al. (2022) freeze the model and learn a *change* of each matrix, of low rank: **LoRA**. With W of size out × in, the change is B A, where A is
-# rank × in and B is out × rank. It is scaled by α / rank, so that its size depends less on the rank (Kalajdzievski 2023 argues for the root of the rank).
+# Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and learns a low-rank *update* of each matrix. For W of shape (out, in) the update is B A, with A of shape (rank, in) and B of shape (out, rank). It
+# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes the square root of the rank instead.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.low_rank(inputs=64, outputs=64, rank=4)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-lora_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LoRALinear(torch.nn.Module):
-    """A linear layer that stays as it is, and a change of low rank beside it.  (difficulty ●●○, 8 minutes)
+    """A frozen linear layer with a trainable low-rank update.  (difficulty ●●○, 8 minutes)
 
-    parts     base: the layer that is given, frozen (its parameters ask for no gradient); A: (rank, in) and
-              B: (out, rank), parameters of this module; scale: the number alpha / rank. A begins with small
-              random numbers, B with zeros.
+    parts     base: the given layer, frozen (its parameters require no gradient); A: (rank, in) and
+              B: (out, rank), parameters of this module; scale: the number alpha / rank. Initialise A with small
+              random numbers and B with zeros.
     forward   base(x) + scale · B A x, for x of shape (…, in).
     """
 
@@ -196,15 +238,15 @@ class LoRALinear(torch.nn.Module):
 check("assistant.lora_linear", lambda case: try_lora(LoRALinear, case))
 
 # %% [markdown]
-# When the training is over, the change can be added to the matrix. Then the tuned model is as fast as before.
+# After training, the update can be added to the weight matrix. The merged model is as fast as the original.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @torch.no_grad()
 def merge(layer: LoRALinear) -> torch.nn.Linear:
-    """A plain linear layer that gives what `layer` gives.  (difficulty ●●○, 4 minutes)
+    """A plain linear layer with the same output as `layer`.  (difficulty ●●○, 4 minutes)
 
-    Its weight is W + scale · B A; its bias is base's, or none where base has none. `layer` and its base stay as
-    they are: to be merged again, they must not hold the change already.
+    Its weight is W + scale · B A. It has the bias of the base, or none if the base has none. Leave `layer` and its
+    base unchanged; otherwise a second merge would add the update again.
     """
     ### BEGIN SOLUTION
     base = layer.base
@@ -219,7 +261,7 @@ def merge(layer: LoRALinear) -> torch.nn.Linear:
 check("assistant.merge", lambda case: try_merge(LoRALinear, merge, case))
 
 # %% [markdown]
-# Live: LoRA of rank 8 on every linear layer of the GPT, 2,048 questions, 200 steps.
+# We now train LoRA of rank 8 in every linear layer of the GPT: 200 steps on 2,048 questions.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -229,13 +271,13 @@ import numpy as np
 from coursekit import instructions, small
 
 def answer_loss(model, questions) -> Float[Tensor, ""]:
-    """The loss on answers alone, by your sft_labels: [BOS] beginning [SEP] is the user's, the answer and [EOS] the assistant's."""
+    """The loss on answers only, with your sft_labels: the user writes up to [SEP], the assistant the answer and [EOS]."""
     pairs = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in questions.ids.tolist()]
     ids, labels = (torch.tensor(part) for part in zip(*pairs))
     return cross_entropy(model(ids).logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
 
 def prepared(method: str):
-    """The trained GPT, ready for a way of tuning: "full", "last layer" or "LoRA 4" (rank 4, on every linear layer)."""
+    """The pre-trained GPT, prepared for a method: "full", "last layer" or, say, "LoRA 4" (rank 4, in every linear layer)."""
     torch.manual_seed(0)
     model = small.load("gpt").train()
     if method == "last layer":
@@ -250,7 +292,7 @@ def prepared(method: str):
     return model
 
 def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32) -> list[float]:
-    """Adam with a short warm-up and a linear decay, over shuffled batches of the questions; the loss at each step."""
+    """Train with AdamW, a short warm-up and linear decay on shuffled batches; returns the loss of each step."""
     learning = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -271,7 +313,7 @@ def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32)
     return losses
 
 def tune(method: str, lr: float, seed: int, labels: int = 2048, steps: int = 200) -> dict[str, float]:
-    """Points and nats: right answers among 2,000 new questions, and what plain sentences cost above the bound."""
+    """Accuracy on 2,000 new questions after tuning, and nats per word above the bound on plain sentences."""
     model = prepared(method)
     torch.manual_seed(seed)
     for module in model.modules():
@@ -301,16 +343,16 @@ with torch.no_grad():
     merged_model = instructions.with_layers(deepcopy(live), LoRALinear, merge)
     merged_error = (merged_model(tests.asked[:200]).logits - tuned_logits).abs().max().item()
 base_paid = instructions.above_bound(base)
-print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; {learning:,} of {sum(w.numel() for w in base.parameters()):,} numbers learn")
-print(f"right {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
-print(f"plain sentences, nats per word above the bound: {base_paid:.2f} → {live_paid:.2f}")
-print(f"merged: logits differ by up to {merged_error:.0e}")
+print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; trainable parameters: {learning:,}, the GPT has {sum(w.numel() for w in base.parameters()):,}")
+print(f"accuracy {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
+print(f"nats per word above the bound on plain sentences: {base_paid:.2f} → {live_paid:.2f}")
+print(f"after merging, logits differ by up to {merged_error:.0e}")
 
 # %% [markdown]
-# The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is catastrophic forgetting (09), and here it is counted in nats.
+# The model now answers, and merging leaves its logits unchanged. The third line is the price: the loss on plain sentences now lies much further above the bound, the entropy of the language. This is catastrophic forgetting (09), measured here in nats.
 
 # %% [markdown]
-# **The same in two lines**, with PEFT, the library (Mangrulkar et al. 2022):
+# **The same in two lines** with the library PEFT (Mangrulkar et al. 2022):
 
 # %% tags=["demo"]
 from peft import LoraConfig, get_peft_model
@@ -319,11 +361,11 @@ theirs = get_peft_model(small.load("gpt"), LoraConfig(r=8, lora_alpha=16, target
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ours = prepared("LoRA 8")
-with torch.no_grad():                                        # the same beginning for both
-    for place, weight in theirs.named_parameters():
-        if "lora_" in place:
-            layer = ours.get_submodule(place.removeprefix("base_model.model.").partition(".lora_")[0])
-            weight.copy_(layer.A if "lora_A" in place else layer.B)
+with torch.no_grad():                                        # the same initial weights for both
+    for path, weight in theirs.named_parameters():
+        if "lora_" in path:
+            layer = ours.get_submodule(path.removeprefix("base_model.model.").partition(".lora_")[0])
+            weight.copy_(layer.A if "lora_A" in path else layer.B)
 peft_losses, peft_counts = {}, {}
 for name, model in {"yours": ours, "PEFT": theirs}.items():
     learning_here = [weight for weight in model.parameters() if weight.requires_grad]
@@ -335,13 +377,15 @@ for name, model in {"yours": ours, "PEFT": theirs}.items():
         loss.backward()
         optimiser.step()
         peft_losses[name].append(loss.item())
-    print(f"{name}: {peft_counts[name]:,} numbers learn; five losses {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
+    print(f"{name}: {peft_counts[name]:,} trainable parameters; losses of five steps {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
 
 # %% [markdown]
-# ## 4 · Points against nats
+# ## 4 · Accuracy against forgetting
 #
-# LoRA "learns less and forgets less", say Biderman et al. (2024) of large models. Is it so here? Full tuning, the last layer alone and LoRA of five ranks each tried three learning rates with one seed (left). Then three seeds at one rate for each: the lowest that came within a
-# point of the best on validation questions (right); for full tuning, three seeds one rate lower, too. **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
+# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we then ran three seeds at the lowest rate within
+# one point of the best validation accuracy (right), and full tuning also at the next lower rate.
+#
+# **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
 # %% tags=["demo"]
 predict("assistant.lora_forgets_less", ...)
@@ -355,30 +399,30 @@ from coursekit.intervals import mean_and_half
 tuning = read_table("results/assistant_tuning.csv")
 tuning["forgotten"] = tuning["above_bound"] - base_paid
 swept = tuning[tuning["seed"] == 0]
-RATE = {                                             # the lowest that comes within a point of the best on validation questions
+RATE = {                                             # the lowest within one point of the best validation accuracy
     method: runs.loc[runs["validation"] >= runs["validation"].max() - 0.01, "lr"].min() for method, runs in swept.groupby("method", sort=False)
 }
 over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), runs in tuning.groupby(["method", "lr"], sort=False) if len(runs) > 1}
 at_rate = {method: over_seeds[f"{method}, {lr:g}"] for method, lr in RATE.items()}
-lower = over_seeds["full, 0.001"]                    # full tuning, one rate lower than the chosen one
+lower = over_seeds["full, 0.001"]                    # full tuning at the rate below the chosen one
 reveal("assistant.lora_forgets_less", float(at_rate["LoRA 16"]["forgotten"].mean() < at_rate["full"]["forgotten"].mean()))
-print(f"{'':>22}{'numbers that learn':>20}{'rate':>8}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 %)")
-for name, runs in {**at_rate, "full, one rate lower": lower}.items():
+print(f"{'':>22}{'trainable parameters':>22}{'learning rate':>15}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 % intervals)")
+for name, runs in {**at_rate, "full, lower rate": lower}.items():
     (points, points_half), (nats, nats_half) = mean_and_half(100 * (runs["right"] - base_right)), mean_and_half(runs["forgotten"])
-    print(f"{name:>22}{runs['parameters'].iloc[0]:>20,}{runs['lr'].iloc[0]:>8g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
+    print(f"{name:>22}{runs['parameters'].iloc[0]:>22,}{runs['lr'].iloc[0]:>15g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At these rates LoRA of rank 16 answers as much as full tuning, within the intervals, and forgets less, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA in each of the three seeds. So "which forgets less" has no answer
-# without the rate and the points beside it.
+# At the chosen rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA with each of the three seeds. Which method forgets less therefore depends on
+# the learning rates that are compared.
 #
-# Rank 1 answers less than rank 16 at every rate that was tried. Its best rate is the highest one, so a higher rate or more steps might help it. With 2,048 questions and 200 steps, all stay below the best possible.
+# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest, so a higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
 
 # %% [markdown]
-# ## 5 · Which answer is better
+# ## 5 · Which answer is better?
 #
-# For most questions nobody can write down *the* answer, but people can say which of two they like better. Suppose each answer has a **reward** r, and the first is preferred with the probability σ(r₁ − r₂) (Bradley and Terry 1952). What should the model, now called a **policy** π, become? Much reward, without going far from what it was, the
-# **reference**:
+# For most questions nobody can write down *the* correct answer, but people can say which of two answers they prefer. Suppose that each answer has a **reward** r, and that the first is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a high reward
+# without moving far from the model it was before, the **reference**:
 #
 # $$\max_\pi \; \mathbb{E}_\pi[r] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\text{ref}) \qquad\Rightarrow\qquad \pi^*(y) \propto \pi_\text{ref}(y)\, e^{r(y)/\beta}$$
 
@@ -386,9 +430,10 @@ pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 def best_policy(
     log_ref: Float[Tensor, "... N"], reward: Float[Tensor, "... N"], beta: float
 ) -> Float[Tensor, "... N"]:
-    """log π* of each of N answers.  (difficulty ●○○, 3 minutes)
+    """log π* for each of N answers.  (difficulty ●○○, 3 minutes)
 
-    log_ref are the reference's log-probabilities of all N answers; π* ∝ π_ref · exp(reward / beta), and sums to 1.
+    log_ref holds the reference's log-probabilities of all N answers. π* is proportional to π_ref · exp(reward / beta)
+    and sums to 1.
     """
     ### BEGIN SOLUTION
     return (log_ref + reward / beta).log_softmax(dim=-1)
@@ -398,7 +443,7 @@ def best_policy(
 check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
 
 # %% [markdown]
-# Our annotators like long words: half a point for each letter. The assistant writes two words behind a beginning; there are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
+# Suppose that annotators like long words: each letter earns half a point. The assistant continues a prompt with two words. There are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reference, reference_tables = instructions.reference()
@@ -414,19 +459,21 @@ print(f"[BOS] {instructions.PROMPTS[0]} …")
 pictures.best_by_beta(best_rows)
 
 # %% [markdown]
-# At β = 3 the best policy is nearly the reference. At β = 1 it leans towards longer words. At 0.1 it writes the longest words of the language, whatever stands before: nearly all the reward, and no English. Nothing went wrong in training, since there was none. The reward was not what
-# we wanted, and β decides how far it is believed: **over-optimisation** (Gao et al. 2023).
+# At β = 3 the best policy is nearly the reference. At β = 1 it favours longer words. At β = 0.1 it generates the longest words of the language after any prompt: the reward is almost as high as possible, and the English is gone. This is not a failure of training, since there was no training. The reward does not measure what
+# we want, and β determines how far the policy follows it: **over-optimisation** (Gao et al. 2023).
 
 # %% [markdown]
-# Ouyang et al. (2022) first learned the rewards from comparisons, then let the model write, and moved it towards reward. **Direct preference optimisation** (DPO; Rafailov et al. 2023) needs neither. Solve π* for r: r(y) = β log(π*(y) / π_ref(y)) + a constant that is the same for both answers. In σ(r₁ − r₂) the constant cancels. With the model that learns in the place of π*, the loss needs log-probabilities of answers alone.
+# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then generates answers and is updated towards higher reward, while it is kept near the reference. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
+#
+# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solve π* for the reward: r(y) = β log(π*(y) / π_ref(y)) plus a constant, which is the same for both answers and cancels in σ(r₁ − r₂). Replace π* by the model being trained; the loss then depends only on log-probabilities of answers.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
     """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
 
-    Logits at t are about the token at t + 1. Labels are as sft_labels gives them, −100 where nothing counts; the
-    first token is never counted. A row without labels gets 0. Logits can lie hundreds apart: a token's probability may be
-    too small for float32, which its logarithm is not.
+    The logits at t predict the token at t + 1. The labels are those of sft_labels, −100 where nothing counts; the first
+    token never counts. A sequence without labels gets 0. Logits may differ by hundreds: a probability can then be 0 in
+    float32, but its logarithm must stay finite.
     """
     ### BEGIN SOLUTION
     log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
@@ -442,11 +489,11 @@ def dpo_loss(
     chosen: Float[Tensor, "B"], rejected: Float[Tensor, "B"],
     ref_chosen: Float[Tensor, "B"], ref_rejected: Float[Tensor, "B"], beta: float,
 ) -> Float[Tensor, ""]:
-    """The mean over pairs of −log σ(beta · margin).  (difficulty ●●○, 5 minutes)
+    """The mean of −log σ(beta · margin) over all pairs.  (difficulty ●●○, 5 minutes)
 
-    All four are log-probabilities of whole answers: of the chosen and the rejected one, under the policy and under the
-    reference. The margin is how much more the policy has raised the chosen one, against its reference, than
-    the rejected one. Must stay finite for margins of many hundreds.
+    All four are log-probabilities of whole answers: the chosen and the rejected one, under the policy and under the
+    reference. The policy has changed both answers relative to the reference; the margin is the change of the chosen
+    answer minus that of the rejected one. The loss must stay finite for margins of plus or minus many hundreds.
     """
     ### BEGIN SOLUTION
     margin = (chosen - ref_chosen) - (rejected - ref_rejected)
@@ -460,9 +507,9 @@ check("assistant.dpo_loss", lambda case: dpo_loss(**case))
 def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> float:
     """One step of DPO; returns the loss before it.  (difficulty ●●○, 7 minutes)
 
-    policy and reference take ids (B, T) and give logits (B, T, V). chosen and rejected are each a pair (ids, labels).
-    Only the policy learns: the reference is asked without gradients. The optimiser holds the policy's parameters,
-    and old gradients may be in them. Use answer_log_p and dpo_loss.
+    policy and reference map ids (B, T) to logits (B, T, V). chosen and rejected are pairs (ids, labels). Only the policy
+    is trained: run the reference without gradients. The optimiser holds the policy's parameters, which may still
+    have old gradients. Use answer_log_p and dpo_loss.
     """
     ### BEGIN SOLUTION
     ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]
@@ -479,7 +526,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> flo
 check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
 
 # %% [markdown]
-# How far has a policy gone from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) says it: exactly over the vocabulary, in nats per token, here behind the words of texts that are given. (In the aim above, the policy itself writes the texts.)
+# How far has a policy moved from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) measures this exactly over the vocabulary, in nats per token. Here we compute it on given texts. (In the objective above, the policy generates the texts itself.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_to_reference(
@@ -487,8 +534,8 @@ def kl_to_reference(
 ) -> Float[Tensor, ""]:
     """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
 
-    At each place Σ_v p(v) (log p(v) − log p_ref(v)); the mean over all places of the batch that count. Logits can lie
-    hundreds apart, so that a p(v) or p_ref(v) is too small for float32; the result is finite all the same.
+    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, then the mean over all positions of the batch that count.
+    Logits may differ by hundreds, so that p(v) or p_ref(v) is 0 in float32; the result must still be finite.
     """
     ### BEGIN SOLUTION
     log_p, log_ref = logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)
@@ -501,7 +548,7 @@ check("assistant.kl_to_reference", lambda case: kl_to_reference(**case))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, steps: int = 250, rows: int = 64):
-    """DPO on comparisons of two-word continuations; the policy, and the reference's tables."""
+    """Train with DPO on comparisons of two-word continuations; returns the policy and the reference's tables."""
     reference, tables = instructions.reference()
     policy, draw = deepcopy(reference).requires_grad_(True), torch.Generator().manual_seed(seed)
     begun = instructions.prompt_ids()
@@ -518,7 +565,7 @@ def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, step
     return policy, tables
 
 def judged(policy, tables, beta: float) -> dict[str, float]:
-    """Over all continuations by two words, the mean of the prompts: reward, distances to the reference and to π*."""
+    """Reward, and KL divergences to the reference and π*: exact over all two-word continuations, means over prompts."""
     reward, found = instructions.all_rewards(), []
     for prompt, log_ref in zip(instructions.prompt_ids(), tables):
         log_p = instructions.two_words(policy, prompt)
@@ -532,7 +579,9 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 # %% [markdown]
-# Live: 2,000 comparisons of continuations that the reference wrote, 250 of your steps at β = 1. Rewards are now means over three beginnings, that above among them. **Predict:** which share of the reward that π* gains over the reference does DPO gain (0 to 1)?
+# We now run 250 of your steps at β = 1 on 2,000 comparisons of continuations that the reference generated. Rewards are means over three prompts, among them the one above.
+#
+# **Predict:** how much of the reward that π* gains over the reference does DPO gain (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.share_of_reward", ...)
@@ -542,12 +591,25 @@ print("This takes about fifteen seconds.")
 policy, _ = learn_preferences(beta=1.0, lr=3e-4, seed=0)
 found = judged(policy, reference_tables, beta=1.0)
 reveal("assistant.share_of_reward", (found["reward"] - found["ref_reward"]) / (found["best_reward"] - found["ref_reward"]))
-print(f"reward {found['ref_reward']:.2f} → {found['reward']:.2f}; best possible {found['best_reward']:.2f}")
-print(f"nats from the reference: {found['to_ref']:.2f}, those of π*: {found['best_to_ref']:.2f}; nats from π*: {found['to_best']:.2f} (untrained {found['ref_to_best']:.2f})")
+print(f"reward {found['ref_reward']:.2f} → {found['reward']:.2f}; π* {found['best_reward']:.2f}")
+print(f"KL to the reference: DPO {found['to_ref']:.2f} nats, π* {found['best_to_ref']:.2f}; KL to π*: DPO {found['to_best']:.2f}, reference {found['ref_to_best']:.2f}")
 sentences = instructions.plain_text()[0][:200]
 with torch.no_grad():
     per_token = kl_to_reference(policy(sentences).logits, reference(sentences).logits, sentences != 0).item()
-print(f"on plain sentences the policy is {per_token:.3f} nats per token from its reference")
+print(f"KL to the reference on plain sentences: {per_token:.3f} nats per token")
+begun_with, chosen_words, _ = instructions.preferred(reference_tables, 2000, torch.Generator().manual_seed(0))   # as in training
+displaced = {"DPO": [], "π*": []}                    # changes of log p of the chosen answers
+for number, (prompt, log_ref) in enumerate(zip(instructions.prompt_ids(), reference_tables)):
+    log_best = best_policy(log_ref.flatten(), all_rewards.flatten(), 1.0).view_as(log_ref)
+    for name, log_p in (("DPO", instructions.two_words(policy, prompt)), ("π*", log_best)):
+        displaced[name].append((log_p - log_ref)[tuple(chosen_words[begun_with == number].T)])
+displaced = {name: torch.cat(changes).numpy() for name, changes in displaced.items()}
+for name, changes in displaced.items():
+    print(f"log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average, lower in {(changes < 0).mean():.0%} of the pairs")
+
+# %% [markdown]
+# After DPO, most of the *chosen* answers are less probable than before, though the reward has grown. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the rejected answers fall further. It need not be harmful: π* also lowers the chosen answers on average, because it moves probability
+# to still longer words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 preferences = read_table("results/assistant_preferences.csv")
@@ -556,22 +618,22 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# At β = 1 DPO comes nearer to π* than the reference was. At 0.1 and 0.3 it is still far from it after 250 steps. The comparisons were written by the reference, which all but never writes "championships championships": about what no pair shows, the loss says nothing.
+# The smaller β is, the higher the reward and the distance to the reference, with each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the comparisons come from the reference, which hardly ever generates
+# "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3 the best policy is very near to the reference. From 2,000 noisy comparisons the model goes further than π*, and comes no nearer to it than the reference was, within the interval. As β falls, reward and distance to the reference grow in each of the three seeds. All at one learning rate.
+# At β = 3 the best policy is very close to the reference. From 2,000 noisy comparisons DPO moves further from the reference than π*, and ends no closer to π* than the reference was, within the interval. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
 #
-# SmolLM2 (07, 13) has been through both trainings; most of the answers that it imitated were written by larger models (Ben Allal et al. 2025). Here it judges reviews (`data/sentiment`, 09). Behind "Review: … Sentiment:" its score is log p(" positive") − log p(" negative"); above 0 it says *positive*.
-#
-# Its accuracy depends on where the scores lie against this **threshold**. Their order does not: the share of pairs in order is the area under the ROC curve.
+# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). After "Review: … Sentiment:", its score is log p(" positive") − log p(" negative"); above 0 it
+# judges *positive*. Accuracy depends on this **threshold**. The order of the scores does not: the fraction of pairs in the right order is the area under the ROC curve (AUC).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
-    """The share of pairs, one positive and one not, in which the positive has the higher score.  (difficulty ●○○, 4 minutes)
+    """The fraction of pairs, one positive and one not, in which the positive scores higher.  (difficulty ●○○, 4 minutes)
 
-    Equal scores count one half. There is at least one of each.
+    A pair with equal scores counts one half. There is at least one of each kind.
     """
     ### BEGIN SOLUTION
     gap = scores[positive][:, None] - scores[~positive]                                 # positives others
@@ -585,7 +647,7 @@ check("assistant.in_order", lambda case: in_order(case["scores"], case["positive
 from coursekit import judges
 
 def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
-    """Your LoRALinear around queries and values of every layer of SmolLM2; what learns."""
+    """Wrap the query and value maps of all layers of SmolLM2 in your LoRALinear; returns the trainable parameters."""
     model.requires_grad_(False)
     for layer in model.model.layers:
         for name in ("q_proj", "v_proj"):
@@ -593,7 +655,7 @@ def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
     return [weight for weight in model.parameters() if weight.requires_grad]
 
 def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
-    """Trains the answer's token behind the first question; how many numbers learn. The rate falls linearly to 0."""
+    """Train on the answer to the first question, with linear decay; returns the number of trainable parameters."""
     torch.manual_seed(seed)
     learning, order = add_lora(judge.model), np.random.default_rng(seed)
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
@@ -610,15 +672,16 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
     return sum(weight.numel() for weight in learning)
 
 # %% [markdown]
-# Four ways to judge the same 160 test reviews:
+# We compare four ways to judge the same 160 test reviews:
 #
-# - *zero-shot*, the review alone;
-# - eight examples in the prompt, drawn three times;
-# - your LoRALinear at SmolLM2’s queries and values, two epochs on 128 reviews;
-# - MiniLM, an encoder, fully fine-tuned on as many in four epochs (09).
+# - zero-shot: the prompt contains only the review;
+# - few-shot: the prompt also contains eight examples, drawn three times;
+# - LoRA: your LoRALinear on SmolLM2's queries and values, trained on 128 reviews for two epochs;
+# - MiniLM, an encoder: fully fine-tuned on as many reviews for four epochs (09).
 #
-# What is trained has three seeds and one learning rate, set beforehand. It takes minutes, so it is recorded (`python -m experiments assistant_reviews`). **Predict:** how
-# much accuracy does LoRA add to zero-shot (0 to 1)?
+# The two trained models have three seeds each and one learning rate, fixed in advance. This takes minutes, so the results are recorded (`python -m experiments assistant_reviews`).
+#
+# **Predict:** how much accuracy does LoRA add to zero-shot (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.lora_adds", ...)
@@ -653,22 +716,24 @@ summary = pd.DataFrame(rows).T
 reveal("assistant.lora_adds", summary.loc["SmolLM2, your LoRA", "accuracy"] - summary.loc["SmolLM2, zero-shot", "accuracy"])
 for way, runs in ways.items():
     paid = costs.loc[runs].mean()
-    print(f"{way}: {paid['parameters']:,.0f} numbers learn; seconds of one core: {paid['training seconds']:.0f} to train, {100 * paid['seconds per review']:.1f} for 100 reviews")
+    print(f"{way}: {paid['parameters']:,.0f} trainable parameters; seconds of one core: {paid['training seconds']:.0f} for training, {100 * paid['seconds per review']:.1f} for 100 reviews")
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# With 160 reviews, LoRA's gain in accuracy over zero-shot cannot be told from none. The eight examples order the reviews as well as no examples do, within the interval of the difference (not drawn), and cost accuracy. They shift the
-# scores against the threshold: the three draws say *positive* to about a fifth, a tenth and four fifths of the reviews.
+# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of the time to train and an eighth to judge.
 
 # %% [markdown]
-# MiniLM is less often right than LoRA, and surer than it should be: its confidence lies 14 points above its accuracy. That of zero-shot and LoRA fits, within the interval. MiniLM is far cheaper: a third of the seconds to train, an eighth to judge.
+# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as with no examples, within the
+# interval of the difference (not drawn).
 #
-# All at one learning rate each, and for a question that flatters SmolLM2, as we see next.
+# All this holds for one learning rate per method, and for a question that suits SmolLM2 particularly well, as we see next.
 
 # %% [markdown]
 # ## 7 · What a score hides
 #
-# **The prompt.** Eight ways to ask SmolLM2 about the same reviews, without training. **Predict:** how far is the best question's accuracy above the worst one's (0 to 1)?
+# **The prompt.** We ask SmolLM2 about the same reviews in eight ways, without any training.
+#
+# **Predict:** how much higher is the accuracy of the best question than that of the worst (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.questions_apart", ...)
@@ -683,22 +748,26 @@ by_question = pd.DataFrame([
 ])
 reveal("assistant.questions_apart", by_question["accuracy"].max() - by_question["accuracy"].min())
 for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
-    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; says{good} to {by_question['said positive'][number - 1]:.0%}")
+    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; answers{good} for {by_question['said positive'][number - 1]:.0%}")
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
-# Question 1 is right most often, and nothing in its words says why. Questions 3 and 4 order the reviews as well, within the interval of the difference (not drawn). They are right much less often: they say *positive* to nine of ten, so 0 is the wrong place to cut. Question 5 says *good* to every review, and still knows most of the order. At 2, 6 and 7 the order itself is poorer.
+# Question 1 is the most accurate, and nothing in its wording explains why. Questions 3 and 4 order the reviews equally well, within the interval of the difference (not drawn), but are much less accurate: they judge nine of ten reviews *positive*, so the threshold 0 is wrong for them. Question 5 answers *good* for
+# every review, yet its order is better than that of questions 2, 6 and 7.
 #
-# An accuracy from one prompt is one draw. Report several prompts with an interval over them (the diamonds), and the order beside it.
+# The accuracy with one prompt is a single draw. Report several prompts with an interval over them (the diamonds), together with the AUC.
 
 # %% [markdown]
-# **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. The best possible score is known.
+# Models also grade the answers of other models (**LLM as a judge**). Asked which of two answers is better, they often favour the one shown first (**position bias**, Zheng et al. 2023). So ask in both orders, and report the agreement with people, for instance Cohen's κ (11).
+
+# %% [markdown]
+# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known: we train the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another one.
 #
-# The leak comes in two ways: word for word; or with one of the four words changed and the same answer, "earlier the pitchers were" for "yesterday the pitchers were".
+# Questions leak in two ways: verbatim, or with one of the four words changed and the same answer ("earlier the pitchers were" for "yesterday the pitchers were").
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
-    """Full tuning on `labels` questions, of which a share are test questions with their answers, word for word or with one word changed."""
+    """Full tuning on `labels` questions, a fraction of them test questions with their answers, verbatim or with one word changed."""
     tests, others = (instructions.ask(512, np.random.default_rng(1000 + part), "held_out") for part in (seed, 500 + seed))
     fresh = instructions.ask(labels, np.random.default_rng(seed), "train")
     leaked = tests[: round(copies * labels)]
@@ -721,33 +790,35 @@ def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labe
 leaks = read_table("results/assistant_contamination.csv")
 for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_changed", "copies"]):
     if copies != 0.5:
-        how = "nothing leaked" if not copies else "leaked with one word changed" if changed else "leaked word for word"
-        print(f"{how}: {runs['found verbatim'].mean():.0%} of the test's questions stand in the training set")
+        how = "nothing leaked" if not copies else "leaked with one word changed" if changed else "leaked verbatim"
+        print(f"{how}: {runs['found verbatim'].mean():.0%} of the test questions occur verbatim in the training set")
 pictures.leaked(leaks)
 
 # %% [markdown]
-# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than about three of four: a score so far above the best possible is no knowledge, it is memory. On the other test no gain can be told. After 4 epochs the leaked test gains, too, and stays below the best possible in each of the three seeds: there only the other test gives the leak away. For real tests the bound is not known, and a score of 99 % looks like success.
+# If the training set contains the whole test, the model is correct on 99 % of it after 16 epochs. Nobody *can* know more than about three in four answers, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the leaked test gains as well, but
+# stays below the best possible with each of the three seeds; only the other test then reveals the leak. For real tests the bound is unknown, and a score of 99 % looks like success.
 
 # %% [markdown]
-# With one word changed, a search for the test's questions in the training set finds no more of them than chance does. Yet after 16 epochs the score lies above the best possible of its own test in each of the three seeds. (The dashed line is their mean.) A search word for word misses such leaks (Yang et al. 2023).
+# With one word changed, a verbatim search for the test questions finds no more of them in the training set than chance would. After 16 epochs, however, the score exceeds the best possible on the same test with each of the three seeds. (The dashed line is their mean.) A verbatim search misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
-# **Question 1.** A company reports: "Our assistant, fine-tuned by preferences, answers 92 % of a public test right; the base model 71 %." You may ask for three further numbers or experiments. Which, and what would each of them show? (4–6 sentences)
+# **Question 1.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may request three further numbers or experiments. Which do you choose, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "assistant-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, the score on a test that cannot have been in the training data, written after it or kept secret: if it is much lower, the public test leaked, into the pre-training or the tuning. Second, the scores of both models over several prompts, with an interval over prompts and items, and their order or the score at a threshold chosen for each: the
-# base model may know the answers and lean to one label, so that tuning moved the threshold and taught nothing. Third, what the tuning cost: the loss on plain text before and after, and the distance to the reference, since reward can be gained by leaving what the model could do. A control belongs to each: a tuning on random preferences, the best possible or human score, and the base model with examples in its prompt.
+# First, the accuracy of both models on a test that cannot have been in the training data because it was written later or kept secret. If the assistant scores much lower there, the public test has leaked into pre-training or tuning. Second, the accuracy of both models over several prompts, with an interval over prompts and items, and their AUC or
+# their accuracy at a threshold chosen for each. The base model may know the answers but favour one label; then tuning has only moved the threshold. Third, the cost of tuning: the loss on plain text before and after, and the KL divergence to the reference, since a policy can gain reward by giving up other abilities. Each number needs a baseline: tuning on random preferences, the best possible or a human
+# score, and the base model with examples in its prompt.
 #
-# *Marking: 1 point for two threats to the score named with what would show them (leak: fresh test; prompt or threshold: several prompts, order; unfair base: examples in its prompt); 1 point for what was lost (forgetting, distance to the reference, over-optimised reward) or for the right controls and intervals.*
+# *Marking: 1 point for two threats to the score, each with an experiment that would reveal it (leak: fresh test; prompt or threshold: several prompts, AUC; unfair baseline: examples in the base model's prompt); 1 point for what was lost (forgetting, KL divergence to the reference, over-optimised reward) or for suitable baselines and intervals.*
 
 # %% [markdown]
 # ## 8 · Further: find the bug
 #
-# In 2023 an example script of trl, a library for such trainings, was to merge LoRA into a model and save it. What it saved were the weights of the base model (trl, issue 386).
+# In 2023, an example script of trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. It saved the weights of the base model instead (issue 386). `unload` contains the same bug; fix it.
 
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
-    """A plain model without LoRALinear layers."""
+    """Replace every LoRALinear in the model by a plain layer."""
     for name, part in model.named_children():
         if isinstance(part, LoRALinear):
             setattr(model, name, part.base)
@@ -759,8 +830,8 @@ def unload(model: torch.nn.Module) -> torch.nn.Module:
 def mended_unload(model: torch.nn.Module) -> torch.nn.Module:
     """unload without its bug.  (difficulty ●●○, 6 minutes)
 
-    Every LoRALinear inside the model, at whatever depth, becomes the plain layer of `merge`. The model itself is
-    changed and comes back.
+    Replace every LoRALinear inside the model, at any depth, by the plain layer that `merge` returns. Change the model
+    itself and return it.
     """
     ### BEGIN SOLUTION
     for module in list(model.modules()):
@@ -779,18 +850,18 @@ with torch.no_grad():
     for name, how in {"unload": unload, "mended_unload": mended_unload}.items():
         plain = how(deepcopy(live))
         unload_error[name] = (plain(tests.asked[:200]).logits - tuned_logits).abs().max().item()
-        print(f"{name}: {instructions.right(plain, tests).mean():.1%} right, logits differ by up to {unload_error[name]:.0e}")
+        print(f"{name}: accuracy {instructions.right(plain, tests).mean():.1%}, logits differ by up to {unload_error[name]:.0e}")
 
 # %% [markdown]
-# No shape tells: a linear layer stands where a linear layer should. A comparison of logits before and after does.
+# The shapes do not reveal this bug: there is a linear layer wherever one is expected. Comparing the logits before and after does.
 
 # %% [markdown]
 # ## Summary
 #
-# - Supervised fine-tuning puts the loss on the assistant's tokens; packing needs boundaries in labels, attention and learned positions.
-# - LoRA learns a change of low rank beside frozen weights; merged, it costs no time in use.
-# - What tuning gains in points it can lose in nats: measure both.
-# - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
+# - In supervised fine-tuning, usually only the assistant's tokens count in the loss; packing needs boundaries for labels, attention and learned positions.
+# - LoRA trains a low-rank update of frozen weights; once merged, it takes no extra time.
+# - Tuning can gain accuracy and lose language: measure both.
+# - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β the policy follows the reward even where the reward is wrong.
 # - A score depends on the threshold, the prompt and what leaked into training.
 
 # %% [markdown]
@@ -802,12 +873,17 @@ with torch.no_grad():
 # - Gao, L., Schulman, J. and Hilton, J. (2023). Scaling laws for reward model overoptimization. *ICML*. arXiv:2210.10760.
 # - Hu, E. J. et al. (2022). LoRA: low-rank adaptation of large language models. *ICLR*. arXiv:2106.09685.
 # - Kalajdzievski, D. (2023). A rank stabilization scaling factor for fine-tuning with LoRA. arXiv:2312.03732.
+# - Lambert, N. et al. (2024). Tülu 3: pushing frontiers in open language model post-training. arXiv:2411.15124.
 # - Mangrulkar, S. et al. (2022). PEFT: state-of-the-art parameter-efficient fine-tuning methods. github.com/huggingface/peft.
 # - Ouyang, L. et al. (2022). Training language models to follow instructions with human feedback. *NeurIPS* 35. arXiv:2203.02155.
 # - Rafailov, R. et al. (2023). Direct preference optimization: your language model is secretly a reward model. *NeurIPS* 36. arXiv:2305.18290.
+# - Razin, N., Malladi, S., Bhaskar, A., Chen, D., Arora, S. and Hanin, B. (2024). Unintentional unalignment: likelihood displacement in direct preference optimization. arXiv:2410.08847.
+# - Schick, T. et al. (2023). Toolformer: language models can teach themselves to use tools. *NeurIPS* 36. arXiv:2302.04761.
 # - trl (2023). Lora weights are not merged properly in merge_peft_adapter. github.com/huggingface/trl/issues/386.
 # - trl (2024). Packing without cross contamination. github.com/huggingface/trl/issues/1230.
+# - Willard, B. T. and Louf, R. (2023). Efficient guided generation for large language models. arXiv:2307.09702.
 # - Yang, S., Chiang, W.-L., Zheng, L., Gonzalez, J. E. and Stoica, I. (2023). Rethinking benchmark and contamination for language models with rephrased samples. arXiv:2311.04850.
+# - Zheng, L. et al. (2023). Judging LLM-as-a-judge with MT-Bench and Chatbot Arena. *NeurIPS* 36. arXiv:2306.05685.
 
 # %% [markdown]
-# That was the last notebook. The [start page](../start.ipynb) shows how far you are.
+# This was the last notebook. The [start page](../start.ipynb) shows your progress.

@@ -132,12 +132,12 @@ def packing_case(draw: Draw, lengths: tuple[int, ...], length: int) -> Case:
     sizes = np.array(lengths, dtype=np.int64)
     ids = ids_of(draw, int(sizes.sum()))
     answers = draw.rng.random(len(ids)) < 0.6
-    answers[np.cumsum(sizes) - sizes] = True  # so that first tokens have labels that must not count
+    answers[np.cumsum(sizes) - sizes] = True  # first tokens have labels, which must not count
     return {"lengths": sizes, "ids": ids, "labels": np.where(answers, ids, -100), "length": length}
 
 
 def packing_cases(draw: Draw) -> Iterator[Case]:
-    """A row that is filled exactly; one that would be by a later, shorter conversation; a single one; one as long as a row."""
+    """A row filled exactly; one that a later, shorter conversation would fill; one conversation; one as long as a row."""
     yield packing_case(draw, (4, 3, 5, 2, 6), 9)
     yield packing_case(draw, (5, 4, 3, 2, 7, 2, 2), 7)
     yield packing_case(draw, (3,), 8)
@@ -287,7 +287,7 @@ def lora_case(draw: Draw, inputs: int, outputs: int, rank: int, alpha: float, bi
 
 
 def lora_cases(draw: Draw) -> Iterator[Case]:
-    """More inputs than outputs and fewer; alpha above, below and equal to the rank; with bias and without; one row and many."""
+    """More inputs than outputs and fewer; alpha above, below and equal to the rank; with bias and without; one batch axis and several."""
     yield lora_case(draw, 7, 4, 2, 6.0, True, 3, 5)
     yield lora_case(draw, 3, 8, 3, 1.5, False, 4)
     yield lora_case(draw, 6, 5, 1, 4.0, True, 2, 2, 3)
@@ -522,7 +522,7 @@ def merge(layer):
 
 
 def answer_labels(draw: Draw, B: int, T: int, V: int, first: bool = True) -> np.ndarray:
-    """Labels with questions in front and padding behind; the first token has one, which must not count."""
+    """Labels with a question before and padding after the answer; the first token has a label, which must not count."""
     labels = draw.integers(0, V, B, T).astype(np.int64)
     for row in labels:
         start = int(draw.rng.integers(1, T - 2))
@@ -535,7 +535,7 @@ def answer_labels(draw: Draw, B: int, T: int, V: int, first: bool = True) -> np.
 
 
 def log_p_cases(draw: Draw) -> Iterator[Case]:
-    """Answers of several lengths; a label at the first token; a row without labels; large logits; token 0 as a label.
+    """Answers of several lengths; a label at the first token; a sequence without labels; large logits; token 0 as a label.
 
     On the last input a token that counts has a probability of e^−200, which is 0 in float32.
     """
@@ -630,7 +630,7 @@ def answer_log_p(logits, labels):
     },
     survivors={
         "targets.clamp(min=0)[..., None])[..., -1]": "the axis has one entry",
-        "(logits[:, :].log_softmax(dim=-1)": "gather looks no further than the targets reach",
+        "(logits[:, :].log_softmax(dim=-1)": "gather reads only as many positions as there are targets",
     },
     hints=(
         "An answer has two tokens with probabilities 1/2 and 1/4. What is its log-probability? Which position of the logits "
@@ -648,7 +648,7 @@ def answer_log_p(logits, labels):
 
 
 def policy_cases(draw: Draw) -> Iterator[Case]:
-    """A row of answers, a batch; beta above and below 1; rewards that are large against beta."""
+    """One list of answers, and batches; beta above and below 1; rewards that are large relative to beta."""
     for shape, beta, scale in (((6,), 2.5, 1.0), ((3, 5), 0.4, 2.0), ((2, 3, 4), 0.05, 8.0), ((2, 7), 1.5, 3.0)):
         reference = draw.normal(*shape, scale=1.2).astype(np.float64)
         log_ref = reference - np.log(np.exp(reference).sum(axis=-1, keepdims=True))
@@ -704,7 +704,7 @@ def best_policy(log_ref, reward, beta):
 
 
 def dpo_case(draw: Draw, pairs: int, scale: float, beta: float) -> Case:
-    """Among the pairs one that the policy has raised the wrong way, so that the loss is never tiny."""
+    """Pairs, one of which the policy has changed in the wrong direction, so that the loss is never tiny."""
     names = ("chosen", "rejected", "ref_chosen", "ref_rejected")
     case = {name: draw.normal(pairs, scale=scale) - 3 * scale for name in names}
     case["rejected"][0] = case["ref_rejected"][0] + case["chosen"][0] - case["ref_chosen"][0] + scale
@@ -885,16 +885,16 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
 
 
 def kl_cases(draw: Draw) -> Iterator[Case]:
-    """Policies near their reference and far; logits with a constant added; few places that count, and rows without any.
+    """Policies near their reference and far; logits with a constant added; sequences with few positions that count, or none.
 
-    On the last two inputs a token that the policy, or the reference, never says has a probability of 0 in float32.
+    On the last two inputs a token that the policy, or the reference, never generates has a probability of 0 in float32.
     """
     for B, T, V, scale in ((2, 5, 6, 1.0), (3, 4, 9, 3.0), (4, 7, 3, 0.5), (3, 6, 7, 1.0), (2, 6, 5, 1.5)):
         logits = draw.normal(B, T, V, scale=scale)
         reference = draw.normal(B, T, V, scale=1.0)
         counts = draw.rng.random((B, T)) < 0.5
         counts[0] = np.arange(T) < 2
-        counts[1] = draw.rng.permutation(T) > 0  # rows with different numbers of places
+        counts[1] = draw.rng.permutation(T) > 0  # sequences with different numbers of positions
         counts[-1] = False
         if V == 7:
             logits[..., 0] -= 200
@@ -1062,8 +1062,8 @@ def in_order(scores, positive):
 """,
     },
     survivors={
-        "+ (gap == 0) / 2)": "a division makes floats",
-        "→ `return ((gap > 0) + (gap == 0).double()": "so does a sum with floats",
+        "+ (gap == 0) / 2)": "a division gives floats",
+        "→ `return ((gap > 0) + (gap == 0).double()": "a sum with floats gives floats, too",
     },
     hints=(
         "Two positives have the scores 3 and 1, two others 1 and 0. Which of the four pairs are in order?",

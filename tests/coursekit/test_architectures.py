@@ -17,7 +17,7 @@ def own_progress(tmp_path, monkeypatch):
 def test_without_progress_every_row_is_recorded_and_says_so():
     table, recorded = carried(), read_table("results/architectures.csv")
     assert list(table.index) == list(recorded.architecture)
-    assert all(text.startswith("recorded, of 0") for text in table[SOURCE])
+    assert all(text.startswith("recorded, in 0") for text in table[SOURCE])
     assert set(recorded.notebook) == {"04", "05", "06", "07"}
 
 

@@ -155,15 +155,19 @@ def recorded() -> pd.DataFrame:
 
 def test_context_is_above_every_reader_of_few_words_where_all_senses_are_nouns():
     results = recorded()
-    nouns = results[(results.half == "all nouns") & (results.part == "all")].set_index("vectors")
+    both = results[(results.half == "all nouns") & (results.part == "all")].set_index("vectors")
+    nouns, probes = both[both.judge != "probe"], both[both.judge == "probe"]
     for other in ("bag", "near words", "window of two"):
         assert nouns.low[f"context above {other}"] > 0, other
+    for other in ("near words", "window of two"):
+        assert probes.low[f"context above {other}"] > 0, other
     layer_0 = nouns[nouns.variant == "layer 0"].value.item()
     assert abs(layer_0 - nouns.value["majority"]) < 0.1  # without its sentence the word tells nothing
 
 
 def test_on_decoys_of_all_nouns_the_window_is_not_behind_and_the_rest_of_the_sentence_does_harm():
     results = recorded()
+    results = results[results.judge != "probe"]
     decoys = results[(results.half == "all nouns") & (results.part == "decoy")].set_index("vectors")
     for other in ("near words", "window of two"):  # "the differences may be noise"
         assert decoys.low[f"context above {other}"] < 0 < decoys.high[f"context above {other}"]

@@ -125,11 +125,20 @@ def test_fine_tuning_gains_on_contrast_and_hardly_elsewhere(measured):
     by_kind, gains = measured["by_kind"], measured["gains"]
     for control in ("bag of words", "frozen", "random weights"):
         assert gains[control][1] > 0, control  # more than the noise
+    assert gains["frozen"][0] == pytest.approx(0.07, abs=0.005)  # "by seven points"
+    of_the_gain = gains["frozen, contrast"][0] * 40 / (gains["frozen"][0] * 320)
+    assert of_the_gain == pytest.approx(2 / 3, abs=0.02)
+    assert (
+        (measured["test_reviews"]["phenomenon"] == "contrast").sum()
+        == 40
+        == len(measured["test_reviews"]) / 8
+    )
     assert gains["frozen, contrast"][1] > 0.2
-    assert by_kind["frozen"]["contrast"][0] < 0.6
+    assert by_kind["frozen"]["contrast"][0] == pytest.approx(0.54, abs=0.005)
+    assert by_kind["fine-tuned"]["contrast"][0] == pytest.approx(0.93, abs=0.006)
     assert gains["frozen, negation"][1] < 0 < gains["frozen, negation"][2]
     assert gains["frozen, plain"][1] < 0 < gains["frozen, plain"][2]  # "within the noise"
-    assert gains["frozen, negation"][2] > 0.1  # "one of ten points could hide"
+    assert gains["frozen, negation"][2] > 0.1  # "even a gain of ten points could go undetected"
     low, high = by_kind["fine-tuned"]["sarcasm"][1:]
     assert low < 0.5 < high and high - low > 0.2
     assert (measured["test_reviews"]["phenomenon"] == "sarcasm").sum() == 20
@@ -181,10 +190,10 @@ def test_each_doubling_of_the_sentences_adds_to_f1(measured):
 
 
 @slow
-def test_labels_of_2021_invent_entities_and_the_mended_ones_do_not(measured):
+def test_labels_of_2021_invent_entities_and_the_fixed_ones_do_not(measured):
     assert measured["on_words"] == 250
-    assert measured["in_labels"]["mended"] == 250 < 1.2 * 250 < measured["in_labels"]["labels of 2021"]
-    assert measured["marked"]["mended"] == pytest.approx(measured["f1"])
+    assert measured["in_labels"]["fixed"] == 250 < 1.2 * 250 < measured["in_labels"]["labels of 2021"]
+    assert measured["marked"]["fixed"] == pytest.approx(measured["f1"])
     assert measured["marked"]["labels of 2021"] > measured["f1"] + 0.005
 
 
@@ -200,11 +209,16 @@ def test_start_and_end_alone_often_make_no_span(measured):
 
 @slow
 def test_the_trained_span_head_is_above_its_controls(measured):
-    assert measured["fine"][1] > measured["sentence_f1"][0]
+    assert measured["fine"][1] > 1.5 * measured["sentence_f1"][0]
+    exact = measured["of_paragraphs"](measured["forced"]["fine-tuned"], "exact match")[0]
+    assert 0.25 < exact < 0.3  # "barely more than a quarter of its answers match exactly"
     silent = 1 - measured["answerable"].mean()
     assert measured["all_silent"][0] == pytest.approx(silent)
     low, high = measured["of_paragraphs"](measured["allowed"]["frozen"], "F1")[1:]
     assert low < silent < high < measured["all_fine"][0]
+    assert measured["all_fine"][1] > measured["all_silent"][2]  # "clearly does"
+    zero_shot = measured["of_paragraphs"](measured["allowed"]["SmolLM2, zero-shot"], "F1")
+    assert zero_shot[0] < silent  # "the frozen head and SmolLM2 do not"
 
 
 @slow
@@ -214,8 +228,8 @@ def test_the_decoder_calls_most_reviews_positive_and_writes_sentences(measured):
 
 
 @slow
-def test_the_three_ways_to_pool_cannot_be_told_apart(measured):
-    assert min(right.mean().item() for right in measured["probes"].values()) > 0.55
+def test_the_three_ways_to_pool_are_above_chance_and_differ_by_no_more_than_the_noise(measured):
+    assert all(bootstrap(right.numpy())[0] > 0.5 for right in measured["probes"].values())
     for gain in measured["pooling_gains"].values():
         low, high = bootstrap(gain)
         assert low < 0 < high
@@ -278,6 +292,6 @@ def test_the_margin_is_not_clearly_better_than_the_question_s_words_at_knowing_w
     low, high = measured["margin_above_words"]
     assert low < 0 < high
     aucs = measured["aucs"]
-    assert aucs["the words of the question alone"][1] > 0.5  # a reader that has not seen the text
+    assert aucs["the words of the question alone"][1] > 0.5  # a classifier that has not seen the text
     _, low, high = aucs["margin, frozen"]
-    assert low < 0.5 < high  # "shows nothing at all"
+    assert low < 0.5 < high  # "at chance level"

@@ -15,13 +15,18 @@ def above_zero(values) -> bool:
     return mean - half > 0
 
 
+def test_the_base_model_continues_a_question_and_the_assistant_answers_it(measured):
+    by_base, by_assistant = measured["both"]["What is the capital of France?"]
+    assert "Paris" in by_assistant and "paris" not in by_base.lower()
+
+
 def test_a_base_model_does_not_answer_and_nobody_always_can(measured):
     assert measured["base_right"] < measured["frequent"] < measured["tests"].best.mean() < 0.9
 
 
 def test_packed_with_boundaries_is_alone_and_without_is_not(measured):
     errors = measured["packing_error"]
-    assert errors["packed, with boundaries"] < 1e-4 < 0.5 < errors["packed, all in one"]
+    assert errors["packed, with boundaries"] < 1e-4 < 0.5 < errors["packed, without boundaries"]
 
 
 def test_the_live_lora_answers_forgets_and_merges(measured):
@@ -69,9 +74,7 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
         assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
     assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
     mean, half = mean_and_half(runs[3.0]["ref_to_best"].to_numpy() - runs[3.0]["to_best"].to_numpy())
-    assert (
-        mean - half < 0 < mean + half
-    )  # "comes no nearer to it than the reference was, within the interval"
+    assert mean - half < 0 < mean + half  # "ends no closer to π* than the reference was, within the interval"
     for what in ("reward", "to_ref"):
         rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
         assert (np.diff(rising, axis=0) > 0).all()
@@ -84,6 +87,14 @@ def test_no_policy_gains_more_than_the_best_one_that_is_as_far(measured):
     on_curve = np.interp(table["best_to_ref"], curve[:, 0], curve[:, 1])
     assert on_curve == pytest.approx(table["best_reward"].to_numpy(), rel=0.01)
     assert (table["reward"] <= np.interp(table["to_ref"], curve[:, 0], curve[:, 1]) + 1e-3).all()
+
+
+def test_dpo_lowers_most_chosen_answers_and_the_best_policy_lowers_them_on_average(measured):
+    changes = measured["displaced"]
+    assert len(changes["DPO"]) == len(changes["π*"]) == 2000
+    assert (changes["DPO"] < 0).mean() > 0.55
+    assert changes["π*"].mean() < 0
+    assert measured["found"]["reward"] > measured["found"]["ref_reward"]
 
 
 def order(margin, liked) -> float:
