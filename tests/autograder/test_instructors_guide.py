@@ -85,7 +85,7 @@ def test_the_grade_and_the_reason_are_those_that_the_guide_promises(followed):
     (row,) = (line for line in said[".venv/bin/autograder grade 13_centring"].splitlines() if "ada" in line)
     assert re.search(r"\b0\b.*\b2\b", row), row
     page = (course / "feedback" / "ada" / "13_centring" / "13_centring.html").read_text().lower()
-    assert "one mean of all numbers" in page
+    assert "one mean for all coordinates" in page
 
 
 def test_a_new_exercise_holds_and_reaches_the_students(extended):
