@@ -13,7 +13,7 @@ import ast
 import linecache
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -249,7 +249,14 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     that is not saved, 0 not at all or in another shape; and, last, what the module has beside them: how many numbers of
     parameters, or else what it would save too: -1 a buffer, -2 one of the weights under a second name.
     """
-    module = cls(**case["config"])
+    try:
+        module = cls(**case["config"])
+    except AttributeError as error:
+        if "before Module.__init__() call" not in str(error):
+            raise
+        raise AttributeError(
+            f"`__init__` of {cls.__name__} creates layers before it has called `super().__init__()`. Make that its first line."
+        ) from None
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"{cls.__name__}(…) gives a {type(module).__name__}, no nn.Module: is `nn.Module` in its brackets?"
@@ -265,8 +272,29 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
             if fits:
                 place.copy_(value)
     loaded = {id(parameters[name]) for name in weights if name in parameters}
+    missing = {name: weights[name].shape for name, code in zip(weights, registered, strict=True) if not code}
+    more = {name: value.shape for name, value in parameters.items() if id(value) not in loaded}
+    if missing and sorted(missing.values()) == sorted(more.values()):
+        raise AttributeError(
+            f"the parameters have other names than the docstring asks for. Missing: {_quoted(missing)}. The module has "
+            f"{_quoted(more)} instead. Rename its layers."
+        )
     others = {id(value): value.numel() for value in parameters.values() if id(value) not in loaded}
     return module, torch.tensor([*registered, sum(others.values()) or saves_more(module, weights)])
+
+
+def _quoted(names: Collection[str]) -> str:
+    """The first three names, and how many more there are."""
+    shown = [f"`{name}`" for name in names]
+    return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
+
+
+def output_of(module: nn.Module, *inputs: Tensor) -> Any:
+    """What `forward` returns. Raises TypeError with a sentence if it returns nothing."""
+    output = module(*inputs)
+    if output is None:
+        raise TypeError("`forward` returns nothing: is a `return` missing?")
+    return output
 
 
 def whole_numbers(given: Any, function: str) -> list[int]:
@@ -333,7 +361,7 @@ def run_module(
     for mode in modes:
         module.train(mode == "train")
         given = {name: x.clone() for name, x in followed.items()} if mode == modes[0] else {}
-        output = module(*((case | given)[name] for name in inputs))
+        output = output_of(module, *((case | given)[name] for name in inputs))
         write_back(given, case)
         answers[mode] = output if complete else NOTHING
         answers["registered"] = cut_off(registered, output)
@@ -403,7 +431,7 @@ def run_cached(
     vectors = case[text].is_floating_point()
     read = case[text].clone().requires_grad_(vectors)
     given = {text: read.clone()}
-    first = module(given[text])
+    first = output_of(module, given[text])
     write_back(given, case)
     slope_of_text = {BACK.format(text): slope_at(read, first)} if vectors else {}
     if gradient and whole:

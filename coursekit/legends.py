@@ -1,8 +1,16 @@
-"""What the numbers of a check stand for, in words. Without torch: the exercises read it, and so does whatever grades them."""
+"""What the numbers of a check stand for, in words. Without torch: the exercises read it, and so does the grader."""
 
 OF_WEIGHTS = {
-    "registered": "There is an entry for each weight, in the alphabetical order of their names: 2 for a parameter, 1 for a buffer, 0 "
-    "where nothing of this name and shape is registered, 3 where it would not be saved, 4 where it does not lead to the "
-    "output. The last entry counts the numbers that are too many."
+    "registered": {
+        "inputs": "weights.",
+        "0": "The module has no parameter {names} of the expected shape.",
+        "1": "Registered as a buffer, which is not trained: {names}.",
+        "2": "Registered as a parameter, though it should not be trained: {names}.",
+        "3": "Not saved with the module: {names}.",
+        "4": "No gradient reaches {names}, because nothing leads from there to the output.",
+        "last": "The module has {number} trainable parameters more than expected.",
+        "last −1": "The module saves a buffer that is not among the expected weights.",
+        "last −2": "The module saves one of the weights under a second name.",
+    }
 }
-"""Of `coursekit.growing.build` and what it is asked with."""
+"""Of `coursekit.growing.build` and the functions that call it: a sentence for each code, with the names of the weights."""

@@ -29,8 +29,9 @@ class Rule:
     axes        names of the axes of each part, for the sentence about a wrong shape:
                 {"": "batch query key"}.
     faults      for "exposes": the module that holds the faults for practice, such as "coursekit.planted.attention".
-    legend      what the numbers of a part stand for that the check has made up itself, such as 0 for "not registered":
-                said where it is wrong, in place of what is seen in its numbers. {"registered": "0 means …"}.
+    legend      what the codes of a part stand for that the check has made up itself, one entry for each input of the case whose
+                name begins with "inputs", and a last one: {"registered": {"inputs": "weights.", "0": "No parameter {names}.",
+                "last": "{number} parameters too many."}}. Said instead of a comparison of the numbers.
     arrays      what answers are made of: a name of `arrays.ADAPTERS`. The course says so for all its exercises.
     kinds       of these kinds an answer must be where the expected one is: "i" for whole numbers, "b" for True and False.
                 The solution's annotations say so: an `Int` or `Bool` that it returns.
@@ -40,7 +41,7 @@ class Rule:
     tolerance: float = 1e-4
     axes: Mapping[str, str] = field(default_factory=dict)
     faults: str = ""
-    legend: Mapping[str, str] = field(default_factory=dict)
+    legend: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     arrays: str = "numpy"
     kinds: str = ""
 
@@ -331,16 +332,16 @@ def _wrong_names(answer: Answer, want: Answer, rule: Rule) -> str:
     more = sorted(set(answer.arrays) - set(want.arrays))
     sentences = []
     if missing:
-        sentences.append(f"Your function did not return {_listed(missing)}.")
+        sentences.append(f"Your function did not return {listed_names(missing)}.")
     if more:
         besides = "Instead, it" if missing else "Your function"
         sentences.append(
-            f"{besides} returned {_listed(more)}, {'which is' if len(more) == 1 else 'which are'} not expected."
+            f"{besides} returned {listed_names(more)}, {'which is' if len(more) == 1 else 'which are'} not expected."
         )
     return " ".join(sentences)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
     """The first names, which may be hostile, and how many there are besides."""
     shown = [f"`{name[:100]}`" for name in names[:MOST_NAMED]]
     if len(names) > MOST_NAMED:

@@ -19,6 +19,7 @@ from autograder.checks.comparing import (
     in_order,
     in_parts,
     label,
+    listed_names,
     recognised,
     same,
     tolerance_for,
@@ -140,8 +141,8 @@ def _explained(
             for at, finding in wrong.items()
             if (answer := answers[at]) and (alike := finding.faults.get(part)) and alike.kind == fault.kind
         ]
-        if part in rule.legend:
-            lines.append(f"{label(part)}{_entries(parts[0])} {rule.legend[part]}")
+        if part in rule.legend and fault.kind == "numbers":
+            lines.append(_by_legend(parts[0], rule.legend[part]))
             continue
         given = answers[next(iter(wrong))]
         tolerance = tolerance_for(parts[0].got, rule, given.notes if given else ())
@@ -152,21 +153,23 @@ def _explained(
     return "\n".join(lines)
 
 
-MOST_ENTRIES = 4
-"""Of a part with a legend that are told one by one."""
-
-
-def _entries(part: Wrong) -> str:
-    """The entries that are wrong, counted from 1, with their values."""
-    got, want = (np.broadcast_to(one, part.wrong.shape)[part.wrong] for one in (part.got, part.want))
-    numbers = [str(int(place) + 1) for place in np.flatnonzero(part.wrong)]
-    told = [
-        f"Entry {entry} of {part.wrong.size} is {number(float(yours))}, and {number(float(theirs))} is expected."
-        for entry, yours, theirs in zip(numbers[:MOST_ENTRIES], got, want, strict=False)
+def _by_legend(part: Wrong, legend: Mapping[str, str]) -> str:
+    """The sentences of a legend for the codes that are wrong: one for each code, then one for the last entry."""
+    prefix = legend["inputs"]
+    inputs = [name.removeprefix(prefix) for name in sorted(part.case) if name.startswith(prefix)]
+    *codes, last = (number(code) for code in part.got.tolist())
+    *wrong, last_is_wrong = part.wrong.tolist()
+    named: dict[str, list[str]] = {}
+    for name, code, is_wrong in zip(inputs, codes, wrong, strict=False):
+        if is_wrong:
+            named.setdefault(code, []).append(name)
+    sentences = [
+        legend.get(code, "The check could not read {names}.").format(names=listed_names(names))
+        for code, names in named.items()
     ]
-    if len(numbers) > MOST_ENTRIES:
-        told.append(f"So are {len(numbers) - MOST_ENTRIES} more.")
-    return " ".join(told)
+    if last_is_wrong:
+        sentences.append(legend.get(f"last {last}", legend["last"]).format(number=last))
+    return " ".join(sentences)
 
 
 def _size_as_number(

@@ -551,25 +551,6 @@ class MultiHeadAttention(nn.Module):
             ),
         ),
         Mistake(
-            "maps under other names",
-            "Your maps are registered, but not as four separate maps named `query`, `key`, `value` and `output`. Weights are "
-            "loaded by these names. (PyTorch itself uses one map of three times the width.)",
-            code=attention_with(
-                "self.maps = nn.ModuleDict({name: nn.Linear(dim, dim) for name in ('query', 'key', 'value', 'output')})",
-                "self.maps[name](x)", "self.maps['output']",
-            ),
-            also=(
-                attention_with(
-                    "self.q, self.k, self.v, self.output = (nn.Linear(dim, dim) for _ in range(4))",
-                    "getattr(self, name[0])(x)", "self.output",
-                ),
-                attention_with(
-                    "self.q, self.k, self.v, self.o = (nn.Linear(dim, dim) for _ in range(4))",
-                    "getattr(self, name[0])(x)", "self.o",
-                ),
-            ),
-        ),
-        Mistake(
             "one map under several names",
             "Your query, key and value are the same map under three names. Each needs an nn.Linear of its own.",
             REGISTERED, "self.query = self.key = self.value = nn.Linear(dim, dim)\n        self.output = nn.Linear(dim, dim)",
@@ -760,14 +741,6 @@ FeedForward = Exercise(
             edits={
                 WIDEN: "self.maps = [nn.Linear(dim, inner), nn.Linear(inner, dim)]", NARROW: "pass",
                 "self.widen(x)": "self.maps[0](x)", "self.narrow(hidden)": "self.maps[1](hidden)",
-            },
-        ),
-        Mistake(
-            "maps under other names",
-            "Your maps are registered, but not as `widen` and `narrow`. Weights are loaded by these names.",
-            edits={
-                WIDEN: "self.linear1 = nn.Linear(dim, inner)", NARROW: "self.linear2 = nn.Linear(inner, dim)",
-                "self.widen(x)": "self.linear1(x)", "self.narrow(hidden)": "self.linear2(hidden)",
             },
         ),
         Mistake(
@@ -1223,15 +1196,6 @@ Block = Exercise(
                 "        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim, eps), nn.LayerNorm(dim, eps)",
                 "self.parts = [MultiHeadAttention(dim, heads), FeedForward(dim, inner, activation), nn.LayerNorm(dim, eps), nn.LayerNorm(dim, eps)]",
             ),
-        ),
-        Mistake(
-            "norms under other names",
-            "Attention and the feed-forward network received their weights, but the norms did not: they are not registered as "
-            "`norm_attention` and `norm_feed_forward`.",
-            edits={
-                NORMS: "self.norm1, self.norm2 = nn.LayerNorm(dim, eps=eps), nn.LayerNorm(dim, eps=eps)",
-                **{line: line.replace("self.norm_attention", "self.norm1").replace("self.norm_feed_forward", "self.norm2") for line in (PRE_1, PRE_2, POST_1, POST_2)},
-            },
         ),
         Mistake(
             "output detached",

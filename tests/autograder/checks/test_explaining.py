@@ -420,15 +420,27 @@ def test_parts_of_other_names_are_told_by_what_is_missing_and_what_is_too_much()
     )
 
 
-def test_codes_of_the_check_s_own_are_explained_by_their_legend_alone():
-    """What 0 and 2 have to do with one another says nothing of the student's code."""
-    rule = Rule(axes={"registered": "weights"}, legend={"registered": "0 means missing."})
-    given = [Answer({"registered": np.array([2, 0, 2, 0]), "output": np.zeros(0)}) for _ in range(2)]
-    expected = [Answer({"registered": np.array([2, 2, 2, 0]), "output": np.ones(3)}) for _ in range(2)]
-    assert (
-        judge(given, expected, rule).reason
-        == "registered: Entry 2 of 4 is 0, and 2 is expected. 0 means missing."
-    )
+def test_codes_of_the_check_s_own_are_told_in_the_words_of_their_legend():
+    """They name inputs of the case; what 0 and 2 have to do with one another says nothing of the student's code."""
+    legend = {
+        "inputs": "weights.",
+        "0": "No parameter {names}.",
+        "last": "{number} too many.",
+        "last −1": "A buffer.",
+    }
+    rule = Rule(axes={"registered": "weights"}, legend={"registered": legend})
+    cases = [{f"weights.{name}": np.ones(1) for name in "cab"}] * 2
+
+    def told(*codes: float) -> str:
+        given = [Answer({"registered": np.array(codes), "output": np.zeros(0)}) for _ in cases]
+        expected = [Answer({"registered": np.array([2, 2, 2, 0]), "output": np.ones(3)}) for _ in cases]
+        return judge(given, expected, rule, cases=cases).reason
+
+    assert told(0, 2, 0, 0) == "No parameter `a` and `c`."
+    assert told(2, 0, 2, 12) == "No parameter `b`. 12 too many."
+    assert told(2, 2, 2, -1) == "A buffer."
+    assert told(9, 2, 2, 0) == "The check could not read `a`."  # only a hostile notebook gives such a code
+    assert "shape" in told(2, 2)
 
 
 def test_two_numbers_that_have_changed_places_are_told_so():
