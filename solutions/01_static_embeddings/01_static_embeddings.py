@@ -15,8 +15,8 @@
 #
 # For most of the 2010s, programs represented a word by one vector, looked up in a table. The table was learned from
 # plain text alone, and it worked well enough to end up in most systems that handled language. In this notebook we build
-# such a table twice, take one vector apart, and find out what the table cannot do. That limit is the reason for all the
-# notebooks that follow.
+# such a table twice, take one vector apart, and find out what the table cannot do. That limitation is the reason for all
+# the notebooks that follow.
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 70 minutes: seven exercises
 # and two questions. *Further* adds two exercises for extra credit.
@@ -269,7 +269,7 @@ print(f"1,000 random pairs from the 20,000 most frequent words: mean {chance.mea
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
     f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last value is no higher than the cosines of some random pairs: they average {chance.mean():.2f}, and one in forty "
-    f"is above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than the banks of rivers, and the single vector "
+    f"is above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single vector "
     "follows the majority. A cosine means little until you know the cosines of unrelated words."))
 
 # %% [markdown]
@@ -365,7 +365,7 @@ display(Markdown(
 predict("static.moved", ...)
 
 # %% [markdown]
-# Now write down your candidates and run the next cells. The word that moved furthest wins. It must be among the 8,000 most
+# Now enter your own candidates in `YOUR_WORDS` and run the next cells. The word that moved furthest wins. It must be among the 8,000 most
 # frequent words of the novels and the 20,000 most frequent of GloVe, because rare words have unreliable vectors.
 
 # %% tags=["demo"]
@@ -430,14 +430,14 @@ display(Markdown(
 
 # %% [markdown]
 # In the novels a *cell* is a room and *gay* means merry, but a *mouse* is an animal in both tables. The tables also differ
-# in method and amount of text, so even a word that kept its meaning has moved a little.
+# in method and amount of text, so even a word that kept its meaning appears to have moved a little.
 
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
 #
 # PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013a, b) learns short vectors
 # instead. Its labels come from the text itself, without annotation; such learning is called **self-supervised**. Take a
-# pair that really occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
+# pair that actually occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
 # by a dot product and takes σ(score) as the probability that the pair is real. Its loss is the sum of all $k + 1$ binary
 # *cross-entropies*, each the negative logarithm of the probability assigned to the correct answer:
 #
@@ -877,7 +877,7 @@ predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 # static vectors of the *other* words in the sentence and ignores their order, which makes it a **bag of words**. One
 # version averages only the words before the ambiguous word, the other the words on both sides.
 #
-# Every model of the course takes the same test on held-out sentences. Its questions are of four kinds, depending on what
+# Every model in the course takes the same test on held-out sentences. Its questions are of four kinds, depending on what
 # reveals the sense:
 # - a word before the ambiguous word;
 # - only a word after it;

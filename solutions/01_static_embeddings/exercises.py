@@ -808,7 +808,7 @@ def sgns_loss(center, context, negatives):
         Mistake(
             "cosines instead of dot products",
             "Your scores lie between −1 and 1, because you scaled the vectors to length 1. Here the score is the "
-            "plain dot product, of any size.",
+            "plain dot product, which may take any value.",
             edits={
                 "(center * context).sum(dim=1)": "F.cosine_similarity(center, context, dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "F.cosine_similarity(negatives, center.unsqueeze(1), dim=2)",
@@ -1612,7 +1612,7 @@ def negative_distribution(counts, power):
         ),
         Mistake(
             "reciprocal of the power",
-            "For powers below 1, rare words are drawn too seldom and frequent words too often: you raised the counts "
+            "For powers below 1, rare words are drawn too rarely and frequent words too often: you raised the counts "
             "to 1/power.",
             "counts**power", "counts ** (1 / power)",
         ),

@@ -12,7 +12,7 @@
 # A **base model** continues text: after a question it may generate another question. An assistant answers it. Two kinds of training lead from one to the other: training on answers to imitate, and training on
 # pairs of answers of which one was preferred. You will implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
@@ -145,7 +145,7 @@ def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[
     """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
     A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
-    conversation that does not fit into the current row starts the next. Return four tables by name:
+    conversation that does not fit into the current row starts the next one. Return a dictionary of four tables, by name:
     ids         0 in empty positions;
     labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
     positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
@@ -609,7 +609,7 @@ for name, changes in displaced.items():
     print(f"log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average, lower in {(changes < 0).mean():.0%} of the pairs")
 
 # %% [markdown]
-# After DPO, most of the *chosen* answers are less probable than before, though the reward has grown. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the rejected answers fall further. It need not be harmful: π* also lowers the log-probability of the chosen answers on average, because it moves
+# After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. It need not be harmful: π* also lowers the log-probability of the chosen answers on average, because it moves
 # probability to even longer words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -717,7 +717,7 @@ summary = pd.DataFrame(rows).T
 reveal("assistant.lora_adds", summary.loc["SmolLM2, your LoRA", "accuracy"] - summary.loc["SmolLM2, zero-shot", "accuracy"])
 for way, runs in ways.items():
     paid = costs.loc[runs].mean()
-    print(f"{way}: {paid['parameters']:,.0f} trainable parameters; seconds of one core: {paid['training seconds']:.0f} for training, {100 * paid['seconds per review']:.1f} for 100 reviews")
+    print(f"{way}: {paid['parameters']:,.0f} trainable parameters; seconds on one core: {paid['training seconds']:.0f} for training, {100 * paid['seconds per review']:.1f} for 100 reviews")
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
@@ -749,7 +749,7 @@ by_question = pd.DataFrame([
 ])
 reveal("assistant.questions_apart", by_question["accuracy"].max() - by_question["accuracy"].min())
 for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
-    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; answers{good} for {by_question['said positive'][number - 1]:.0%}")
+    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; {by_question['said positive'][number - 1]:.0%} of the answers are{good}")
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
@@ -861,7 +861,7 @@ with torch.no_grad():
 #
 # - In supervised fine-tuning, usually only the assistant's tokens count in the loss; packing needs boundaries for labels, attention and learned positions.
 # - LoRA trains a low-rank update of frozen weights; once merged, it costs no extra time.
-# - Tuning can gain accuracy and lose language: measure both.
+# - Tuning can raise accuracy while the model forgets part of the language, so measure both.
 # - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β the policy follows the reward even where the reward is wrong.
 # - A score depends on the threshold, the prompt and what leaked into training.
 

@@ -172,7 +172,7 @@ pack = Exercise(
         ),
         Mistake(
             "exact fit refused",
-            "You begin a new row for a conversation that would fill the last one exactly. It fits.",
+            "You begin a new row for a conversation that would exactly fill the current one. It fits.",
             "used + n > length", "used + n >= length or not rows",
         ),
         Mistake(
@@ -596,7 +596,7 @@ def answer_log_p(logits, labels):
         ),
         Mistake("logits added", "You add logits. Apply log_softmax to turn them into log-probabilities.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
         Mistake("sum over the batch", "You return a single number. Each answer of the batch has its own.", ".sum(dim=1)", ".sum()"),
-        Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is negative.", "return (found", "return -(found"),
+        Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is never positive.", "return (found", "return -(found"),
         Mistake("softmax over the positions", "Your softmax runs over the positions of the sequence. It should run over the "
                                            "vocabulary.", "dim=-1), labels", "dim=1), labels"),
         Mistake(
@@ -1022,7 +1022,7 @@ def in_order(scores, positive):
 """,
             ),
         ),
-        Mistake("mean difference of the scores", "You compute how much higher the positives are on average. Count pairs instead.", GAPS, "gap.double().mean()"),
+        Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count pairs instead.", GAPS, "gap.double().mean()"),
         Mistake(
             "scaled from −1 to 1",
             "A random order gets 0 and a reversed one −1: you doubled the share of pairs and subtracted 1. Return the share "
@@ -1090,7 +1090,7 @@ mended_unload = Exercise(
     rule=Rule(tolerance=3e-5, axes={"output": "B D", "layers left": "kinds"}),
     uses=("assistant.lora_linear", "assistant.merge"),
     mistakes=(
-        Mistake("bug unchanged", "This is still the bug: the base replaces the layer, so what A and B learned is lost.", "merge(child)", "child.base"),
+        Mistake("bug unchanged", "The bug is still there: the base replaces the layer, so what A and B learned is lost.", "merge(child)", "child.base"),
         Mistake(
             "top level only",
             "Layers inside other modules are still there (see `layers left`). Look into every module of the model.",
