@@ -103,7 +103,7 @@ for word, neighbours in company.items():
 # %% [markdown]
 # Five sentences are too few to learn from. The course therefore has a **generated language**, a small artificial English
 # whose probabilities are known exactly. Its **vocabulary** is fixed, and its sentences, our five among them, are built
-# from topics and templates. Here are six of its sentences. From twenty thousand of them we then build a table of counts,
+# from topics and templates. Here are six of its sentences. From a sample of twenty thousand we then build a table of counts,
 # whose entry $n(w, c)$ is the number of times that $c$ occurs within four positions of $w$.
 
 # %% tags=["demo"]

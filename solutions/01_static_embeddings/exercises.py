@@ -1612,7 +1612,7 @@ def negative_distribution(counts, power):
         ),
         Mistake(
             "reciprocal of the power",
-            "For powers below 1, rare words are drawn too rarely and frequent words too often: you raised the counts "
+            "For powers below 1, rare words are not drawn often enough, and frequent words too often: you raised the counts "
             "to 1/power.",
             "counts**power", "counts ** (1 / power)",
         ),

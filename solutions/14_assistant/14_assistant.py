@@ -206,7 +206,7 @@ pictures.packed(
 # ## 3 · A low-rank update
 #
 # Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and learns a low-rank *update* of each matrix. For W of shape (out, in) the update is B A, with A of shape (rank, in) and B of shape (out, rank). It
-# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes the square root of the rank instead.)
+# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes α / √rank instead.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.low_rank(inputs=64, outputs=64, rank=4)
