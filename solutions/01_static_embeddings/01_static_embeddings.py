@@ -15,8 +15,8 @@
 #
 # For most of the 2010s, programs represented a word by one vector, looked up in a table. The table was learned from
 # plain text alone, and it worked well enough to end up in most systems that handled language. In this notebook we build
-# such a table twice, take one vector apart, and find out what the table cannot do. That limit is the reason for all the
-# notebooks that follow.
+# such a table twice, take one vector apart, and find out what the table cannot do. That limitation is the reason for all
+# the notebooks that follow.
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 70 minutes: seven exercises
 # and two questions. *Further* adds two exercises for extra credit.
@@ -61,8 +61,8 @@ torch.set_num_threads(1)  # small matrices are faster on one thread
 # %% [markdown]
 # ## Five sentences
 #
-# Two words accompany us through the whole course: *cell* with three senses and *bank* with two. When one word has several
-# senses, we speak of **polysemy**. Reading the sentences below, you do not have to stop and think about which sense is meant. A
+# Two words accompany us throughout the course: *cell*, which has three senses, and *bank*, which has two. When one word has
+# several senses, we speak of **polysemy**. You can read the sentences below without stopping to think which sense is meant. A
 # table with one row per word cannot make the distinction: it has a single row for *cell*.
 
 # %% tags=["demo"]
@@ -103,8 +103,8 @@ for word, neighbours in company.items():
 # %% [markdown]
 # Five sentences are too few to learn from. The course therefore has a **generated language**, a small artificial English
 # whose probabilities are known exactly. Its **vocabulary** is fixed, and its sentences, our five among them, are built
-# from topics and templates. Here are six of its sentences, and a table of counts from twenty thousand. The entry
-# $n(w, c)$ says how often $c$ occurred within four positions of $w$.
+# from topics and templates. Here are six of its sentences. From a sample of twenty thousand we then build a table of counts,
+# whose entry $n(w, c)$ is the number of times that $c$ occurs within four positions of $w$.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -226,7 +226,7 @@ display(Markdown(
 def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n m"]:
     """The cosine of every row of a with every row of b.
 
-    A row of zeros has cosine 0 with every row. `F.cosine_similarity` may be used.
+    A row of zeros has cosine 0 with every row. You may use `F.cosine_similarity`.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
@@ -239,8 +239,8 @@ check("static.cosine", lambda case: cosine(case["a"], case["b"]))
 
 # %% [markdown]
 # Now for real English. GloVe (Pennington, Socher and Manning, 2014) fits word vectors and context vectors so that their dot
-# products, up to a constant for each word, approximate the logarithms of co-occurrence counts. Ours were trained by its authors on
-# six billion words of Wikipedia and newswire, and have 50 dimensions.
+# products, up to a constant for each word, approximate the logarithms of co-occurrence counts. The vectors that we use have 50
+# dimensions, and were trained by the authors of GloVe on six billion words of Wikipedia and newswire.
 #
 # **Predict** the cosine of *bank* and *river* in GloVe. We will compare it with the cosines of random pairs of words.
 
@@ -262,20 +262,20 @@ chance = cosine(frequent[:1000], frequent[1000:]).diagonal()
 print("       " + " ".join(f"{word:>8}" for word in chosen))
 for word, line in zip(chosen, similarity):
     print(f"{word:>8}" + " ".join(f"{value:8.2f}" for value in line))
-print(f"1,000 random pairs of the 20,000 most frequent words: mean {chance.mean():.2f}, 95 % of them between "
+print(f"1,000 random pairs from the 20,000 most frequent words: mean {chance.mean():.2f}, 95 % of them between "
       f"{chance.quantile(0.025):.2f} and {chance.quantile(0.975):.2f}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
-    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last value is no higher than that of some random pairs: they average {chance.mean():.2f}, and one in forty "
-    f"lies above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than the banks of rivers, and the single vector "
+    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last value is no higher than the cosines of some random pairs: they average {chance.mean():.2f}, and one in forty "
+    f"is above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single vector "
     "follows the majority. A cosine means little until you know the cosines of unrelated words."))
 
 # %% [markdown]
 # ## 3 · The nearest words
 #
-# The quickest way to look into a table of vectors is to list the nearest neighbours of a word. Two details decide whether
+# The quickest way to inspect a table of vectors is to list the nearest neighbours of a word. Two details decide whether
 # the list is useful. Every word is its own nearest neighbour, so the query has to be left out. And a ranking by dot product
 # would favour long vectors, even those that point elsewhere.
 
@@ -344,16 +344,16 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    "In the plane, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of *biology*, as close to "
+    "On the map, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of *biology*, as close to "
     f"that group ({to_group['biology']:.2f}) as the words of the group are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}) and "
     f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and a sense pulls it more strongly if more is "
-    "written about it. (The plane keeps two of fifty dimensions, so read distances off the bars, not off the map.)"))
+    "written about it. (The map keeps only two of fifty dimensions, so read similarities off the bars, not off the map.)"))
 
 # %% [markdown]
 # ### A contest: which word moved furthest?
 #
-# A word vector reflects the texts that it was learned from. GloVe learned from texts of our own time. The course has also
-# trained word2vec, which the next section explains, on 82 novels of 1839 to 1927
+# A word vector reflects the texts that it was learned from. GloVe was learned from texts of our own time. For this course we
+# have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927
 # ([card](../../data/models/novels_skipgram.md)). Take the ten nearest words of *cell* in the novels. How near are they to
 # *cell* in GloVe? We rank all words that both tables contain by their cosine with *cell* in GloVe, and take the median
 # rank of the ten. The higher it is, the further the word has **moved**.
@@ -365,7 +365,7 @@ display(Markdown(
 predict("static.moved", ...)
 
 # %% [markdown]
-# Now write down your candidates and run the next cells. The word that moved furthest wins. It must be among the 8,000 most
+# Now enter your own candidates in `YOUR_WORDS` and run the next cells. The word that moved furthest wins. It must be among the 8,000 most
 # frequent words of the novels and the 20,000 most frequent of GloVe, because rare words have unreliable vectors.
 
 # %% tags=["demo"]
@@ -425,19 +425,19 @@ with pd.option_context("display.max_colwidth", None):
 winner = max(ranks_of, key=ranks_of.get, default="none")
 further = int((moved > ranks_of.get(winner, 0)).sum())
 display(Markdown(
-    f"Among {len(moved):,} frequent words, {further:,} moved further than your best, *{winner}*; half of them have a rank below {moved.median():,.0f} of {len(common_words) - 1:,}. "
-    f"On average {10 * same_word.mean():.1f} of the ten nearest words are the same in both tables, against {10 * other_word.mean():.2f} for two different words."))
+    f"Of {len(moved):,} frequent words, {further:,} moved further than your best, *{winner}*. Half of all frequent words have a median rank below {moved.median():,.0f} (out of {len(common_words) - 1:,}). "
+    f"On average {10 * same_word.mean():.1f} of the ten nearest words are the same in both tables, against {10 * other_word.mean():.2f} if we compare two different words."))
 
 # %% [markdown]
 # In the novels a *cell* is a room and *gay* means merry, but a *mouse* is an animal in both tables. The tables also differ
-# in method and amount of text, so even a word that kept its meaning has moved a little.
+# in method and amount of text, so even a word that kept its meaning appears to have moved a little.
 
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
 #
 # PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013a, b) learns short vectors
 # instead. Its labels come from the text itself, without annotation; such learning is called **self-supervised**. Take a
-# pair that really occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
+# pair that actually occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
 # by a dot product and takes σ(score) as the probability that the pair is real. Its loss is the sum of all $k + 1$ binary
 # *cross-entropies*, each the negative logarithm of the probability assigned to the correct answer:
 #
@@ -455,7 +455,7 @@ def sgns_loss(
 ) -> Float[Tensor, ""]:
     """The loss of skip-gram with negative sampling, in nats.
 
-    The sum over the k negatives, and the mean over the batch. It stays finite for scores of ±200.
+    Take the sum over the k negatives and the mean over the batch. The loss must stay finite for scores of ±200.
     (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
     """
     ### BEGIN SOLUTION
@@ -477,7 +477,7 @@ predict("static.untrained", ...)
 
 # %% [markdown]
 # The training loop fits into a few lines. Each word has two vectors, one as *center* and one as *context*; we keep the
-# first. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (*Further* asks why).
+# first. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (see *Further*).
 # Fifteen hundred steps take about five seconds.
 
 # %% tags=["demo", "record"]
@@ -556,8 +556,8 @@ pictures.training(static.losses, 6 * np.log(2), best_loss, optimum, score, agree
 display(Markdown(
     "**Claim and measurement.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k if the vectors have enough dimensions. "
     f"With 50 dimensions for {V:,} words we measure a correlation of {agreement:.2f} with the best scores (with the scores shuffled: "
-    f"{by_accident:.2f}) and a loss {reached - best_loss:.2f} nats above the best possible. Do the vectors lack dimensions, or does the training lack steps? "
-    "The table shows three recorded seeds (`python -m experiments skip_gram`):"))
+    f"{by_accident:.2f}) and a loss {reached - best_loss:.2f} nats above the best possible. Are 50 dimensions too few, or does training need more steps? "
+    "The table shows the results of three recorded seeds (`python -m experiments skip_gram`):"))
 lengths = read_table("results/skip_gram.csv").groupby(["D", "steps"])
 display(pd.DataFrame({
     f"{D} dimensions, {steps:,} steps": {
@@ -567,9 +567,9 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. Four times as
-# many steps about halve the gap in the loss, with 50 dimensions as well as with 200. So learning approaches the table that one
-# can count, but slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
+# Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. With four times as
+# many steps, the gap in the loss is about halved, for 50 dimensions as well as for 200. So the learned scores approach those
+# computed from counts, but slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
@@ -624,7 +624,7 @@ rng = torch.Generator().manual_seed(0)
 window = [torch.randn(*shape, generator=rng) for shape in ((8, 4, 20), (8, 20), (8, 5, 20))]
 ratio = cbow_gradient_as_in_word2vec(*window) / gradient_by_autograd(*window)
 reveal("static.cbow_factor", ratio.median().item())
-print(f"word2vec.c ÷ autograd, over all {ratio.numel()} numbers: from {ratio.min():.3f} to {ratio.max():.3f}")
+print(f"word2vec.c ÷ autograd, over all {ratio.numel()} values: from {ratio.min():.3f} to {ratio.max():.3f}")
 
 # %% nbgrader={"grade": false, "grade_id": "static-cbow_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cbow_gradient(
@@ -658,15 +658,15 @@ for C in (2, 4, 10):
 # %% [markdown]
 # The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, it
 # would only rescale the learning rate. But windows are shorter at the edges of a sentence, and word2vec draws their size at
-# random, so the step size varies from window to window. (In issue 1873 a maintainer of Gensim defended this as a choice;
-# but the steps then no longer follow the gradient of the loss.) Make it a habit to compare a gradient derived by hand with
+# random, so the step size varies from window to window. (In issue 1873 a maintainer of Gensim defended this as a deliberate choice,
+# but such steps no longer follow the gradient of the loss.) Make it a habit to compare a gradient derived by hand with
 # autograd's, on random numbers, before you trust it.
 
 # %% [markdown]
 # ## 6 · What is in the vector of an ambiguous word?
 #
-# In our artificial English we can do what is impossible with a newspaper: look up the sense of every *cell*. We write the
-# sense into one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half as
+# In our artificial English we can do what is impossible with a newspaper: look up the sense of every *cell*. We mark the
+# sense in one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half as
 # it is, and train once on both. Now *cell* and its three senses have vectors in one space, learned from different
 # sentences.
 #
@@ -677,7 +677,7 @@ for C in (2, 4, 10):
 def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float[Tensor, " S"]:
     """The weights a for which a @ senses is closest to v (smallest Euclidean distance).
 
-    The weights are any real numbers: they need not be positive or sum to one. S is smaller than D.
+    The weights may be any real numbers: they need not be positive or sum to one. S is smaller than D.
     (difficulty ●●○, 6 minutes)
     """
     ### BEGIN SOLUTION
@@ -689,9 +689,9 @@ def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float
 check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses"]))
 
 # %% [markdown]
-# In this language the senses of a word are about equally frequent; in real texts they hardly ever are. We therefore drop
-# some sentences with the first sense of each word from the unchanged half: a few for one word, most for another. The
-# frequencies then range from about one in ten to nine in ten, and we can ask whether the weights follow them.
+# In this language the senses of a word are about equally frequent; in real texts they hardly ever are. From the unchanged half
+# we therefore drop some of the sentences in which a word has its first sense: a few for one word, most for another. The
+# frequencies then range from about one in ten to nine in ten, and we can test whether the weights follow them.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
@@ -758,8 +758,8 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 
 # %% [markdown]
 # **Predict.** What is the cosine of the vector of an ambiguous word with the average of its senses' vectors, weighted by
-# the frequency of each sense? For comparison we compute the best mixture of as many random words, the best mixture of
-# senses of *other* ambiguous words, and the mean cosine among the senses themselves.
+# the frequency of each sense? For comparison we compute the best mixture of the same number of random words, the best mixture
+# of senses of *other* ambiguous words, and the mean cosine among the senses themselves.
 
 # %%
 predict("static.mixture", ...)
@@ -794,14 +794,14 @@ display(Markdown(
     f"{high['correlation']:.2f}). But weights vary less than frequencies: the slope is {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
     f"tenth of the occurrences has a weight of about {intercept + 0.1 * slope:.2f}, not 0.10.\n\n"
     "**Claim and measurement.** Arora et al. (2018) merge pairs of words into artificial ones and report the same: the vectors add up linearly, and the weight of the rarer "
-    "meaning decreases only with the logarithm of the frequency ratio. All senses are in the vector. It cannot show which of them a given sentence means."))
+    "meaning decreases only with the logarithm of the frequency ratio. All senses are in the vector, but it cannot show which of them is meant in a given sentence."))
 
 # %% [markdown]
-# Does this law hold in *real* English? Real texts do not label their senses. But we can merge two words: replace every
+# Does the same hold in *real* English? Real texts do not label their senses. But we can merge two words: replace every
 # *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text says which of
 # them is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
-# We did this with 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged
+# We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged
 # ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word, so that frequencies range
 # from one tenth to nine tenths.
 
@@ -831,8 +831,8 @@ def from_to(name: str, runs: pd.DataFrame = at_the_end) -> str:
     return f"{runs[name].min():.2f} to {runs[name].max():.2f}"
 
 display(Markdown(
-    f"The figure shows one of three runs. In novels, too, the word is close to the average of its senses: the cosine is {from_to('weighted by frequency')} over the runs, against {from_to('senses of other words')} for senses of other words and "
-    f"{from_to('random words')} for random words. The weight of a sense follows its frequency, with correlation {from_to('correlation')} and slope {from_to('slope')}. After half of the training the slope was "
+    f"The figure shows one of three runs. In novels, too, the word is close to the average of its senses: the cosine ranges from {from_to('weighted by frequency')}, against {from_to('senses of other words')} for senses of other words and "
+    f"{from_to('random words')} for random words. The weight of a sense follows its frequency, with a correlation of {from_to('correlation')} and a slope of {from_to('slope')}. After half of the training the slope was "
     f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `experiments/novels_mixture.py`)."))
 
 # %% [markdown]
@@ -850,7 +850,7 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
     senses   the sense of each occurrence, any integer, possibly negative. Both kinds of pair occur.
 
     A pair consists of two different occurrences, even if their vectors are equal; the cosine with a vector of
-    zeros is 0. Every pair counts once in its mean, whatever its sense.
+    zeros is 0. Every pair has the same weight in its mean, however frequent its sense.
     (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
@@ -877,7 +877,7 @@ predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 # static vectors of the *other* words in the sentence and ignores their order, which makes it a **bag of words**. One
 # version averages only the words before the ambiguous word, the other the words on both sides.
 #
-# Every model of the course takes the same test on held-out sentences. Its questions are of four kinds, depending on what
+# Every model in the course takes the same test on held-out sentences. Its questions are of four kinds, depending on what
 # reveals the sense:
 # - a word before the ambiguous word;
 # - only a word after it;
@@ -954,14 +954,14 @@ pictures.bars(separations, "separation (difference of cosines)")
 # %% [markdown]
 # A function of the word alone has separation 0, whatever its table contains, because all occurrences get the same vector.
 #
-# Now for the test itself. Each held-out word takes the sense of the most similar labelled occurrence. Ties go to the more
-# frequent sense. Under $f(w)$ all occurrences tie, so its score is that of always answering with the most frequent sense
-# of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other
+# Now for the test itself. Each held-out word is assigned the sense of the most similar labelled occurrence. Ties go to the
+# more frequent sense. Under $f(w)$ all occurrences tie, so its accuracy is that of always answering with the most frequent
+# sense of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other
 # words, and *near words* gives a larger weight to nearer words.
 
 # %% tags=["demo"]
 scores, limits = exam_of(static.word), bounds()
-recorded_exams = read_table("results/skip_gram_exam.csv")            # three trainings of the cells above
+recorded_exams = read_table("results/skip_gram_exam.csv")            # three training runs of the cells above
 for name in scores:
     note = "skip-gram" if name.startswith("f(w):") else "baseline: a bag of skip-gram vectors"
     trainings = recorded_exams[recorded_exams.model == name][list(QUESTIONS)]
@@ -972,21 +972,21 @@ draw()
 one, before, around = scores.values()
 of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
-    "The scoreboard shows means over three trainings (`python -m experiments skip_gram_exam`); here are the results of yours. "
-    f"The static vector has an accuracy of {of_one[0]:.2f} to {of_one[-1]:.2f}, that of the most frequent sense, because it is the same in all sentences. "
+    "The scoreboard shows means over three training runs (`python -m experiments skip_gram_exam`); here are the results of your own run. "
+    f"The static vector has an accuracy of {of_one[0]:.2f} to {of_one[-1]:.2f}, that of always answering with the most frequent sense, because it is the same in all sentences. "
     f"With the average of the words *before*, the accuracy is {before.left:.2f} if the cue is on "
-    f"the left, and {before.right:.2f} if it is only on the right. No model that sees only the words before can expect more than {limits.words_before.right:.2f} there. (This bound "
+    f"the left, and {before.right:.2f} if it is only on the right. No model that sees only the words before can expect an accuracy above {limits.words_before.right:.2f} there. (This bound "
     f"is an expectation; in a single test a score may lie slightly above it, within its interval.) With the average of the words on *both* sides, the accuracies are {around.left:.2f} and {around.right:.2f}. "
-    "So f(w) lacks the context, not a better table: wherever a word reveals the sense, even an average is enough.\n\n"
+    "So what f(w) lacks is the context, not a better table: wherever a word reveals the sense, even an average is enough.\n\n"
     f"The last two panels are different. The average of all other words reaches {around.order1:.2f} and {around.order2:.2f}, about one half, and counts do no better. "
-    f"The words before reach {before.order1:.2f} and {before.order2:.2f}. The first value is above one half although this average covers fewer words. To know that a word comes *before* another "
-    "is to know part of the order, and this part reveals the sense if the people mentioned so far all go with one sense."))
+    f"The average of the words before reaches {before.order1:.2f} and {before.order2:.2f}. The first value is above one half although this average covers fewer words. To know that a word comes *before* another "
+    "is to know part of the order, and this part reveals the sense if all the people mentioned so far point to the same sense."))
 
 # %% [markdown]
 # ### What a bag of words cannot represent
 #
 # Why one half? Here are two sentences of the language, with the exact probability of their sense. In this language people
-# act on the things of their own topic: a cell that the prisoner paints is in a prison, and one that the biologist paints
+# act on things from their own topic: a cell that the prisoner paints is in a prison, and one that the biologist paints
 # is alive.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1014,18 +1014,18 @@ right_of_question, right_of_partner = (
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    "The two sentences have the same words, so the same average and the same answer, which is right for only one of them. Every sentence of these two kinds has such a *partner* "
-    "in the language: the same words, another sense, the same probability. So no model that ignores order, however clever, can expect an accuracy above "
-    f"{limits.no_order.order1:.2f}. We tested the average on the partners of all {len(ordered):,} questions, too. It is right for {right_of_question.mean():.3f} of the questions, for "
-    f"{right_of_partner.mean():.3f} of their partners, and for both in {np.sum(right_of_question & right_of_partner)} cases: {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} overall. "
-    "Where its accuracy exceeds one half in a panel, this is luck: the test happened to draw one partner rather than the other.\n\n"
+    "The two sentences have the same words, so they have the same average and get the same answer, which is right for only one of them. Every sentence of these two kinds has such a *partner* "
+    "in the language, with the same words and the same probability but another sense. So no model that ignores order, however clever, can expect an accuracy above "
+    f"{limits.no_order.order1:.2f}. We also tested the average on the partners of all {len(ordered):,} questions. Its accuracy is {right_of_question.mean():.3f} on the questions and "
+    f"{right_of_partner.mean():.3f} on their partners, {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} overall; it is right on both in {np.sum(right_of_question & right_of_partner)} cases. "
+    "Where its accuracy exceeds one half in a panel, that is luck: the test happened to draw one partner rather than the other.\n\n"
     "Order matters in real sentences as well: a bag of words does not know who did what to whom. This baseline stays on the scoreboard. A later "
-    "model that beats it in the last two panels knows something about *order*. GPT, which reads from left to right, will meet the bound of the second panel again."))
+    "model that beats it in the last two panels knows something about *order*. The bound of the second panel will return with GPT, which reads from left to right."))
 
 # %% [markdown]
 # ## Questions
 #
-# **1.** *cell* in GloVe is a mixture of its senses. A program receives only this vector, and no other word of the sentence.
+# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector, and no other word of the sentence.
 # Can any network on top of it, however deep, find out which sense was meant? What can it find out? What changes if it also
 # receives the vectors of the other words, and what if it receives only their average? Support your answer with numbers from
 # this notebook.
@@ -1035,17 +1035,17 @@ display(Markdown(
 # the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are,
 # because the vector is close to a weighted sum of the senses: the best mixture of its senses has cosine 0.9 or more with
 # the word, the best mixture of random words about 0.3. So the network can answer with the most frequent sense, which is
-# right for a little less than half of the test, the score of f(w).
+# right for a little less than half of the questions in the test, like f(w).
 #
 # With the vectors of the other words, the input depends on word and context. Even their plain average finds nearly every
-# sense in the test if some word reveals it and the average covers both sides. An average of the words before the cue finds
-# no more than the majority sense. Where only the order of the words reveals the sense, the average is right in half of the
+# sense in the test if some word reveals it and the average covers both sides. If the cue follows the word, an average of the
+# preceding words finds no more than the majority sense. Where only the order of the words reveals the sense, the average is right in half of the
 # cases, because two sentences with the same words get the same vector. So the information is in the other words and in
 # their order, and the task of the following notebooks is to bring it into the word's own vector.
 #
 # *Marking guide.* 1 point: the same input gives the same output, for any network. 1 point: what the vector contains (the
-# senses and their frequencies, with a number). 1 point: what the context adds, with a number and its baseline (that an average
-# loses the order is a welcome addition).
+# senses and their frequencies, with a number). 1 point: what the context adds, with a number and its baseline (a remark
+# that an average loses the order is welcome).
 
 # %% [markdown]
 # **2.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
@@ -1055,8 +1055,8 @@ display(Markdown(
 # Opposites occur in the same contexts: *hot* and *cold* both occur next to *water*, *weather*, *days* and *very*. A vector
 # learned from contexts records in which sentences a word can occur, and opposites can replace each other in nearly all of
 # them. So their cosine is far above that of a random pair, and about as high as that of *hot* and *warm*. The vector says
-# "a temperature", not which one. Harmless: finding the topic of a text, or documents about the weather. Harmful: judging
-# opinions (*good* against *bad*), or deciding whether two sentences contradict each other.
+# "a temperature", not which one. This is harmless for finding the topic of a text, or documents about the weather. It is
+# harmful for judging opinions (*good* against *bad*), or for deciding whether two sentences contradict each other.
 #
 # *Marking guide.* 1 point: measured values, with the unrelated pair for comparison. 1 point: the same contexts lead to
 # similar vectors. 1 point: one suitable task of each kind, with a reason.
@@ -1064,8 +1064,8 @@ display(Markdown(
 # %% [markdown]
 # ## Further
 #
-# These exercises earn extra credit. **Where do negatives come from?** If negatives were drawn by frequency, one in a few
-# would be *the*; if they were drawn uniformly, the rarest word would come up as often as *the*. Mikolov et al. (2013b)
+# These exercises earn extra credit. **Where do negatives come from?** If negatives were drawn in proportion to frequency, one
+# in every few would be *the*; if they were drawn uniformly, the rarest word would come up as often as *the*. Mikolov et al. (2013b)
 # found that counts raised to the power ¾ work better than either.
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1095,10 +1095,10 @@ for power in (1.0, 0.75, 0.01):
     print(f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to the median count {half:6.1%}")
 
 # %% [markdown]
-# **Counted, then shortened.** If word2vec factorises a table, we can also factorise it directly. Of all tables of rank 50,
-# the singular value decomposition $U S V^\top$, cut to 50 dimensions, comes closest to your PPMI table. (Deerwester et al. 1990 applied it to
+# **Counted, then shortened.** If word2vec factorises a table implicitly, we can also factorise one directly. Of all tables of
+# rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, comes closest to your PPMI table. (Deerwester et al. 1990 applied it to
 # words and documents.) Its word vectors would be the rows of $U S$. We take $U S^{1/2}$ instead, which
-# divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found this to work better. GloVe lies between counting and learning: its loss is
+# divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe lies between counting and learning: its loss is
 #
 # $$\sum_{w,c} g(n(w, c))\, \big(u_w \cdot v_c + b_w + b_c - \ln n(w, c)\big)^2 ,$$
 #
@@ -1155,7 +1155,7 @@ check("static.analogy", lambda case: analogy(case["vectors"], case["a"], case["b
 
 # %% [markdown]
 # Linzen (2016) asked what happens if the question words *are* allowed, and how often the nearest neighbour of *c* alone is
-# the right answer. We ask the same of GloVe, with four kinds of analogies.
+# the right answer. We repeat this with GloVe, for four kinds of analogies.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 questions = {
@@ -1190,7 +1190,7 @@ pictures.bars(results, f"share of {len(d)} questions", written=True, top=1.05)
 right, _, question_word, baseline = ([*values.values()] for values in results.values())
 display(Markdown(
     "**Claim and measurement.** Linzen found that the method owes much to the exclusion of the question words and to neighbours that would be right anyway. In GloVe, without "
-    f"the exclusion, the answer is a word of the question in {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of cases. (Among 100,000 words instead of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, "
+    f"the exclusion, the answer is one of the question words in {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of cases. (Among 100,000 words instead of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, "
     f"the nearest neighbour of *c* alone is right in {baseline[2]:.0%} of cases, and the analogy in {right[2]:.0%}. For capitals the figures are {baseline[0]:.0%} and {right[0]:.0%}: "
     "there the offset does the work."))
 
@@ -1198,8 +1198,8 @@ display(Markdown(
 # ### What else the vectors have learned
 #
 # Vectors learn whatever their texts contain, prejudice included. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan
-# (2017) measured it: is an occupation nearer to *she* or to *he*? We take 30 occupations and seven pairs of words. How
-# far an occupation **leans** is its cosine with *she* minus its cosine with *he*, averaged over the seven pairs. For
+# (2017) measured it: is an occupation nearer to *she* or to *he*? We take 30 occupations and seven pairs of words. The
+# **lean** of an occupation is its cosine with *she* minus its cosine with *he*, averaged over the seven pairs. For
 # comparison we compute the same value for 2,000 random frequent words. An eighth pair, *female* and *male*, is shown separately.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1237,10 +1237,10 @@ print("their mean against female − male: {:.2f} (95 % interval over occupation
 print("outside the range of 95 % of random words:", ", ".join(beyond))
 
 # %% [markdown]
-# The seven pairs agree: in vectors of newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, *physicist*
+# The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, *physicist*
 # and *engineer* to the other. Most occupations lean no further than random words do. The eighth pair reverses the order,
 # perhaps because texts write *female* where a woman was not expected; we have not tested this. So a measure of bias must
-# also survive another choice of words. Such biases carry over into everything built on these vectors.
+# also hold for other choices of words. Such biases carry over into everything built on these vectors.
 #
 # One standard test is missing here: agreement with human ratings of word pairs, as in WordSim-353 (relatedness) and
 # SimLex-999 (similarity). The Python package Gensim contains both. Your `cosine` and a rank correlation are all you need
@@ -1253,7 +1253,7 @@ print("outside the range of 95 % of random words:", ", ".join(beyond))
 # - Compare vectors by their cosine, and every cosine with that of random pairs.
 # - The static embedding of a polysemous word mixes its senses; a frequent sense has a larger weight.
 # - Static embeddings cannot separate senses: the information is in the other words and in their order.
-# - A bag of words finds the sense where a word reveals it. Where only order reveals it, it is right half of the time.
+# - A bag of words finds the sense where a word reveals it. Where only order does, the bag is right half of the time.
 # - Compare a gradient derived by hand with autograd's before you trust it.
 #
 # **Next:** in notebook 02, a word decides how much to take from each of its neighbours: attention.

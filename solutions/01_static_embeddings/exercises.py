@@ -181,7 +181,7 @@ def ppmi(counts):
     },
     hints=(
         "Suppose that the two words were independent. How often would you expect to see them together? Say it in "
-        "words before you write it.",
+        "words before you write any code.",
         "counts is (word, context). The row sums are (word, 1), the column sums (1, context), and the total is a "
         "single number. The counts expected by chance are (word, context) again.",
         "Compute expected = row sum × column sum ÷ total, and ratio = count ÷ expected. Take the logarithm where the "
@@ -415,7 +415,7 @@ def _nearest_cases(draw: Draw) -> Iterator[Case]:
 
 
 def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
-    """Another row equals the query, before or after it. In some cases a further row is all zeros, its cosine far from others.
+    """Another row equals the query, before or after it. In some cases a further row is all zeros; no other cosine is near its 0.
 
     The query has length 2, and its coordinates are ±½ once it is scaled to length 1, so that the cosine of the equal
     rows is exactly 1. Which of the two a sort puts first depends on the other rows: their order is the same in every draw.
@@ -680,7 +680,7 @@ sgns_loss = Exercise(
         ),
         Mistake(
             "mean over the negatives",
-            "The term of the negatives is too small by a factor of k. The formula takes the sum over the negatives, not their "
+            "The term for the negatives is too small by a factor of k. The formula takes the sum over the negatives, not their "
             "mean.",
             "F.logsigmoid(-noise).sum(dim=1)", "F.logsigmoid(-noise).mean(dim=1)",
         ),
@@ -691,7 +691,7 @@ sgns_loss = Exercise(
         ),
         Mistake(
             "the first negative alone",
-            "Of each pair's negatives only the first one counts. The loss is summed over all k of them.",
+            "Only the first negative of each pair counts in your loss. Sum over all k of them.",
             "-noise).sum(dim=1)", "-noise[:, 0])",
         ),
         Mistake(
@@ -715,7 +715,7 @@ sgns_loss = Exercise(
         Mistake(
             "logarithm of a sigmoid that underflows",
             "Your loss is right unless a score is large and the prediction wrong. Then σ or 1 − σ is 0 in float32 "
-            "and its logarithm is infinite, which ends the training. PyTorch has a function that computes the "
+            "and its logarithm is infinite, so training breaks down. PyTorch has a function that computes the "
             "logarithm of the sigmoid in one step.",
             "F.logsigmoid(true)", "torch.sigmoid(true).log()",
             also=(
@@ -808,7 +808,7 @@ def sgns_loss(center, context, negatives):
         Mistake(
             "cosines instead of dot products",
             "Your scores lie between −1 and 1, because you scaled the vectors to length 1. Here the score is the "
-            "plain dot product, of any size.",
+            "plain dot product, which may take any value.",
             edits={
                 "(center * context).sum(dim=1)": "F.cosine_similarity(center, context, dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "F.cosine_similarity(negatives, center.unsqueeze(1), dim=2)",
@@ -995,7 +995,7 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "mean over the negatives",
-            "The part of the negatives is too small by a factor of k. The loss adds one term for each negative, and so does "
+            "The term for the negatives is too small by a factor of k. The loss adds one term for each negative, and so does "
             "its gradient.",
             "(push.unsqueeze(2) * negatives).sum(dim=1)", "(push.unsqueeze(2) * negatives).mean(dim=1)",
         ),
@@ -1093,7 +1093,7 @@ def sense_mixture(v, senses):
         Mistake(
             "dot products instead of weights",
             "Your values are the dot products with the senses, which are too large for long senses and for senses "
-            "with common parts. Multiply them by the senses and add: is the result the word?",
+            "with common parts. Multiply them by the senses and add: do you get the word back?",
             code="""
 def sense_mixture(v, senses):
     return senses @ v
@@ -1340,8 +1340,8 @@ def separation(h, senses):
         ),
         Mistake(
             "occurrences paired with themselves counted with cosine 0",
-            "Your first mean is too small. The diagonal no longer adds to the sum, but each occurrence with itself "
-            "still counts in the number of pairs.",
+            "Your first mean is too small. The diagonal no longer adds to the sum, but each occurrence paired "
+            "with itself still counts in the number of pairs.",
             "similarity[same & ~itself].mean()", "(similarity * ~itself)[same].mean()",
         ),
         Mistake(
@@ -1612,7 +1612,7 @@ def negative_distribution(counts, power):
         ),
         Mistake(
             "reciprocal of the power",
-            "For powers below 1, rare words are drawn too seldom and frequent words too often: you raised the counts "
+            "For powers below 1, rare words are not drawn often enough, and frequent words too often: you raised the counts "
             "to 1/power.",
             "counts**power", "counts ** (1 / power)",
         ),
@@ -1634,7 +1634,7 @@ def negative_distribution(counts, power):
 """,
     },
     hints=(
-        "If negatives were drawn as often as the words occur, which words would nearly all of them be?",
+        "If negatives were drawn in proportion to word frequency, which words would make up nearly all of them?",
         "counts is (V,) and power is a number. The answer is (V,) and sums to 1.",
         "Raise every count to the power, then divide by the sum of the results.",
         "Almost right: dividing first and raising to the power afterwards. The result does not sum to 1.",
@@ -1649,7 +1649,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _analogy_cases(draw: Draw) -> Iterator[Case]:
-    """Question words far apart; a and c similar (walk, talk), so that b is nearest; all three similar, and the three nearest."""
+    """Question words far apart; a and c similar (walk, talk), so that b is nearest; all three similar and nearest."""
     for words, size, k, alike in ((13, 7, 10, ""), (57, 5, 3, "ac"), (33, 9, 6, "abc")):
         question = np.linalg.qr(draw.rng.standard_normal((size, size)))[0][:3]
         if "a" in alike:

@@ -9,10 +9,10 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text: after a question it may generate another question. An assistant answers. Two kinds of training lead from one to the other: on answers to imitate, and on pairs of answers
-# of which one was preferred. You implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
+# A **base model** continues text: after a question it may generate another question. An assistant answers it. Two kinds of training lead from one to the other: training on answers to imitate, and training on
+# pairs of answers of which one was preferred. You will implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further*, a bug to fix, is optional.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
@@ -44,7 +44,7 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# We put the same question to two models of 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
+# We put the same question to two models from 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
 
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
@@ -81,10 +81,10 @@ for question, (by_base, by_assistant) in both.items():
     print(f"\n{question}\n  base model: {by_base} …\n  assistant: {by_assistant}")
 
 # %% [markdown]
-# The base model continues the question as a novel would; the assistant answers it. On the generated language we can measure exactly what the training between the two gains and costs.
+# The base model continues the question as a novel would; the assistant answers it. On the generated language we can measure exactly what is gained and what is lost on the way from one to the other.
 #
-# Our small GPT (07) has been trained on its plain sentences only. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
-# topic. In our language, however, p(topic | beginning) is known exactly, and so is the accuracy of the best possible assistant.
+# Our small GPT (07) has been trained only on plain sentences of this language. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
+# topic. In our language, however, p(topic | first four words) is known exactly, and so is the accuracy of the best possible assistant.
 
 # %% tags=["demo"]
 predict("assistant.best_possible", ...)         # the best possible accuracy (0 to 1), with 23 topics and four words
@@ -108,13 +108,13 @@ for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
 print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {frequent:.1%}; best possible {tests.best.mean():.1%}")
 
 # %% [markdown]
-# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training of 07, now on conversations. Usually one thing changes: only the assistant's tokens count in the loss. The
+# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training of 07, now on conversations. Usually one thing changes in the loss: only the assistant's tokens count. The
 # model reads what users write but is not trained to imitate it.
 
 # %% [markdown]
 # ## 2 · Labels for the answers only
 #
-# A conversation consists of turns, each with a **role**. The **system prompt**, a turn before the first question, gives instructions for the whole conversation. A **tool call** is text in an agreed format: a program runs the tool and
+# A conversation consists of turns, each with a **role**. The **system prompt**, a turn before the first question, gives instructions for the whole conversation. A **tool call** is text in an agreed format; a program recognises it, runs the tool and
 # inserts the result (Schick et al. 2023). For **structured output**, tokens that would violate a format such as JSON are masked before sampling (Willard and Louf 2023).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -145,7 +145,7 @@ def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[
     """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
     A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
-    conversation that does not fit into the current row starts the next. Return four tables by name:
+    conversation that does not fit into the current row starts the next one. Return a dictionary of four tables, by name:
     ids         0 in empty positions;
     labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
     positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
@@ -200,13 +200,13 @@ pictures.packed(
 )
 
 # %% [markdown]
-# With its own segment and positions, each conversation gets the same logits as on its own, up to rounding. Without them no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations in this way for a long time (issue 1230).
+# With its own segment and positions, each conversation gets the same logits as on its own, up to rounding. Without them no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations without boundaries for a long time (issue 1230).
 
 # %% [markdown]
 # ## 3 · A low-rank update
 #
 # Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and learns a low-rank *update* of each matrix. For W of shape (out, in) the update is B A, with A of shape (rank, in) and B of shape (out, rank). It
-# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes the square root of the rank instead.)
+# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes α / √rank instead.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.low_rank(inputs=64, outputs=64, rank=4)
@@ -261,7 +261,7 @@ def merge(layer: LoRALinear) -> torch.nn.Linear:
 check("assistant.merge", lambda case: try_merge(LoRALinear, merge, case))
 
 # %% [markdown]
-# We now train LoRA of rank 8 in every linear layer of the GPT: 200 steps on 2,048 questions.
+# We now add LoRA of rank 8 to every linear layer of the GPT, and train it for 200 steps on 2,048 questions.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -343,13 +343,13 @@ with torch.no_grad():
     merged_model = instructions.with_layers(deepcopy(live), LoRALinear, merge)
     merged_error = (merged_model(tests.asked[:200]).logits - tuned_logits).abs().max().item()
 base_paid = instructions.above_bound(base)
-print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; trainable parameters: {learning:,}, the GPT has {sum(w.numel() for w in base.parameters()):,}")
+print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; trainable parameters: {learning:,} (the GPT has {sum(w.numel() for w in base.parameters()):,})")
 print(f"accuracy {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
 print(f"nats per word above the bound on plain sentences: {base_paid:.2f} → {live_paid:.2f}")
 print(f"after merging, logits differ by up to {merged_error:.0e}")
 
 # %% [markdown]
-# The model now answers, and merging leaves its logits unchanged. The third line is the price: the loss on plain sentences now lies much further above the bound, the entropy of the language. This is catastrophic forgetting (09), measured here in nats.
+# The model now answers, and merging leaves its logits unchanged, up to rounding. The third line shows the price: the loss on plain sentences is now much further above the bound, which is the entropy of the language. This is catastrophic forgetting (09), measured here in nats.
 
 # %% [markdown]
 # **The same in two lines** with the library PEFT (Mangrulkar et al. 2022):
@@ -382,10 +382,10 @@ for name, model in {"yours": ours, "PEFT": theirs}.items():
 # %% [markdown]
 # ## 4 · Accuracy against forgetting
 #
-# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we then ran three seeds at the lowest rate within
-# one point of the best validation accuracy (right), and full tuning also at the next lower rate.
+# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we chose the lowest learning rate that came within
+# one point of the best validation accuracy, and ran three seeds with it (right). For full tuning we also ran three seeds at the next lower rate.
 #
-# **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
+# **Predict:** at the chosen learning rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
 # %% tags=["demo"]
 predict("assistant.lora_forgets_less", ...)
@@ -413,10 +413,10 @@ for name, runs in {**at_rate, "full, lower rate": lower}.items():
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At the chosen rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA with each of the three seeds. Which method forgets less therefore depends on
+# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA with each of the three seeds. Which method forgets less therefore depends on
 # the learning rates that are compared.
 #
-# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest, so a higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
+# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest of the three, so a still higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
 
 # %% [markdown]
 # ## 5 · Which answer is better?
@@ -459,13 +459,13 @@ print(f"[BOS] {instructions.PROMPTS[0]} …")
 pictures.best_by_beta(best_rows)
 
 # %% [markdown]
-# At β = 3 the best policy is nearly the reference. At β = 1 it favours longer words. At β = 0.1 it generates the longest words of the language after any prompt: the reward is almost as high as possible, and the English is gone. This is not a failure of training, since there was no training. The reward does not measure what
-# we want, and β determines how far the policy follows it: **over-optimisation** (Gao et al. 2023).
+# At β = 3 the best policy is nearly the reference. At β = 1 it favours longer words. At β = 0.1 it generates the longest words of the language after any prompt: the reward is almost as high as possible, but nothing is left of English. This is not a failure of training, since there was no training. The reward does not measure what
+# we want, and β determines how far the policy follows it. With a small β this leads to **over-optimisation** (Gao et al. 2023).
 
 # %% [markdown]
-# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then generates answers and is updated towards higher reward, while it is kept near the reference. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
+# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then generates answers and is updated towards higher reward while staying near the reference. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
 #
-# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solve π* for the reward: r(y) = β log(π*(y) / π_ref(y)) plus a constant, which is the same for both answers and cancels in σ(r₁ − r₂). Replace π* by the model being trained; the loss then depends only on log-probabilities of answers.
+# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solved for the reward, the formula for π* gives r(y) = β log(π*(y) / π_ref(y)) plus a constant, which is the same for both answers and cancels in σ(r₁ − r₂). If we replace π* by the model being trained, the loss depends only on log-probabilities of answers.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
@@ -492,8 +492,9 @@ def dpo_loss(
     """The mean of −log σ(beta · margin) over all pairs.  (difficulty ●●○, 5 minutes)
 
     All four are log-probabilities of whole answers: the chosen and the rejected one, under the policy and under the
-    reference. The policy has changed both answers relative to the reference; the margin is the change of the chosen
-    answer minus that of the rejected one. The loss must stay finite for margins of plus or minus many hundreds.
+    reference. Relative to the reference, the policy has changed the log-probability of each answer; the margin is the
+    change for the chosen answer minus that for the rejected one. The loss must stay finite for margins of plus or minus
+    many hundreds.
     """
     ### BEGIN SOLUTION
     margin = (chosen - ref_chosen) - (rejected - ref_rejected)
@@ -526,7 +527,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> flo
 check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
 
 # %% [markdown]
-# How far has a policy moved from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) measures this exactly over the vocabulary, in nats per token. Here we compute it on given texts. (In the objective above, the policy generates the texts itself.)
+# How far has a policy moved from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) measures this, in nats per token. At each position of a given text we can compute it exactly, as a sum over the vocabulary. (In the objective above, the policy generates the texts itself.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_to_reference(
@@ -579,9 +580,9 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 # %% [markdown]
-# We now run 250 of your steps at β = 1 on 2,000 comparisons of continuations that the reference generated. Rewards are means over three prompts, among them the one above.
+# We now run 250 of your steps at β = 1 on 2,000 comparisons of continuations that the reference generated. Rewards are means over three prompts, including the one above.
 #
-# **Predict:** how much of the reward that π* gains over the reference does DPO gain (as a fraction)?
+# **Predict:** π* gains reward over the reference. What fraction of this gain does DPO achieve?
 
 # %% tags=["demo"]
 predict("assistant.share_of_reward", ...)
@@ -608,8 +609,8 @@ for name, changes in displaced.items():
     print(f"log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average, lower in {(changes < 0).mean():.0%} of the pairs")
 
 # %% [markdown]
-# After DPO, most of the *chosen* answers are less probable than before, though the reward has grown. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the rejected answers fall further. It need not be harmful: π* also lowers the chosen answers on average, because it moves probability
-# to still longer words.
+# After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. It need not be harmful: π* also lowers the log-probability of the chosen answers on average, because it moves
+# probability to even longer words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 preferences = read_table("results/assistant_preferences.csv")
@@ -618,16 +619,16 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# The smaller β is, the higher the reward and the distance to the reference, with each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the comparisons come from the reference, which hardly ever generates
+# The smaller β is, the higher the reward and the larger the distance to the reference, with each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the comparisons come from the reference, which hardly ever generates
 # "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3 the best policy is very close to the reference. From 2,000 noisy comparisons DPO moves further from the reference than π*, and ends no closer to π* than the reference was, within the interval. All runs use the same learning rate.
+# At β = 3 the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does, and ends no closer to π* than the reference was, within the interval. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
 #
-# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). After "Review: … Sentiment:", its score is log p(" positive") − log p(" negative"); above 0 it
-# judges *positive*. Accuracy depends on this **threshold**. The order of the scores does not: the fraction of pairs in the right order is the area under the ROC curve (AUC).
+# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). After "Review: … Sentiment:", its score is log p(" positive") − log p(" negative"); above 0, it
+# judges the review *positive*. Accuracy depends on this **threshold**. The order of the scores does not: the fraction of pairs of a positive and a negative review in which the positive one scores higher is the area under the ROC curve (AUC).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
@@ -675,13 +676,13 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
 # We compare four ways to judge the same 160 test reviews:
 #
 # - zero-shot: the prompt contains only the review;
-# - few-shot: the prompt also contains eight examples, drawn three times;
-# - LoRA: your LoRALinear on SmolLM2's queries and values, trained on 128 reviews for two epochs;
-# - MiniLM, an encoder: fully fine-tuned on as many reviews for four epochs (09).
+# - few-shot: the prompt also contains eight examples (three different draws);
+# - LoRA: your LoRALinear in SmolLM2's query and value maps, trained on 128 reviews for two epochs;
+# - MiniLM, an encoder: fully fine-tuned on the same number of reviews for four epochs (09).
 #
-# The two trained models have three seeds each and one learning rate, fixed in advance. This takes minutes, so the results are recorded (`python -m experiments assistant_reviews`).
+# The last two were trained with three seeds each, at one learning rate fixed in advance. This takes minutes, so the results are recorded (`python -m experiments assistant_reviews`).
 #
-# **Predict:** how much accuracy does LoRA add to zero-shot (as a fraction)?
+# **Predict:** how much higher is the accuracy of LoRA than that of zero-shot (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.lora_adds", ...)
@@ -699,7 +700,7 @@ ways = {
 }
 
 def each_review(runs: list[str]) -> dict[str, np.ndarray]:
-    """For each test review the means over runs."""
+    """For each test review, the means over runs."""
     found = judges.summed_up(asked.loc[is_test, runs].to_numpy().T, liked[is_test])
     return found | {"overconfidence": found["confidence"] - found["accuracy"]}
 
@@ -716,17 +717,17 @@ summary = pd.DataFrame(rows).T
 reveal("assistant.lora_adds", summary.loc["SmolLM2, your LoRA", "accuracy"] - summary.loc["SmolLM2, zero-shot", "accuracy"])
 for way, runs in ways.items():
     paid = costs.loc[runs].mean()
-    print(f"{way}: {paid['parameters']:,.0f} trainable parameters; seconds of one core: {paid['training seconds']:.0f} for training, {100 * paid['seconds per review']:.1f} for 100 reviews")
+    print(f"{way}: {paid['parameters']:,.0f} trainable parameters; seconds on one core: {paid['training seconds']:.0f} for training, {100 * paid['seconds per review']:.1f} for 100 reviews")
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of the time to train and an eighth to judge.
+# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of the time to train and an eighth of the time to judge.
 
 # %% [markdown]
-# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as with no examples, within the
+# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as without examples, within the
 # interval of the difference (not drawn).
 #
-# All this holds for one learning rate per method, and for a question that suits SmolLM2 particularly well, as we see next.
+# All this holds for one learning rate per method, and for a question that suits SmolLM2 particularly well, as we shall see next.
 
 # %% [markdown]
 # ## 7 · What a score hides
@@ -748,12 +749,12 @@ by_question = pd.DataFrame([
 ])
 reveal("assistant.questions_apart", by_question["accuracy"].max() - by_question["accuracy"].min())
 for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
-    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; answers{good} for {by_question['said positive'][number - 1]:.0%}")
+    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; {by_question['said positive'][number - 1]:.0%} of the answers are{good}")
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
-# Question 1 is the most accurate, and nothing in its wording explains why. Questions 3 and 4 order the reviews equally well, within the interval of the difference (not drawn), but are much less accurate: they judge nine of ten reviews *positive*, so the threshold 0 is wrong for them. Question 5 answers *good* for
-# every review, yet its order is better than that of questions 2, 6 and 7.
+# Question 1 is the most accurate, and nothing in its wording explains why. Questions 3 and 4 order the reviews equally well, within the interval of the difference (not drawn), but are much less accurate: they judge nine reviews in ten *positive*, so the threshold 0 is wrong for them. With question 5 the answer is *good* for
+# every review, yet the order is better than with questions 2, 6 and 7.
 #
 # The accuracy with one prompt is a single draw. Report several prompts with an interval over them (the diamonds), together with the AUC.
 
@@ -795,18 +796,18 @@ for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_chan
 pictures.leaked(leaks)
 
 # %% [markdown]
-# If the training set contains the whole test, the model is correct on 99 % of it after 16 epochs. Nobody *can* know more than about three in four answers, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the leaked test gains as well, but
+# If the training set contains the whole test, the model answers 99 % of it correctly after 16 epochs. Nobody *can* know more than about three answers in four, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the leaked test gains as well, but
 # stays below the best possible with each of the three seeds; only the other test then reveals the leak. For real tests the bound is unknown, and a score of 99 % looks like success.
 
 # %% [markdown]
-# With one word changed, a verbatim search for the test questions finds no more of them in the training set than chance would. After 16 epochs, however, the score exceeds the best possible on the same test with each of the three seeds. (The dashed line is their mean.) A verbatim search misses such leaks (Yang et al. 2023).
+# With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs, however, the score exceeds the best possible score on the same test with each of the three seeds. (The dashed line shows the mean of the three best possible scores.) A verbatim search misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
 # **Question 1.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may request three further numbers or experiments. Which do you choose, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "assistant-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, the accuracy of both models on a test that cannot have been in the training data because it was written later or kept secret. If the assistant scores much lower there, the public test has leaked into pre-training or tuning. Second, the accuracy of both models over several prompts, with an interval over prompts and items, and their AUC or
-# their accuracy at a threshold chosen for each. The base model may know the answers but favour one label; then tuning has only moved the threshold. Third, the cost of tuning: the loss on plain text before and after, and the KL divergence to the reference, since a policy can gain reward by giving up other abilities. Each number needs a baseline: tuning on random preferences, the best possible or a human
+# First, I would ask for the accuracy of both models on a test that cannot have been in the training data because it was written later or kept secret. If the assistant scores much lower there, the public test has leaked into pre-training or tuning. Second, I would ask for the accuracy of both models over several prompts, with an interval over prompts and items, and for their AUC or
+# their accuracy at a threshold chosen for each. The base model may know the answers but favour one label; then tuning has only moved the threshold. Third, I would measure the cost of tuning: the loss on plain text before and after, and the KL divergence to the reference, since a policy can gain reward by giving up other abilities. Each number needs a baseline: tuning on random preferences, the best possible or a human
 # score, and the base model with examples in its prompt.
 #
 # *Marking: 1 point for two threats to the score, each with an experiment that would reveal it (leak: fresh test; prompt or threshold: several prompts, AUC; unfair baseline: examples in the base model's prompt); 1 point for what was lost (forgetting, KL divergence to the reference, over-optimised reward) or for suitable baselines and intervals.*
@@ -859,8 +860,8 @@ with torch.no_grad():
 # ## Summary
 #
 # - In supervised fine-tuning, usually only the assistant's tokens count in the loss; packing needs boundaries for labels, attention and learned positions.
-# - LoRA trains a low-rank update of frozen weights; once merged, it takes no extra time.
-# - Tuning can gain accuracy and lose language: measure both.
+# - LoRA trains a low-rank update of frozen weights; once merged, it costs no extra time.
+# - Tuning can raise accuracy while the model forgets part of the language, so measure both.
 # - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β the policy follows the reward even where the reward is wrong.
 # - A score depends on the threshold, the prompt and what leaked into training.
 

@@ -37,7 +37,7 @@ sft_labels = Exercise(
         Mistake("labels everywhere", "You also give labels to the user's tokens. The model should learn to answer, not to ask.", LABELLED, "tokens"),
         Mistake(
             "only the last answer labelled",
-            "You are right with one answer. In a longer conversation every answer of the assistant counts, not just the last.",
+            "Your labels are right if there is one answer. In a longer conversation every answer of the assistant counts, not just the last.",
             code="""
 def sft_labels(turns):
     last = max(i for i, (role, _) in enumerate(turns) if role == "assistant")
@@ -77,7 +77,7 @@ def sft_labels(turns):
         Mistake("user's turns labelled", "You label the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
         Mistake(
             "system turn labelled",
-            "You are right without a system turn. A system turn is not an answer and has no labels.",
+            "Your labels are right without a system turn. A system turn is not an answer and has no labels.",
             'role == "assistant"', 'role != "user"',
         ),
         Mistake("0 instead of −100", "Where nothing should count, your labels are 0, which is a token. The loss ignores "
@@ -86,7 +86,7 @@ def sft_labels(turns):
                                      "counts.", LABELLED, 'tokens if role == "assistant" else []'),
         Mistake(
             "everything from the first answer on labelled",
-            "You are right where no question follows an answer. You label everything from the first answer on, but later "
+            "Your labels are right if no question follows an answer. You label everything from the first answer on, but later "
             "questions are not answers.",
             code="""
 def sft_labels(turns):
@@ -121,7 +121,7 @@ def sft_labels(turns):
         "The user writes 11 12 2, the assistant 21 2. What are the ids, and which of them should the model learn to generate?",
         "turns: a list of (role, ids). Output: two lists of the same length.",
         "for each turn:\n    ids: append its ids\n    labels: append its ids if the role is assistant, otherwise −100 for each",
-        "A near miss: labels[1:] shifts. Most libraries shift inside the loss; each label has the position of its id.",
+        "A near miss: returning labels[1:]. Most libraries shift the labels inside the loss; here each label has the position of its id.",
     ),
 )
 
@@ -159,7 +159,7 @@ pack = Exercise(
         Mistake("positions continued across conversations", "Your positions run through the whole row. Each conversation begins at 0, as if it were "
                                    "alone.", "range(n), [seg", "range(used, used + n), [seg"),
         Mistake("segments counted from 0", "Your first segment is 0, which marks empty positions. Segments count from 1.", "[segment] * n", "[segment - 1] * n"),
-        Mistake("segments not restarted in each row", "You are right in the first row. In every later row the segments should begin "
+        Mistake("segments not restarted in each row", "Your segments are right in the first row. In every later row the segments should begin "
                                              "with 1 again.", edits={
             "rows, used = [], length": "rows, used, segment = [], length, 0", "used, segment = 0, 0": "used = 0",
         }),
@@ -167,12 +167,12 @@ pack = Exercise(
         Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is a token. Use −100.", "[-100] * length,", "[0] * length,"),
         Mistake(
             "one conversation per row",
-            "You give each conversation a row of its own, which is padding. The next one goes into the same row if it fits.",
+            "You pad each conversation to a row of its own. The next one goes into the same row if it fits.",
             "if used + n > length:", "if True:",
         ),
         Mistake(
             "exact fit refused",
-            "You begin a new row for a conversation that would fill the last one exactly. It fits.",
+            "You begin a new row for a conversation that would exactly fill the current one. It fits.",
             "used + n > length", "used + n >= length or not rows",
         ),
         Mistake(
@@ -222,7 +222,7 @@ def pack(conversations, length):
                                  "conversation, except at its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
         Mistake(
             "last label masked instead of the first",
-            "You mask the last label of each conversation, its end. Mask the first, before which there is no token.",
+            "You mask the last label of each conversation, its end. Mask the first instead, because no token precedes it.",
             "[-100, *labels[1:]]", "[*labels[:-1], -100]",
         ),
     ),
@@ -316,31 +316,31 @@ lora_linear = Exercise(
             "through as usual.",
             f"return self.base(x) + {CHANGED}", f"with torch.no_grad():\n            y = self.base(x)\n        return y + {CHANGED}",
         ),
-        Mistake("update not scaled", "You are right where alpha equals the rank. The update B A x is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
-        Mistake("update scaled by alpha", "You are right with rank 1. The update B A x is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
-        Mistake("scale inverted", "You are right where alpha equals the rank. Your scale is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
+        Mistake("update not scaled", "Your output is right if alpha equals the rank. The update B A x is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
+        Mistake("update scaled by alpha", "Your output is right for rank 1. The update B A x is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
+        Mistake("scale inverted", "Your output is right if alpha equals the rank. Otherwise your scale is inverted: it is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
         Mistake(
             "scale alpha / √rank",
-            "You are right with rank 1. You divide by the square root of the rank, as rsLoRA does (Kalajdzievski 2023). Here "
+            "Your output is right for rank 1. You divide by the square root of the rank, as rsLoRA does (Kalajdzievski 2023). Here "
             "the scale is alpha / rank.",
             "(False), alpha / rank", "(False), alpha / rank**0.5",
         ),
         Mistake(
             "B initialised with random numbers",
-            "Before any training, the output of your layer differs from that of the base: B should begin with zeros.",
+            "Before any training, the output of your layer differs from that of the base. Initialise B with zeros.",
             ZEROS, "torch.nn.Parameter(torch.randn(base.out_features, rank))",
         ),
         Mistake(
             "A initialised with zeros",
-            "Your A begins with zeros. It should begin with small random numbers, and B with zeros: if both are zero, so are "
+            "Your A starts with zeros. Initialise it with small random numbers, and B with zeros: if both are zero, so are "
             "their gradients (each is a product with the other matrix), and neither ever changes.",
             DRAWN, "torch.nn.Parameter(torch.zeros(rank, base.in_features))",
         ),
         Mistake("output of the base missing", "Your output is only the low-rank update. Add it to the output of the base.", f"self.base(x) + {CHANGED}", CHANGED),
-        Mistake("bias of the base missing", "You are right without a bias. The bias of the base belongs to its output.", "self.base(x) +", "x @ self.base.weight.T +"),
+        Mistake("bias of the base missing", "Your output is right without a bias. The bias of the base belongs to its output.", "self.base(x) +", "x @ self.base.weight.T +"),
         Mistake(
             "bias of the base added again",
-            "You are right without a bias. Otherwise your output contains the bias more than once.",
+            "Your output is right if the base has no bias. Otherwise it contains the bias more than once.",
             CHANGED, f"{CHANGED} + (0 if self.base.bias is None else self.scale * self.base.bias)",
         ),
         Mistake(
@@ -430,7 +430,7 @@ merge = Exercise(
     uses=("assistant.lora_linear",),
     mistakes=(
         Mistake("weight of the base only", "Your weight is the base's, so what was learned is lost.", MERGED, "base.weight"),
-        Mistake("update not scaled", "You are right where alpha equals the rank. Scale the update B A, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
+        Mistake("update not scaled", "Your layer is right if alpha equals the rank. Scale the update B A, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
         Mistake("update subtracted", "You subtract the update B A, which would remove it from a merged layer.", "base.weight + layer", "base.weight - layer"),
         Mistake("weight of the update only", "Your weight is only the low-rank update. Add it to the base's weight.", MERGED, "layer.scale * (layer.B @ layer.A)"),
         Mistake(
@@ -457,7 +457,7 @@ def merge(layer):
         ),
         Mistake(
             "bias missing",
-            "You are right where the base has no bias. Merging does not change a bias, but you have to copy it.",
+            "Your layer is right if the base has no bias. Merging does not change a bias, but you have to copy it.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -596,7 +596,7 @@ def answer_log_p(logits, labels):
         ),
         Mistake("logits added", "You add logits. Apply log_softmax to turn them into log-probabilities.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
         Mistake("sum over the batch", "You return a single number. Each answer of the batch has its own.", ".sum(dim=1)", ".sum()"),
-        Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is negative.", "return (found", "return -(found"),
+        Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is never positive.", "return (found", "return -(found"),
         Mistake("softmax over the positions", "Your softmax runs over the positions of the sequence. It should run over the "
                                            "vocabulary.", "dim=-1), labels", "dim=1), labels"),
         Mistake(
@@ -639,8 +639,7 @@ def answer_log_p(logits, labels):
         "Output: (B).",
         "log_softmax of the logits without the last position\nat each position, the entry of the next token's label\n0 where the "
         "label is −100\nsum over the positions",
-        "A near miss: dividing by the number of tokens gives another quantity, in which long answers are as likely as short "
-        "ones.",
+        "A near miss: dividing by the number of tokens gives another quantity, which does not penalise long answers.",
     ),
 )
 
@@ -877,7 +876,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
         "chosen and rejected: (ids, labels), each (B, T), where T may differ between the two. answer_log_p: (B).",
         "log p of both answers under the policy\nthe same under the reference, without gradients\nloss\nset old gradients to "
         "zero, backward, step\nreturn the loss as a number",
-        "A near miss: zero_grad between backward and step leaves the optimiser no gradient.",
+        "A near miss: zero_grad between backward and step leaves the optimiser without a gradient.",
     ),
 )
 
@@ -996,7 +995,7 @@ in_order = Exercise(
     cases=order_cases,
     rule=Rule(tolerance=1e-5, axes={"": ""}),
     mistakes=(
-        Mistake("ties counted as wrong", "You are right without equal scores. A pair with equal scores counts one half.", GAPS, "(gap > 0).double().mean()"),
+        Mistake("ties counted as wrong", "Your result is right if no scores are equal. A pair with equal scores counts one half.", GAPS, "(gap > 0).double().mean()"),
         Mistake("ties counted as in order", "You count a pair with equal scores as in order. It counts one half: a constant "
                                           "score orders nothing.", GAPS, "(gap >= 0).double().mean()"),
         Mistake("order reversed", "You count the pairs in which the negative has the higher score.", "(gap > 0)", "(gap < 0)"),
@@ -1023,7 +1022,7 @@ def in_order(scores, positive):
 """,
             ),
         ),
-        Mistake("mean difference of the scores", "You compute how much higher the positives are on average. Count pairs instead.", GAPS, "gap.double().mean()"),
+        Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count pairs instead.", GAPS, "gap.double().mean()"),
         Mistake(
             "scaled from −1 to 1",
             "A random order gets 0 and a reversed one −1: you doubled the share of pairs and subtracted 1. Return the share "
@@ -1091,7 +1090,7 @@ mended_unload = Exercise(
     rule=Rule(tolerance=3e-5, axes={"output": "B D", "layers left": "kinds"}),
     uses=("assistant.lora_linear", "assistant.merge"),
     mistakes=(
-        Mistake("bug unchanged", "This is still the bug: the base replaces the layer, so what A and B learned is lost.", "merge(child)", "child.base"),
+        Mistake("bug unchanged", "The bug is still there: the base replaces the layer, so what A and B learned is lost.", "merge(child)", "child.base"),
         Mistake(
             "top level only",
             "Layers inside other modules are still there (see `layers left`). Look into every module of the model.",

@@ -169,7 +169,7 @@ def test_longer_vectors_and_more_steps_come_nearer_to_the_best_scores():
         for measure, sign in (("agreement", 1), ("above", -1)):
             mean, half = mean_and_half(sign * (rows[measure][nearer] - rows[measure][farther]))
             assert mean > half
-    for D in (50, 200):  # "about halve the gap"
+    for D in (50, 200):  # "the gap in the loss is about halved"
         assert (rows["above"][D, 6000] / rows["above"][D, 1500]).between(0.42, 0.55).all()
     highest = rows["agreement"].mean().max()
     assert highest == pytest.approx(0.97, abs=0.005) and 1 - highest**2 == pytest.approx(0.06, abs=0.008)
