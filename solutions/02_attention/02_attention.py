@@ -1271,7 +1271,7 @@ statistics.few_values([accuracy.right for accuracy in learned], "accuracy of lea
 # possible accuracy. For every seed, our layer is slightly *below* the plain average there, but slightly *above* it
 # where only a later word reveals the sense. In the latter case, uniform weights with trained values do equally well.
 #
-# The test sentences are short and contain little to ignore, so even an untrained average does well. With the
+# The test sentences are short and contain little to ignore, so an untrained average does well. With the
 # vectors of notebook 01, trained on this language, it even beats our layer. Our layer was given the senses
 # in training; most later models have to discover them.
 #
