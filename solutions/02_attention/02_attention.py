@@ -44,7 +44,7 @@ from coursekit import check, hint, predict, reveal, show
 # 1. Take *all* words of the sentence, including the focal word.
 # 2. Decide how much each of them counts: (2.1) take its dot product with the focal word; (2.2) scale the result; (2.3)
 #    turn the scaled results into weights: take their exponentials and divide each by the sum.
-# 3. Multiply each word's vector by its weight and add up. The sum is the new vector of the focal word.
+# 3. Multiply each word's vector by its weight. The sum of the products is the new vector of the focal word.
 
 # %% tags=["demo"]
 import math
@@ -153,7 +153,7 @@ predict("attention.self_weight", ...)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The comparison needs something that says what to look for. The word's own embedding mixes all its senses, so it is
-# similar to words that go with any of them; which of these words occur in the sentence decides the sense. The
+# similar to words that go with any of them; the sense depends on which of these words occur in the sentence. The
 # distributional hypothesis says that words with similar meanings occur in similar contexts; conversely, the context
 # narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
 # edge of a river but hardly a financial institution. In "We met at the bank" nothing reveals the sense; we would need
@@ -284,7 +284,7 @@ reveal("attention.variance", v64)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after it (± is half of a 95 % interval)."
+    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after scaling (± is half of a 95 % interval)."
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -644,7 +644,7 @@ table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word 
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
-    """Ids of a sentence and a random one; position and sense of the ambiguous word; kind of its cue."""
+    """Ids of a sentence followed by a random one; position and sense of the ambiguous word; kind of its cue."""
     rng = np.random.default_rng(seed)
     first = language.sample(n, rng, split=split)
     ours = (first.ids == language.id_of["will"]).any(axis=1)  # built like our two examples
@@ -796,7 +796,7 @@ show(figure, alt=f"Left: training loss of uniform, plain and learned weights; th
 # Plain weights are *worse* than uniform ones: attending mostly to the word itself is worse than attending to all words
 # equally. Learned weights are better than both, with the larger gain where the cue is on the right. Uniform weights
 # are a strong baseline, because an average still shows which words occur. Without the second sentence (table) they
-# come closer to learned weights: much of the gain of the latter comes from ignoring irrelevant words.
+# come closer to learned weights: much of the gain from learning comes from ignoring irrelevant words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_order = torch.from_numpy(np.isin(test_cue, ORDER))
@@ -1078,9 +1078,10 @@ def multi_head(
 check("attention.multi_head", lambda case: multi_head(**case))
 
 # %% [markdown]
-# How do the two versions differ? A head that sees one slice of the input is a head whose matrices are zero outside one
-# block. So your function covers both versions: slices of the input are the special case of *block-diagonal* matrices.
-# Derivatives tell us which of the 50 input coordinates can change which of the 50 output coordinates.
+# How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are
+# zero outside one block. So your function covers both versions: slices of the input are the special case of
+# *block-diagonal* matrices. Derivatives tell us which of the 50 input coordinates can change which of the 50 output
+# coordinates.
 
 # %% tags=["demo"]
 from coursekit.derivatives import influence  # size of the derivative, row by row
@@ -1127,9 +1128,10 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
 # %% [markdown]
 # ## 6 · Find the bug
 #
-# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads as FuxiCTR, a
-# library of click-prediction models, did until its issue 30 of June 2022. Three models were affected, and the pattern had come from
-# a reference on the web. The code runs, the shapes are right, and a model that contains it can be trained. What is wrong?
+# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads as
+# FuxiCTR, a library of click-prediction models, did until June 2022 (issue 30). Three models were affected, and the
+# pattern had come from a reference on the web. The code runs, the shapes are right, and a model that contains it can
+# be trained. What is wrong?
 
 # %%
 def heads_of_2022(queries, keys, values, heads):
@@ -1256,7 +1258,7 @@ for name, found_by in (("uniform weights, values trained", equal), ("**learned w
 display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half of a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
-# **What ± means.** Other seeds would have given other results. Half the width of the interval is $t \cdot s /
+# **What ± means.** Other seeds would have given different results. Half the width of the interval is $t \cdot s /
 # \sqrt{n}$, where s is the standard deviation over n seeds. Since s is itself estimated from very few values, t is
 # larger than the 1.96 of the normal distribution (Student 1908). The right-hand figure shows how often an interval
 # with either factor contains the true mean.
@@ -1316,11 +1318,12 @@ display(Markdown(
     f"Its accuracy on all these questions is {(right.mean() + right_exchanged.mean()) / 2:.3f}."))
 
 # %% [markdown]
-# Equal vectors get equal predictions, and partners have different senses: at most one of the two can be right. In the language,
-# partners are equally probable. So no model that is blind to word order can be expected to answer more than half of the order
-# questions, whatever its weights, its number of heads and its training. (In one sample the accuracy may be slightly above
-# one half, within its interval, because the sample contains one partner more often than the other.) More attention does not
-# help; the vector of each word has to include its position, which is the subject of notebook 03.
+# Equal vectors get equal predictions, and partners have different senses: at most one of the two can be right. In the
+# language, partners are equally probable. So no model that is blind to word order can be expected to answer more than
+# half of the order questions correctly, whatever its weights, its number of heads and its training. (In one sample the
+# accuracy may be slightly above one half, within its interval, because the sample contains one partner more often than
+# the other.) More attention does not help; the vector of each word has to include its position, which is the subject
+# of notebook 03.
 
 # %% [markdown]
 # ## Further: three questions
@@ -1336,7 +1339,7 @@ display(Markdown(
 # with a long key can be *important* to many queries. All dot products of a sentence are one matrix product, which
 # hardware computes very fast, and the result is differentiable, so it can be trained. One alternative is the cosine:
 # it ignores lengths, all scores lie between −1 and 1, and after a softmax the weights are then nearly uniform unless a
-# learned factor sharpens them. Another is a small network that takes both vectors (additive attention, Bahdanau et al.
+# learned factor sharpens them. Another is a small network with both vectors as input (additive attention, Bahdanau et al.
 # 2015): it can express more but costs more time and memory.
 #
 # *Marking: 1 point for similarity of direction (and length) together with cheap or parallel or differentiable;

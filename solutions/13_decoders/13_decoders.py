@@ -9,8 +9,10 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT of 07 has the layers of GPT-2 (2019). Most decoders published since 2023 build four of its parts differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth part, tokens made from
-# bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine them into a decoder, and load the weights of SmolLM2 into it: 135 million parameters.
+# The GPT of 07 has the same layers as GPT-2 (2019). Most decoders published since 2023 build four of its parts
+# differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth part,
+# tokens made from bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine
+# them into a decoder, and load the 135 million parameters of SmolLM2 into it.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
 # an extension take about half an hour more.
@@ -40,8 +42,9 @@ from coursekit.growing import run_cached, run_module, whole_numbers
 # %% [markdown]
 # ## 1 · Tokens from bytes
 #
-# The vocabulary of BERT (06) is built from letters: a word that contains any other letter becomes [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of
-# numbers from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
+# The vocabulary of BERT (06) is built from a fixed set of characters: a word that contains any other character becomes
+# [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of numbers
+# from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
 
 # %% tags=["demo"]
 for text in ("cell", "café", "細胞", "🧬"):
@@ -103,7 +106,8 @@ check("decoders.bpe_train", lambda case: bpe_train(
 ))
 
 # %% [markdown]
-# A new word is tokenised with the same list. Among all pairs of neighbours in the word, merge the pair that was learned *earliest*, wherever it occurs; repeat this until no pair is in the list. WordPiece follows a
+# A new word is tokenised with the same list. Among all pairs of neighbours in the word, merge the pair that was
+# learned *earliest*, wherever it occurs; repeat this until no pair of the word is in the list. WordPiece follows a
 # different rule, the longest match from the left (06).
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -227,8 +231,10 @@ reveal("decoders.bytes_per_token", per_token["English"])
 pictures.fertility(lengths)
 
 # %% [markdown]
-# The figure shows one sentence in five languages. Text of a kind that was rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context. Each digit is a token of its own here, because the
-# pre-tokeniser never allows digits to be merged. One sentence per language shows that there is a difference, but not how large it usually is.
+# The figure shows one sentence in five languages, a Python function and a sequence of digits. Text of a kind that was
+# rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context.
+# Each digit is a token of its own here, because the pre-tokeniser never allows digits to be merged. One sentence per
+# language shows that there is a difference, but not how large it usually is.
 
 # %% [markdown]
 # ## 2 · A simpler norm
@@ -265,8 +271,11 @@ print(f"largest difference from layer norm, for vectors of mean 0: {(rms_norm(ce
 # %% [markdown]
 # ## 3 · Rotary positions
 #
-# The GPT of 07 adds a learned vector for each position, and it cannot process positions beyond its table. Su et al. (2021) *rotate* the queries and keys instead. Two coordinates of a vector are a point in a plane; at position p this point is rotated by the angle
-# p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The positions therefore affect their dot product only through (i − j)θ, that is, through the distance. This is called **rotary position embedding** (RoPE).
+# The GPT of 07 adds a learned vector for each position, and it cannot process positions beyond its table. Su et al.
+# (2021) *rotate* the queries and keys instead. Two coordinates of a vector define a point in a plane; at position p
+# this point is rotated by the angle p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The
+# positions therefore affect their dot product only through (i − j)θ, that is, through the distance. This is called
+# **rotary position embedding** (RoPE).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.turning()
@@ -312,7 +321,7 @@ distance_scores = turned[0] @ turned[1].T                                       
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
 far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"5,000 positions later in the text, largest difference: {(far - distance_scores).abs().max():.0e}")
+print(f"largest difference if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
 pictures.distances(distance_scores)
 
 # %% [markdown]
@@ -579,7 +588,7 @@ check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 # in the embedding table.
 
 # %% tags=["demo"]
-print("This takes a few seconds; the first time, half a minute.")
+print("This takes a few seconds, or half a minute the first time.")
 big = load("SmolLM2-135M-Instruct", head="causal-lm")
 their_model, config = big.model.eval(), big.model.config
 own = Decoder(
@@ -701,8 +710,10 @@ print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=F
 # %% [markdown]
 # ## 7 · Further: find the bug
 #
-# Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. Transformers rotates the two halves together, as you do. If you load Meta's weights into the code of transformers, nothing fails, because all shapes
-# fit. (A user asked about this difference in transformers issue 25199.)
+# Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. The
+# transformers library rotates the two halves together, as you do. If you load Meta's weights into the code of
+# transformers, nothing fails, because all shapes fit. (A user asked about this difference in transformers issue
+# 25199.)
 
 # %%
 def as_published_by_meta(x, positions, base=10_000.0):
@@ -760,7 +771,8 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # If the router sends every token to the same expert, the others learn nothing. Many models are therefore trained with a **load-balancing loss** (Fedus et al. 2022): E · Σ f_e P_e, summed over the E experts. Here f_e is the fraction of all choices that fall on
 # expert e, and P_e is its mean probability (softmax over all E scores). The loss is 1 if all experts are used equally.
 #
-# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its scores only when the k experts are chosen, and that is lowered while the expert is overloaded.
+# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its
+# scores only for choosing the k experts, and that is lowered while the expert is overloaded.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
@@ -813,8 +825,9 @@ experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] 
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
-# In each of the five runs the loss distributes the choices more evenly. Five runs do not show that it also reduces the error: because all groups are equally large, nothing forces a router to neglect an expert. In natural language, some
-# topics are far more frequent than others.
+# For each of the five seeds the loss distributes the choices more evenly. Five seeds do not show that it also reduces
+# the error: since all groups are equally large, nothing forces a router to neglect an expert. In natural language,
+# some topics are far more frequent than others.
 
 # %% [markdown]
 # ## 9 · Decoders since 2018
@@ -1030,7 +1043,7 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # %% [markdown]
 # Fitted to the shorter runs, the law predicts the longest ones better than the assumption of *no further gain*, for
 # each seed. That baseline is easy to beat. When only the longest run of the largest model is left out, the law
-# predicts too low a loss for each seed. It is no better than the assumption *as good as the next smaller model*.
+# predicts too low a loss for each seed. It is no better than assuming the loss of the next smaller model.
 #
 # The law is also approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each
 # smaller one, in nats, is larger after few tokens than after many. A sum of two terms cannot express this: in the law,
@@ -1119,7 +1132,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # %% [markdown]
 # ## Summary
 #
-# - With bytes, no text contains an unknown token; merges are applied in the order in which they were learned.
+# - With byte tokens, no text contains an unknown token; merges are applied in the order in which they were learned.
 # - RMSNorm divides by the root mean square: it is layer norm without the mean and the shift.
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is three times smaller.
