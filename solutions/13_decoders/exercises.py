@@ -1,4 +1,4 @@
-"""13 Today's decoders: inputs, known mistakes, correct answers and hints."""
+"""13 Today's decoders: inputs, known mistakes, right answers and hints."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
