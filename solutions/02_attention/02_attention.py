@@ -38,13 +38,13 @@ from coursekit import check, hint, predict, reveal, show
 # ## 1 · A word among others
 #
 # We begin with an example small enough to check by hand: *we sat on the river bank*. Each word gets three numbers, which
-# we choose ourselves: how much it has to do with water, with money, and with grammar. Attention computes a new vector for
+# we choose ourselves: how much it has to do with water, money and grammar. Attention computes a new vector for
 # one word, the **focal word**; here it is *bank*.
 #
 # 1. Take *all* words of the sentence, including the focal word.
-# 2. Decide how much each of them counts: (2.1) take its dot product with the focal word, (2.2) scale the result, (2.3)
-#    turn the results into weights: each exponential, divided by the sum of all.
-# 3. Multiply each word's vector by its weight and add up. The sum is the new vector of the focal word.
+# 2. Decide how much each of them counts: (2.1) take its dot product with the focal word; (2.2) scale the result; (2.3)
+#    turn the scaled results into weights: take their exponentials and divide each by the sum.
+# 3. Multiply each word's vector by its weight. The sum of the products is the new vector of the focal word.
 
 # %% tags=["demo"]
 import math
@@ -74,10 +74,10 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # Check the row of *river*: the dot product is 2·1 + 0·1 + 0·0 = 2. Divided by √3 this is 1.15, and e to the power 1.15 is
 # 3.17. The exponentials sum to 10.68, so the weight is 3.17 / 10.68 = 0.30. In the old vector of *bank* water and money
-# were equal; in the new one water is three times as large. The sentence has moved *bank* towards the river.
+# were equal; in the new one water is three times as large as money. The sentence has moved *bank* towards the river.
 #
-# Now we turn to real vectors. Two sentences accompany us through the whole course. Each becomes a matrix with one row per word:
-# 50 numbers from the GloVe table of the first notebook (Pennington et al. 2014).
+# Now we turn to real vectors. We shall use the same two sentences throughout the course. Each becomes a matrix with
+# one row per word, its 50 numbers in the GloVe table of the first notebook (Pennington et al. 2014).
 
 # %% tags=["demo"]
 import matplotlib.pyplot as plt
@@ -100,8 +100,8 @@ print("river:", tuple(x_river.shape), "  money:", tuple(x_money.shape))
 print("the rows of bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
 
 # %% [markdown]
-# A table cannot see the sentence, so both rows for *bank* are the same 50 numbers. The figure shows the three steps that
-# will make them differ, for *bank* in the river sentence.
+# A table of static embeddings takes no account of the sentence, so both rows for *bank* contain the same 50 numbers.
+# The figure shows the three steps that will make them differ, using *bank* in the river sentence.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def strip(ax, vector: Tensor, left: float, bottom: float, width: float = 0.7) -> None:
@@ -135,42 +135,44 @@ show(figure, alt="The steps of attention for the focal word bank. Nine word vect
      "bank. The heights of the bars are an illustration.")
 
 # %% [markdown]
-# Before you read on, make a prediction. With real vectors the weights of *bank* add up to 1 again, now over nine words.
-# How much of this does *bank* give to itself (a number between 0 and 1)?
+# Before you read on, make a prediction. With real vectors, too, the weights of *bank* add up to 1, now over nine
+# words. How much of its weight does *bank* give to itself (a number between 0 and 1)?
 
 # %% tags=["demo"]
 predict("attention.self_weight", ...)
 
 # %% [markdown]
-# **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you have to know to say
-# which bank is meant, and where would you look first: at the neighbouring words, at the verb, or in the text before?
+# **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you need to know in
+# order to say which kind of bank is meant? Where would you look first: at the neighbouring words, at the verb, or in
+# the preceding text?
 
 # %% [markdown]
-# **Question 1.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is this a
-# useful starting point, and why should the *neighbours* reveal the sense? Give one sentence in which they do, and one in which the
-# sentence alone does not. (3–5 sentences)
+# **Question 1.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
+# this a useful starting point, and why should the *neighbours* reveal the sense? Give one example sentence that
+# reveals the sense, and one that does not. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The comparison needs something that says what to look for. The word's own embedding mixes all its senses, so it is
-# similar to words that go with any of them; the sense is decided by those that occur in the sentence. The distributional
-# hypothesis says that words with similar meanings occur in similar contexts; conversely, the context narrows down the
-# meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the edge of a river and
-# hardly a financial institution. In "We met at the bank" nothing decides; one would need the preceding text or
-# the situation. Not every neighbour helps equally: *the* and *of* occur with both senses. A useful method therefore has
-# to weight the neighbours.
+# similar to words that go with any of them; the sense depends on which of these words occur in the sentence. The
+# distributional hypothesis says that words with similar meanings occur in similar contexts; conversely, the context
+# narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
+# edge of a river but hardly a financial institution. In "We met at the bank" nothing reveals the sense; we would need
+# to know the preceding text or the situation. Not all neighbours help equally: *the* and *of* occur with both senses.
+# A useful method therefore has to give the neighbours different weights.
 #
-# *Marking: 1 point for the own embedding as the starting point (it says what to look for; the mixture resembles the words of each sense); 1 point for
-# the distributional argument (context restricts meaning) with one example that contains a cue and one that does not.*
+# *Marking: 1 point for the word's own embedding as the starting point (it says what to look for; the mixture resembles
+# the words of each sense); 1 point for the distributional argument (context restricts meaning) with one example that
+# contains a cue and one that does not.*
 
 # %% [markdown]
 # ## 2.1 · Similarities
 #
-# We now compare every word with every word, in one step. From here on, the words that ask are called **queries**, and
-# the words they are compared with are called **keys**. For now both are the same vectors; in section 4 they will differ,
-# so the function takes two arguments.
+# We now compare every word with every word, in one step. From here on, the vectors of the words that attend are called
+# **queries**, and the vectors with which they are compared are called **keys**. For now the two are the same; in
+# section 4 they will differ, so the function takes two arguments.
 #
-# The types name the axes: `"... Tq d"` means any number of leading axes (a batch, heads), then the queries, then the d
-# coordinates of each.
+# The type annotations name the axes: `"... Tq d"` means any number of leading axes (a batch, heads), then the queries,
+# then the d coordinates of each.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-similarities", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def similarities(
@@ -186,9 +188,9 @@ def similarities(
     ### END SOLUTION
 
 # %% [markdown]
-# Stuck? `hint` starts with a question and says more each time you run it, in four steps. `check` runs your function on
-# small inputs and names your mistake if it is a common one. While you debug, `print` works inside your function, and
-# `case("attention.similarities")` returns the first input on which your function is wrong.
+# Stuck? `hint` starts with a question and tells you more each time you run it, in four steps. `check` runs your
+# function on small inputs and names your mistake if it is a common one. While you debug, `print` works inside your
+# function, and `case("attention.similarities")` returns the first input on which your function is wrong.
 
 # %% tags=["demo"]
 hint("attention.similarities")
@@ -197,7 +199,7 @@ hint("attention.similarities")
 check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
 
 # %% [markdown]
-# Now we apply your function to real words.
+# Now we apply your function to real word vectors.
 
 # %% tags=["demo"]
 scores = similarities(x_river, x_river)
@@ -231,10 +233,10 @@ show(
 )
 
 # %% [markdown]
-# The bright diagonal is no discovery: the dot product of a vector with itself is its squared length, and no other vector
-# of the same length gives a larger one. Common words such as *will* and *the* have a larger dot product with *bank* than *river*
-# has. And the matrix is symmetric: *river* matters to *bank* exactly as much as *bank* to *river*. We return to these
-# three facts in section 3.
+# The bright diagonal is no surprise: the dot product of a vector with itself is its squared length, and no other
+# vector of the same length gives a larger one. Common words such as *will* and *the* have a larger dot product with
+# *bank* than *river* has. And the matrix is symmetric: *river* matters to *bank* exactly as much as *bank* to *river*.
+# We return to these three facts in section 3.
 
 # %% [markdown]
 # ## 2.2 · Scaling
@@ -282,7 +284,7 @@ reveal("attention.variance", v64)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after it (± is half of a 95 % interval)."
+    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after scaling (± is half of a 95 % interval)."
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -335,11 +337,11 @@ display(Markdown(f"""
 
 # %% nbgrader={"grade": false, "grade_id": "attention-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
-    """Positive weights that sum to 1 along `dim`, in the order of x.  (difficulty ●●○, 6 minutes)
+    """Positive weights that sum to 1 along `dim` and keep the order of x.  (difficulty ●●○, 6 minutes)
 
-    Base e. The result has the shape of x and is finite for every finite x, such as scores of 1000
-    or −10000. `dim` may be any axis, counted from the front or (negative) from the back.
-    `torch.softmax` earns the points as well, but write it out once.
+    The base is e. The result has the shape of x and is finite for every finite x, such as scores of
+    1000 or −10000. `dim` may be any axis, counted from the front or (negative) from the back.
+    `torch.softmax` earns the points as well, but you learn more by writing it out once.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -351,13 +353,13 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
 check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
 
 # %% [markdown]
-# Along which axis? Each *query* distributes one unit of attention over the keys, so each row of scores becomes a row of
-# weights. A factor in front of the scores controls how concentrated the weights are: we divide the scores by a
-# **temperature**. Scaling by √d is a temperature chosen for us.
+# Along which axis do we apply it? Each *query* distributes one unit of attention over the keys, so each row of scores
+# becomes a row of weights. How concentrated the weights are can be controlled by dividing the scores by a number, the
+# **temperature**. The division by √d has the effect of a fixed temperature.
 
 # %% tags=["demo"]
 def bank_at(temperature: float) -> Float[Tensor, "T"]:
-    """The weights of bank in the river sentence; 1 leaves the scaled scores as they are."""
+    """The weights of bank in the river sentence; a temperature of 1 leaves the scaled scores as they are."""
     scores = scale(similarities(x_river, x_river), 50)
     return softmax(scores / temperature, dim=-1)[focal_river]
 
@@ -397,11 +399,11 @@ interact(show_temperature, temperature=slider)
 # %% [markdown]
 # ### Claimed in the paper, measured here
 #
-# Vaswani et al. (2017, section 3.2.1) give the reason for √d: "We suspect that for large values of $d_k$, the dot products
-# grow large in magnitude, pushing the softmax function into regions where it has extremely small gradients."
-# They *suspect* it; the paper shows no measurement. We measure two quantities on random queries, each with 16 random keys.
-# One is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$: ln 16 = 2.77 nats for uniform weights, 0 when one key
-# gets everything. The other is the size of the softmax's derivative, the Frobenius norm of
+# Vaswani et al. (2017, section 3.2.1) give the reason for √d: "We suspect that for large values of $d_k$, the dot
+# products grow large in magnitude, pushing the softmax function into regions where it has extremely small gradients."
+# The authors *suspect* it; the paper reports no measurement. We measure two quantities on random queries, each with 16
+# random keys. One is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$: ln 16 = 2.77 nats for uniform weights, 0
+# when one key gets everything. The other is the size of the softmax's derivative, the Frobenius norm of
 # $\operatorname{diag}(p) - p\,p^\top$.
 
 # %% tags=["demo"]
@@ -482,7 +484,7 @@ interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
 def weighted_sum(
     weights: Float[Tensor, "... Tq Tk"], values: Float[Tensor, "... Tk dv"]
 ) -> Float[Tensor, "... Tq dv"]:
-    """For each query, the sum of all values times their weights.  (difficulty ●○○, 3 minutes)
+    """For each query, the sum of all values, each times its weight.  (difficulty ●○○, 3 minutes)
 
     output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights as they are,
     even where a row does not sum to 1, is all zeros or contains negative numbers.
@@ -507,7 +509,7 @@ reveal("attention.self_weight", plain_river[focal_river].item())
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shade(ax, words: list[str], weights: Tensor, title: str) -> None:
-    """The sentence, with a darker background the larger the weight of a word."""
+    """The sentence; the larger the weight of a word, the darker its background."""
     for place, (word, weight) in enumerate(zip(words, weights.tolist())):
         ax.add_patch(plt.Rectangle((place, 0), 0.96, 1, color=BLUE, alpha=min(1.0, weight), lw=0))
         colour = "white" if weight > 0.93 else "black"
@@ -541,10 +543,10 @@ display(Markdown(f"""
 """))
 
 # %% [markdown]
-# The mechanics are right, but the result is not what we wanted. *bank* gives most of its attention to itself, *river* gets
-# less than *the*, and the two vectors of *bank* hardly separate. *bank* and *i*, two *different* words, become much more
-# similar. The causes are the three facts of section 2.1. Similarity is the wrong criterion: *bank* should look for
-# words that *reveal its sense*, and *river* should be one of the words it finds.
+# The mechanics are right, but the result is not what we wanted. *bank* gives most of its attention to itself, *river*
+# gets less than *the*, and the two vectors of *bank* hardly move apart. *bank* and *i*, two *different* words, become
+# much more similar. The causes are the three facts of section 2.1. Similarity is the wrong criterion: *bank* should
+# look for words that *reveal its sense*, and *river* should be one of the words it finds.
 
 # %% [markdown]
 # ## 4 · Queries, keys and values
@@ -590,7 +592,7 @@ def attention(
 
     keep[..., i, j] is True where query i may attend to key j; an axis of size 1 applies to all.
     The weights of the keys that a query may attend to sum to 1, and all other weights are 0,
-    however large the scores are, those of masked keys included.
+    however large the scores are, including those of masked keys.
     A query that may attend to no key at all gets zeros. d and dv may differ.
     `F.scaled_dot_product_attention` may be used.
     Source: Vaswani et al. (2017), equation 1.
@@ -605,7 +607,7 @@ def attention(
 check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
 
 # %% [markdown]
-# PyTorch has this function too. We compare the two on our two sentences as a batch.
+# PyTorch has this function too. We compare it with yours on a batch of our two sentences.
 
 # %% tags=["demo"]
 from torch.nn.functional import pad, scaled_dot_product_attention
@@ -617,19 +619,19 @@ theirs = scaled_dot_product_attention(batch, batch, batch, attn_mask=keep)
 alone = weighted_sum(plain_weights(x_river), x_river)
 print(f"largest difference from PyTorch's function: {(ours - theirs).abs().max():.1e}")
 effect_of_padding = (ours[0, : len(river)] - alone).abs().max()
-print(f"largest difference between the padded river sentence and alone: {effect_of_padding:.1e}")
+print(f"largest difference between the river sentence padded and alone: {effect_of_padding:.1e}")
 
 # %% [markdown]
-# They agree up to rounding, and the padding leaves no trace. Beware of a second convention, though: in
+# The two functions agree up to rounding, and the padding has no effect. Beware of a second convention, though: in
 # `scaled_dot_product_attention` True means *may be attended to*, as here; in PyTorch's `nn.MultiheadAttention` it means
 # *masked*. Inverted masks are a common bug, and a silent one.
 
 # %% [markdown]
 # ## 4.1 · Train it
 #
-# Nobody tells the three matrices what to look for; they learn it from a task. We take sentences from the course's generated
-# language, in which the sense of every ambiguous word is known. The task is to predict this sense from the vector of the
-# ambiguous word *after* attention.
+# Nobody specifies what a word should look for; the three matrices learn it from a task. We take sentences from the
+# course's generated language, in which the sense of every ambiguous word is known. The task is to predict this sense
+# from the vector of the ambiguous word *after* attention.
 #
 # Each text is a sentence with an ambiguous word, followed by a second sentence drawn at random. In real text, too, many
 # nearby words are irrelevant to a given word. Sentences built like our two examples are excluded from the training data.
@@ -642,7 +644,7 @@ table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word 
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
-    """Ids of a sentence and a random one; position and sense of the ambiguous word; kind of its cue."""
+    """Ids of a sentence followed by a random one; position and sense of the ambiguous word; kind of its cue."""
     rng = np.random.default_rng(seed)
     first = language.sample(n, rng, split=split)
     ours = (first.ids == language.id_of["will"]).any(axis=1)  # built like our two examples
@@ -661,7 +663,7 @@ for i in range(4):
 # %% [markdown]
 # The model is your `attention` with one query per text, followed by a matrix that turns the new vector into one score per
 # sense. As baselines we train the same model with two kinds of *fixed* weights: **uniform** weights over all words
-# (queries of zeros give these), and the **plain** weights of section 3 (W_q = W_k = identity). W_v and the
+# (which we get if all queries are zero), and the **plain** weights of section 3 (W_q = W_k = identity). W_v and the
 # last matrix are learned in all three.
 
 # %% tags=["demo"]
@@ -685,13 +687,13 @@ def sense_scores(vectors: Tensor, allowed: Tensor, W: dict[str, Tensor]) -> Floa
 
 # %% tags=["demo"]
 def new_weights(seed: int, fixed: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Random matrices, except for the `fixed` ones."""
+    """Random matrices, except for those in `fixed`."""
     torch.manual_seed(seed)
     shapes = {"q": 50, "k": 50, "v": 50, "senses": len(language.senses)}
     return {name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()} | fixed
 
 def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[str, Tensor], list[float]]:
-    """The matrices after training, and the loss at every step; `fixed` ones are not trained."""
+    """The matrices after training, and the loss at every step; those in `fixed` are not trained."""
     W = new_weights(seed, fixed)
     learned = [W[name].requires_grad_() for name in W if name not in fixed]
     optimiser, losses = torch.optim.Adam(learned, lr=3e-3), []
@@ -717,13 +719,13 @@ def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[s
 # prediction is better than q = p.
 
 # %% [markdown]
-# The loss at q = p, here 0.69, is the **entropy** of the true distribution: the best possible loss. What a model loses
-# beyond it, here 1.20 − 0.69 = 0.51, is the **KL divergence** (after Kullback and Leibler), which is 0 only for q = p:
+# The loss at q = p, here 0.69, is the **entropy** of the true distribution: the best possible loss. Any loss beyond
+# it, here 1.20 − 0.69 = 0.51, is the **KL divergence** (after Kullback and Leibler), which is 0 only for q = p:
 #
 # $$\underbrace{-\sum_s p_s \ln q_s}_{\text{cross-entropy}} \;=\; \underbrace{-\sum_s p_s \ln p_s}_{\text{entropy}} \;+\; \underbrace{\sum_s p_s \ln \frac{p_s}{q_s}}_{\text{KL divergence}} .$$
 #
-# For English nobody knows p; for the generated language we do. So this course can say of every loss how much is entropy,
-# which no training can lower, and how much is KL divergence, which is left to learn.
+# For English nobody knows p; for the generated language we do. So in this course we can say how much of every loss is
+# entropy, which no training can lower, and how much is KL divergence, which remains to be learned.
 
 # %% [markdown]
 # Before you start the training (about ten seconds), make a prediction. In the river sentence, what share of its attention will
@@ -790,11 +792,11 @@ show(figure, alt=f"Left: training loss of uniform, plain and learned weights; th
      + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
 
 # %% [markdown]
-# In the right-hand figure each point is one seed, for the two kinds of sentences in which a word reveals the sense. Plain
-# weights are *worse* than uniform ones: attending mostly to oneself is worse than attending to everyone. Learned weights are
-# better than both, with the larger gain where the cue is on the right. Uniform weights are a strong baseline, because they
-# know which words occur. Without the second sentence (table) they come closer: much of the gain of learned weights comes
-# from ignoring irrelevant words.
+# The right-hand figure covers the two kinds of sentences in which a word reveals the sense; each point is one seed.
+# Plain weights are *worse* than uniform ones: attending mostly to the word itself is worse than attending to all words
+# equally. Learned weights are better than both, with the larger gain where the cue is on the right. Uniform weights
+# are a strong baseline, because an average still shows which words occur. Without the second sentence (table) they
+# come closer to learned weights: much of the gain from learning comes from ignoring irrelevant words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_order = torch.from_numpy(np.isin(test_cue, ORDER))
@@ -815,14 +817,15 @@ lines += [f"| {name} | **{of.mean():.2f}** | {of[~by_order].mean():.2f} | {of[by
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# For a reader of the whole first sentence the entropy is 0: its words and their order always determine the sense. Without
-# the order, a third of the texts leave two senses equally probable, and each of these costs at least ln 2 = 0.69.
-# Averaged over all texts this gives the dotted line of the figure. Attention cannot see the order (section 7), so
-# training can at best remove the loss above this line. Part of this loss lies in exactly those texts: the learned weights
-# lose about 0.9 there instead of 0.69. Like the model with 0.9 and 0.1, they are too confident.
+# For a reader of the whole first sentence the entropy is 0: its words and their order always determine the sense.
+# Without the order, a third of the texts leave two senses equally probable, and each of these costs at least ln 2 =
+# 0.69. Averaged over all texts this gives the dotted line of the figure. Attention cannot see the order (section 7),
+# so training can at best remove the loss above this line. Part of this loss comes from exactly those texts: with
+# learned weights their mean loss is about 0.9 instead of 0.69. Like a prediction of 0.9 and 0.1, the model is too
+# confident.
 
 # %% [markdown]
-# What happens in our two sentences, which were not used in the training?
+# What happens in our two sentences, which were not used in training?
 
 # %% tags=["demo"]
 def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
@@ -872,10 +875,11 @@ print("weight of deposit, for each seed:", *(f"{weights_of(money, focal_money, W
 reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W, _ in runs["learned weights"]]))
 
 # %% [markdown]
-# The cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight for every seed, and *bank* hardly
-# attends to itself. The pattern of the two sentences is new to the model, and so are five of their words. One of these,
-# *deposit*, gets more than three times the uniform share for every seed. The model knows this word only by its GloVe vector, which
-# resembles those of words in the training data. A harder test follows: sentences written by hand, far from the generated language.
+# The cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight for every seed, and *bank*
+# hardly attends to itself. The pattern of the two sentences is new to the model, and so are five of their words. One
+# of these, *deposit*, gets more than three times the uniform share for every seed. The model knows this word only
+# through its GloVe vector, which resembles those of words in the training data. A harder test follows: sentences
+# written by hand, which differ greatly from the generated language.
 
 # %% tags=["demo"]
 NEW = """
@@ -903,7 +907,7 @@ match#fire     he struck a match for his cigar
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def finds(line: str, W: dict[str, Tensor], hidden: set[str] = frozenset()) -> bool:
-    """Whether the sense of a new sentence is predicted, with some words masked (never the ambiguous one)."""
+    """Whether the sense in a new sentence is predicted correctly, with some words masked (never the ambiguous one)."""
     name, *words = line.split()
     x, focal, right = glove.of(words), words.index(name.split("#")[0]), language.senses.index(name)
     keep = torch.tensor([[word not in hidden or place == focal for place, word in enumerate(words)]])
@@ -918,18 +922,18 @@ lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n 
 display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n\n| correct senses, of {len(NEW)} | mean | each seed |\n|:--|--:|:--|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# GloVe vectors carry the task over to words that the training never showed, since similar words have similar vectors: with
-# all training words masked, the unseen words alone are enough. On these short sentences uniform weights do as
-# well as learned ones (with 20 sentences, a difference of one or two means nothing). Choosing words pays off where there is
-# something to ignore, as in the texts with a second sentence.
+# Thanks to the GloVe vectors, the model generalises to words that never occurred in training, since similar words have
+# similar vectors: with all training words masked, the unseen words alone are enough. On these short sentences uniform
+# weights do as well as learned ones (with 20 sentences, a difference of one or two means nothing). Choosing words pays
+# off where there is something to ignore, as in the texts with a second sentence.
 
 # %% [markdown]
 # ### Is attention an explanation?
 #
-# Shaded sentences are persuasive. Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent
-# models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to the same
-# prediction. Wiegreffe and Pinter (2019) replied that this depends on the model, and on what counts as an explanation. We
-# test our own model. Masking one word after the other is easy: this is what `keep` is for.
+# Shaded sentences are persuasive. Jain and Wallace (2019) called their paper "Attention is not Explanation". In their
+# recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to
+# the same prediction. Wiegreffe and Pinter (2019) replied that this depends on the model, and on what counts as an
+# explanation. We test our own model. Masking one word at a time is easy: this is what `keep` is for.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def weights_and_effects(W: dict[str, Tensor], n: int = 600) -> tuple[Tensor, ...]:
@@ -985,12 +989,12 @@ display(Markdown("\n".join(lines)))
 # Say what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to a single
-# word and knows no context; the weights come from comparing the query of *bank* with the keys of the words that are present.
-# With *river* and *hike* in the sentence, their values dominate the sum; with *money* and *deposit*, theirs do. The same input
-# vector therefore gives different outputs: f(w, C) instead of f(w). What stays the same are the matrices W_q, W_k and W_v,
-# and hence also the query of *bank*: the operation is fixed, and the sentence changes its result. Without learned projections
-# the word itself dominates the average, and the output hardly changes.
+# The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to
+# a single word and contains no context; the weights come from comparing the query of *bank* with the keys of the words
+# that are present. With *river* and *hike* in the sentence, their values dominate the sum; with *money* and *deposit*,
+# theirs do. The same input vector therefore gives different outputs: f(w, C) instead of f(w). What stays the same are
+# the matrices W_q, W_k and W_v, and hence also the query of *bank*: the operation is fixed, and the sentence changes
+# its result. Without learned projections the word itself dominates the average, and the output hardly changes.
 #
 # *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
 # matrices, the input vector) against what varies (the words present, hence weights and output).*
@@ -1007,8 +1011,8 @@ display(Markdown("\n".join(lines)))
 #
 # - **Slices of the input**, as drawn in introductory slides: split the vector of each word into H parts, and let head h see
 #   part h.
-# - **Slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices, then
-#   split the result. Head h thereby owns d columns of W_q, of W_k and of W_v.
+# - **Slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices,
+#   then split the result. Head h then uses d columns of W_q, of W_k and of W_v.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def block(ax, left: float, bottom: float, width: float, height: float, colours: list[str], text: str) -> None:
@@ -1036,7 +1040,8 @@ show(figure, alt="Two ways to make three heads. Left: the columns of x are split
      "matrices of its own. Right: the whole of x is multiplied by W_q, and the columns of the product are split into three slices, one for each head.")
 
 # %% [markdown]
-# In both, the outputs of the heads are concatenated and multiplied by one more matrix, W_o. You write the second version.
+# In both versions, the outputs of the heads are concatenated and multiplied by one more matrix, W_o. You write the
+# second version.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-multi_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head(
@@ -1073,9 +1078,10 @@ def multi_head(
 check("attention.multi_head", lambda case: multi_head(**case))
 
 # %% [markdown]
-# How do the two versions differ? A head that sees one slice of the input is a head whose matrices are zero outside one block.
-# So your function covers both: slices of the input are the special case of *block-diagonal* matrices. Derivatives
-# tell us which of the 50 input coordinates can change which of the 50 output coordinates.
+# How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are
+# zero outside one block. So your function covers both versions: slices of the input are the special case of
+# *block-diagonal* matrices. Derivatives tell us which of the 50 input coordinates can change which of the 50 output
+# coordinates.
 
 # %% tags=["demo"]
 from coursekit.derivatives import influence  # size of the derivative, row by row
@@ -1114,17 +1120,18 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
      + "; ".join(f"{name} {value:.0%}" for name, value in share.items()) + ". Slices of the input give five separate blocks on the diagonal.")
 
 # %% [markdown]
-# With slices of the input the computation falls into five separate parts: coordinates 0–9 never interact with coordinates 10–49. W_o mixes
-# them (right), but only *after* each head has chosen its words with a fifth of the information about them. And why should
-# GloVe's coordinates 0–9 belong together? Projections let each head choose its own ten directions. They cost H times as many
-# parameters in W_q, W_k and W_v.
+# With slices of the input the computation falls into five separate parts: coordinates 0–9 never interact with
+# coordinates 10–49. W_o mixes them (right), but only *after* each head has chosen its words with a fifth of the
+# information about them. And why should GloVe's coordinates 0–9 belong together? Projections let each head choose its
+# own ten directions. In return, they need H times as many parameters in W_q, W_k and W_v.
 
 # %% [markdown]
 # ## 6 · Find the bug
 #
-# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads as FuxiCTR, a
-# library of click-prediction models, did until its issue 30 of June 2022. Three models were affected, and the pattern had come from
-# a reference on the web. The code runs, the shapes are right, and a model that contains it can be trained. What is wrong?
+# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads as
+# FuxiCTR, a library of click-prediction models, did until June 2022 (issue 30). Three models were affected, and the
+# pattern had come from a reference on the web. The code runs, the shapes are right, and a model that contains it can
+# be trained. What is wrong?
 
 # %%
 def heads_of_2022(queries, keys, values, heads):
@@ -1138,7 +1145,8 @@ def heads_of_2022(queries, keys, values, heads):
     return mixed.view(batch, -1, width)
 
 # %% [markdown]
-# A symptom helps. In attention every word can see every other word. Which words can see which here? Again we look at derivatives.
+# A symptom points to the bug. In attention every word can see every other word. Which words can see which here? Again
+# we look at derivatives.
 
 # %% tags=["demo"]
 def sees(heads_function) -> Float[Tensor, "word other"]:
@@ -1190,11 +1198,11 @@ check("attention.mended_heads", lambda case: mended_heads(**case))
 draw_sees(sees(mended_heads), "the fixed code")
 
 # %% [markdown]
-# `view` never moves a number; it only changes where a row ends. The coordinates of the first words come first in memory, so
-# "head 0" consisted of *the first words*, cut into pieces. Why did nobody notice? Each word still sees some others, so a model
-# learns something, and lost accuracy raises no error. A bug of the same kind, in joining the heads, was fixed in a teaching
-# repository in 2026 (Baan, pull request 6); its author notes that the training test had passed. "Which word can see which?" is a
-# better test.
+# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come
+# first in memory, so "head 0" consisted of *the first words*, cut into pieces. Why did nobody notice? Each word still
+# sees some others, so a model learns something, and lost accuracy raises no error. A bug of the same kind, in joining
+# the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6); its author notes that the training test
+# had passed. "Which word can see which?" is a better test.
 
 # %% [markdown]
 # ## 7 · Scoreboard
@@ -1203,10 +1211,10 @@ draw_sees(sees(mended_heads), "the fixed code")
 # most similar labelled occurrence, and predict the sense of that neighbour. We enter our trained layer and, as a baseline, the
 # plain average of the sentence's vectors.
 #
-# In two of the four kinds of question, words point to two senses, and only their *order* decides. Compare "the prisoner that
-# the biologist visited painted the cell" and "the biologist that the prisoner visited painted the cell". Sentences of these
-# kinds were among the training texts, with their senses. **Predict:** what share of the order questions does the trained layer
-# answer correctly, between 0 and 1?
+# In two of the four kinds of question, the words point to two senses, and only their *order* decides between them.
+# Compare "the prisoner that the biologist visited painted the cell" and "the biologist that the prisoner visited
+# painted the cell". Sentences of these kinds were among the training texts, labelled with their senses. **Predict:**
+# what share of the order questions does the trained layer answer correctly, between 0 and 1?
 
 # %% tags=["demo"]
 predict("attention.order", ...)
@@ -1250,9 +1258,10 @@ for name, found_by in (("uniform weights, values trained", equal), ("**learned w
 display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half of a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
-# **What ± means.** Other seeds would have given other results. Half of the interval is $t \cdot s / \sqrt{n}$, where s is the
-# standard deviation over n seeds. It is itself estimated from very few values, so t is larger than the 1.96 of the normal
-# distribution (Student 1908). The right-hand figure shows how often either interval contains the true mean.
+# **What ± means.** Other seeds would have given different results. Half the width of the interval is $t \cdot s /
+# \sqrt{n}$, where s is the standard deviation over n seeds. Since s is itself estimated from very few values, t is
+# larger than the 1.96 of the normal distribution (Student 1908). The right-hand figure shows how often an interval
+# with either factor contains the true mean.
 
 # %% tags=["demo"]
 from coursekit.pictures import statistics
@@ -1260,25 +1269,26 @@ from coursekit.pictures import statistics
 statistics.few_values([accuracy.right for accuracy in learned], "accuracy of learned weights, cue only on the right")
 
 # %% [markdown]
-# Where an earlier word reveals the sense, every row except the static vectors is within three points of the best possible
-# accuracy. Our layer is slightly *below* the plain average there, and slightly *above* it where only a later word does, both
-# for every seed. There, uniform weights with trained values do equally well.
+# Where an earlier word reveals the sense, every row except the static vectors is within three points of the best
+# possible accuracy. For every seed, our layer is slightly *below* the plain average there, but slightly *above* it
+# where only a later word reveals the sense. In the latter case, uniform weights with trained values do equally well.
 #
-# The sentences of the test are short and leave little to ignore, so an untrained average goes a long way. With the vectors
-# of 01, trained on this language, it even beats our layer. Our layer was given the senses in training; most later models
-# have to find them.
+# The test sentences are short and contain little to ignore, so an untrained average does well. With the
+# vectors of notebook 01, trained on this language, it even beats our layer. Our layer was given the senses
+# in training; most later models have to discover them.
 #
 # Where only the order reveals the sense, every row is at about one half, the chance level.
 
 # %% [markdown]
 # ### What attention cannot see
 #
-# Look at the formulas again: the *position* of a word occurs in none of them, and the order of its terms does not change a sum. If the words
-# of a sentence are permuted, each of them receives the same new vector as before: the outputs are the same rows in the new order. (Attention is
-# *equivariant* under permutations.) The vector of *cell* depends on *cell*, on which words occur with it, and on how often.
-# In this respect attention is no better than a bag of words.
+# Look at the formulas again: the *position* of a word occurs in none of them, and a sum does not depend on the order
+# of its terms. If the words of a sentence are permuted, each of them receives the same new vector as before: the
+# outputs are the same rows in the new order. (Attention is *equivariant* under permutations.) The vector of *cell*
+# depends on *cell*, on which words occur with it, and on how often. In this respect attention is no better than a bag
+# of words.
 #
-# For each order question of the test we make its **partner**: the two people change places, and the sense changes.
+# For each order question of the test we construct its **partner**: we swap the two people, and the sense changes.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.partners import partners
@@ -1308,27 +1318,29 @@ display(Markdown(
     f"Its accuracy on all these questions is {(right.mean() + right_exchanged.mean()) / 2:.3f}."))
 
 # %% [markdown]
-# Equal vectors get equal predictions, and partners have different senses: at most one of the two can be right. In the language,
-# partners are equally probable. So no model that is blind to word order can be expected to answer more than half of the order
-# questions, whatever its weights, its number of heads and its training. (In one sample the accuracy may be slightly above
-# one half, within its interval, because the sample contains one partner more often than the other.) More attention does not
-# help; the vector of each word has to include its position, which is the subject of notebook 03.
+# Equal vectors get equal predictions, and partners have different senses: at most one of the two can be right. In the
+# language, partners are equally probable. So no model that is blind to word order can be expected to answer more than
+# half of the order questions correctly, whatever its weights, its number of heads and its training. (In one sample the
+# accuracy may be slightly above one half, within its interval, because the sample contains one partner more often than
+# the other.) More attention does not help; the vector of each word has to include its position, which is the subject
+# of notebook 03.
 
 # %% [markdown]
 # ## Further: three questions
 #
-# These answers, too, are read by a person. No later notebook depends on them.
+# These answers, too, are marked by a person. No later notebook depends on them.
 
 # %% [markdown]
-# **Question 3.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and one
-# alternative, and say what it would change. (3–5 sentences)
+# **Question 3.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and
+# one alternative. Say what the alternative would change. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word can
-# also be *important*. All dot products of a sentence are one matrix product, which hardware computes very fast, and the result
-# is differentiable, so it can be trained. One alternative is the cosine: it ignores lengths, all scores lie between −1 and 1, and
-# after a softmax the weights are then nearly uniform unless a learned factor sharpens them. Another is a small network that takes
-# both vectors (additive attention, Bahdanau et al. 2015): it can express more and costs more time and memory.
+# The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word
+# with a long key can be *important* to many queries. All dot products of a sentence are one matrix product, which
+# hardware computes very fast, and the result is differentiable, so it can be trained. One alternative is the cosine:
+# it ignores lengths, all scores lie between −1 and 1, and after a softmax the weights are then nearly uniform unless a
+# learned factor sharpens them. Another is a small network with both vectors as input (additive attention, Bahdanau et al.
+# 2015): it can express more but costs more time and memory.
 #
 # *Marking: 1 point for similarity of direction (and length) together with cheap or parallel or differentiable;
 # 1 point for an alternative with its consequence.*
@@ -1348,15 +1360,15 @@ display(Markdown(
 # trainable, against the hard maximum.*
 
 # %% [markdown]
-# **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do they come
-# from in a model such as BERT, and what do they not know yet? (3–5 sentences)
+# **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
+# they come from in a model such as BERT, and what information do they still lack? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each other in a
-# large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and is trained together
-# with all other parameters, and its rows belong to subword tokens. In both cases a row is looked up by the id of the token alone. It
-# therefore represents what the word means on average over the corpus: a mixture of its senses. It knows nothing about the
-# current sentence, nor about the position of the word in it.
+# Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each
+# other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
+# is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is looked
+# up by the id of the token alone. It therefore represents what the word means on average over the corpus: a mixture of
+# its senses. It contains no information about the current sentence, or about the position of the word in it.
 #
 # *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
 # for what is missing: the context, so that all senses share one vector (the position is a welcome addition).*
@@ -1366,7 +1378,7 @@ display(Markdown(
 #
 # These two functions occur in most real implementations. They count as extra credit, and no later notebook needs them.
 #
-# W_q, W_k and W_v all multiply the same x. Side by side in one matrix, they need one product instead of three.
+# W_q, W_k and W_v all multiply the same x. Placed side by side in one matrix, they require one product instead of three.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project(
@@ -1385,7 +1397,7 @@ def project(
 check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
 
 # %% [markdown]
-# The second function is the split that the bug got wrong. With it,
+# The second function is the split that the buggy code got wrong. With it,
 # `attention(split_heads(q, H), split_heads(k, H), split_heads(v, H), …)` computes all heads at once.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1417,7 +1429,7 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # - The mask is applied before the softmax.
 # - Cross-entropy is entropy plus KL divergence. Training can lower only the latter.
 # - Heads are slices of the projections, not of the input.
-# - The average of all words is a strong baseline. Choosing pays off where there is something to ignore.
+# - The average of all words is a strong baseline. Choosing words pays off where there is something to ignore.
 # - Attention does not see the order of the words; notebook 03 gives it their positions.
 
 # %% [markdown]

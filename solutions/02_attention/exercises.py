@@ -413,7 +413,7 @@ softmax = Exercise(
         ),
         Mistake(
             "divided by the largest score instead of subtracting it",
-            "Dividing the scores by a number acts like a temperature, so your weights are too even or too "
+            "Dividing the scores by a number acts like a temperature, so your weights are too uniform or too "
             "concentrated. Subtracting a number changes nothing.",
             "x - x.amax(dim, keepdim=True)", "x / x.amax(dim, keepdim=True).abs()",
             also=(
@@ -449,7 +449,7 @@ def softmax(x, dim):
         ),
         Mistake(
             "axis lost in the sum",
-            "You are right where `dim` is the first axis; elsewhere the shapes do not match. A sum or maximum "
+            "Your result is right where `dim` is the first axis; elsewhere the shapes do not match. A sum or maximum "
             "along `dim` removes this axis, and the rest is then aligned with the wrong axes. Look up `keepdim`.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum(dim)",
         ),
@@ -840,7 +840,7 @@ attention = Exercise(
         ),
         Mistake(
             "axis counted from the front",
-            "You are right for a single sentence, but a batch is scaled by its number of words, because that is "
+            "Your result is right for a single sentence, but a batch is scaled by its number of words, because that is "
             "its `shape[1]`. Count from the end: the coordinates are always the last axis.",
             "queries.shape[-1]", "queries.shape[1]",
         ),
@@ -940,13 +940,13 @@ def attention(queries, keys, values, keep):
         ),
         Mistake(
             "divided by d instead of √d",
-            "Your weights are too even, because the scores were divided by d. Your `scale` expects d itself and "
+            "Your weights are too uniform, because the scores were divided by d. Your `scale` expects d itself and "
             "takes the square root.",
             SCORES, "similarities(queries, keys) / queries.shape[-1]",
         ),
         Mistake(
             "softmax applied twice",
-            "Your weights are too even: they went through a second softmax, in which the 0 of a masked word counts "
+            "Your weights are too uniform: they went through a second softmax, in which the 0 of a masked word counts "
             "as a score.",
             ZEROED, "softmax(weights, dim=-1).masked_fill(~keep, 0.0)",
             also=(_filled("~keep, -1e9", "torch.softmax(weights, dim=-1)"),),
@@ -1055,7 +1055,7 @@ multi_head = Exercise(
         ),
         Mistake(
             "scaled by √D instead of √d",
-            "Your weights are too even. The dot products of each head run over d = D / heads coordinates, so they "
+            "Your weights are too uniform. The dot products of each head run over d = D / heads coordinates, so they "
             "are scaled by √d.",
             code=heads_at_once(scores="queries @ keys.mT / D**0.5"),
         ),
@@ -1154,13 +1154,14 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
         ),
         Mistake(
             "number and size of the heads swapped",
-            "You have as many heads as one head should have coordinates. `split` takes the size of each part, "
+            "Your number of heads is the size that one head should have. `split` takes the size of each part, "
             "`chunk` the number of parts.",
             edits={"x.shape[-1] // heads": "heads", "range(heads)": "range(x.shape[-1] // heads)"},
         ),
         Mistake(
             "values made with the queries' matrix",
-            "Your values are the queries: they are made with W_q. Each of the three has a matrix of its own, that of the values is W_v.",
+            "Your values are equal to the queries, because they are computed with W_q. Each of the three has a matrix of "
+            "its own; that of the values is W_v.",
             "x @ W_v\n", "x @ W_q\n",
         ),
         Mistake(
@@ -1335,7 +1336,8 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "words attend only to themselves and earlier words",
-            "Your words attend only to themselves and to earlier words, as in a decoder. This function needs no mask: every word attends to all words.",
+            "Your words attend only to themselves and to earlier words, as in a decoder. This function needs no mask: "
+            "every word attends to all words.",
             " / d**0.5", " / d**0.5 + torch.full((tokens, tokens), -torch.inf).triu(1)",
         ),
         Mistake(
@@ -1509,7 +1511,7 @@ split_heads = Exercise(
         ),
         Mistake(
             "number and size of the heads swapped",
-            "You have as many heads as one head should have coordinates.",
+            "Your number of heads is the size that one head should have.",
             SPLIT, "x.unflatten(-1, (-1, heads)).transpose(1, 2)",
         ),
         Mistake(

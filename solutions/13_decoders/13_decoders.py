@@ -9,8 +9,10 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT of 07 has the layers of GPT-2 (2019). Most decoders published since 2023 build four of its parts differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth part, tokens made from
-# bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine them into a decoder, and load the weights of SmolLM2 into it: 135 million parameters.
+# The GPT of 07 has the same layers as GPT-2 (2019). Most decoders published since 2023 build four of its parts
+# differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth part,
+# tokens made from bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine
+# them into a decoder, and load the 135 million parameters of SmolLM2 into it.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
 # an extension take about half an hour more.
@@ -40,20 +42,24 @@ from coursekit.growing import run_cached, run_module, whole_numbers
 # %% [markdown]
 # ## 1 · Tokens from bytes
 #
-# The vocabulary of BERT (06) is built from letters: a word that contains any other letter becomes [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of
-# numbers from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
+# The vocabulary of BERT (06) is built from a fixed set of characters: a word that contains any other character becomes
+# [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of numbers
+# from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
 
 # %% tags=["demo"]
 for text in ("cell", "café", "細胞", "🧬"):
     print(f"{text}: {len(text)} characters, {len(text.encode())} bytes: {list(text.encode())}")
 
 # %% [markdown]
-# Bytes alone make sequences long. **Byte-pair encoding** (BPE; Gage 1994) therefore turns frequent pairs of neighbours into new tokens; Sennrich et al. (2016) applied it to words. Count all pairs of neighbouring tokens, merge the most
-# frequent pair into a new token, and count again. The result is the list of merges, in the order in which they were learned.
+# Bytes alone make sequences long. **Byte-pair encoding** (BPE; Gage 1994) therefore turns frequent pairs of neighbours
+# into new tokens; Sennrich et al. (2016) applied it to words. In each step we count all pairs of neighbouring tokens
+# and merge the most frequent pair into a new token. The result is the list of merges, in the order in which they were
+# learned.
 
 # %% [markdown]
-# By hand: a text consists of *aab* (twice) and *cab* (once). The pair (a, b) occurs three times, (a, a) twice and (c, a) once, so (a, b) becomes token 256. Now *aab* is a 256, and *cab* is c 256. The pair (a, 256) occurs twice
-# and (c, 256) once, so (a, 256) becomes token 257. In a single sequence, a merge works as follows:
+# Here is an example by hand: a text consists of *aab* (twice) and *cab* (once). The pair (a, b) occurs three times,
+# (a, a) twice and (c, a) once, so (a, b) becomes token 256. Now *aab* is a 256, and *cab* is c 256. The pair (a, 256)
+# occurs twice and (c, 256) once, so (a, 256) becomes token 257. In a single sequence, a merge works as follows:
 
 # %%
 def merge(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
@@ -100,7 +106,8 @@ check("decoders.bpe_train", lambda case: bpe_train(
 ))
 
 # %% [markdown]
-# A new word is tokenised with the same list. Among all pairs of neighbours in the word, merge the pair that was learned *earliest*, wherever it occurs; repeat this until no pair is in the list. WordPiece follows a
+# A new word is tokenised with the same list. Among all pairs of neighbours in the word, merge the pair that was
+# learned *earliest*, wherever it occurs; repeat this until no pair of the word is in the list. WordPiece follows a
 # different rule, the longest match from the left (06).
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -224,8 +231,10 @@ reveal("decoders.bytes_per_token", per_token["English"])
 pictures.fertility(lengths)
 
 # %% [markdown]
-# The figure shows one sentence in five languages. Text of a kind that was rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context. Each digit is a token of its own here, because the
-# pre-tokeniser never allows digits to be merged. One sentence per language shows that there is a difference, but not how large it usually is.
+# The figure shows one sentence in five languages, a Python function and a sequence of digits. Text of a kind that was
+# rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context.
+# Each digit is a token of its own here, because the pre-tokeniser never allows digits to be merged. One sentence per
+# language shows that there is a difference, but not how large it usually is.
 
 # %% [markdown]
 # ## 2 · A simpler norm
@@ -238,7 +247,7 @@ pictures.fertility(lengths)
 def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) -> Float[Tensor, "... D"]:
     """Each vector divided by its root mean square and multiplied by weight.  (difficulty ●○○, 3 minutes)
 
-    eps is added to the mean square, under the root. The mean of the vector is not subtracted.
+    eps is added to the mean square, under the square root. The mean of the vector is not subtracted.
     You may use `torch.nn.functional.rms_norm`.
     """
     ### BEGIN SOLUTION
@@ -262,8 +271,11 @@ print(f"largest difference from layer norm, for vectors of mean 0: {(rms_norm(ce
 # %% [markdown]
 # ## 3 · Rotary positions
 #
-# The GPT of 07 adds a learned vector for each position, and it cannot process positions beyond its table. Su et al. (2021) *rotate* the queries and keys instead. Two coordinates of a vector are a point in a plane; at position p this point is rotated by the angle
-# p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The positions therefore affect their dot product only through (i − j)θ, that is, through the distance. This is called **rotary position embedding** (RoPE).
+# The GPT of 07 adds a learned vector for each position, and it cannot process positions beyond its table. Su et al.
+# (2021) *rotate* the queries and keys instead. Two coordinates of a vector define a point in a plane; at position p
+# this point is rotated by the angle p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The
+# positions therefore affect their dot product only through (i − j)θ, that is, through the distance. This is called
+# **rotary position embedding** (RoPE).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.turning()
@@ -309,15 +321,17 @@ distance_scores = turned[0] @ turned[1].T                                       
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
 far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"5,000 positions later in the text, largest difference: {(far - distance_scores).abs().max():.0e}")
+print(f"largest difference if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
 pictures.distances(distance_scores)
 
 # %% [markdown]
-# Each diagonal has a single colour: there are 23 distances, from −11 to 11, and 23 scores. None of this was learned, and no table limits the length. Still, a model does not necessarily *work* beyond the lengths of its training, because there the slow
-# planes reach angles that did not occur in training.
+# Each diagonal has a single colour: there are 23 distances, from −11 to 11, and 23 scores. None of this was learned,
+# and no table limits the length. Still, a model does not necessarily *work* on texts longer than those of its
+# training, because the planes with low frequencies then reach angles that did not occur in training.
 #
-# Two remedies are common. One is a larger base together with further training: SmolLM2 has b = 100,000 and was trained on up to 8,192 tokens. The other is **RoPE scaling**, which lowers the frequencies, chiefly those of the slow planes, so that a longer text stays within
-# familiar angles (YaRN: Peng et al. 2024).
+# Two remedies are common. One is a larger base together with further training: SmolLM2 has b = 100,000 and was trained
+# on up to 8,192 tokens. The other is **RoPE scaling**, which reduces the frequencies, chiefly the low ones, so that
+# the angles of a longer text stay within the familiar range (YaRN: Peng et al. 2024).
 
 # %% [markdown]
 # ## 4 · Fewer keys and values
@@ -337,7 +351,7 @@ class GroupedAttention(torch.nn.Module):
               by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys
               and values, the next ones share the second. Scores are divided by √d; a token attends to itself
               and to earlier tokens.
-    reset     as in 07: reset(cached=True) starts a text. Each later call continues it: its positions follow on,
+    reset     as in 07: reset(cached=True) starts a text. Each later call continues it: its positions follow the earlier ones,
               and its tokens also attend to all tokens since the reset. After reset(), each call is a text of
               its own, starting at position 0.
     """
@@ -429,13 +443,16 @@ online_error = (attend_in_blocks(some_scores, some_values, 16) - some_scores.sof
 print(f"largest difference from the softmax over all keys at once: {online_error:.0e}")
 
 # %% [markdown]
-# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many users save memory in a second way: **paged attention** stores the cache in small blocks that need not be adjacent, so that memory is
-# allocated only as a text grows (Kwon et al. 2023).
+# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many
+# users save memory in another way, too: **paged attention** stores the cache in small blocks that need not be
+# adjacent, so that memory is allocated only as a text grows (Kwon et al. 2023).
 
 # %% [markdown]
 # ## 5 · A feed-forward layer with a gate
 #
-# Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one projection decides how much of another passes through. With SiLU(x) = x · σ(x) as the activation of the gate, the layer is called **SwiGLU**:
+# Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one
+# projection decides how much of another one passes through. With SiLU(x) = x · σ(x) as the activation of the gate, the
+# layer is called **SwiGLU**:
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
@@ -571,7 +588,7 @@ check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 # in the embedding table.
 
 # %% tags=["demo"]
-print("This takes a few seconds; the first time, half a minute.")
+print("This takes a few seconds, or half a minute the first time.")
 big = load("SmolLM2-135M-Instruct", head="causal-lm")
 their_model, config = big.model.eval(), big.model.config
 own = Decoder(
@@ -632,7 +649,9 @@ for name, rate in speed.items():
     print(f"{name}: {rate:.1f} tokens per second")
 
 # %% [markdown]
-# Without the cache, every new token requires all earlier ones to be processed again (07), so the advantage of the cache should grow with the length of the text; we measured one length. The speeds depend on the machine, and only their ratio is meaningful.
+# Without the cache, every new token requires all earlier ones to be processed again (07), so the advantage of the
+# cache should grow with the length of the text; we measured only one length. The speeds depend on the machine, and
+# only their ratio is meaningful.
 
 # %% [markdown]
 # Even with a cache, every new token needs a pass through all weights. In **speculative decoding** (Leviathan et al. 2023) a small model drafts several tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a
@@ -643,16 +662,21 @@ for name, rate in speed.items():
 # notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoders-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer assigns the id i to a different piece of text. The model therefore receives vectors that belong to other tokens than those in the text, and its
-# predictions are decoded into the wrong tokens, too. None of the five parts can be replaced freely, since the weights were learned together with them: rotary and learned positions lead to different scores, a layer norm subtracts a mean that RMSNorm keeps, and a gate needs a
-# third matrix that does not exist. A part *can* be rewritten if the function stays the same. A norm's weight can be multiplied into the next matrix, and shared keys and values can be copied for each query head, which gives the same output with a larger cache. The opposite
-# direction, from many heads to few, needs further training (Ainslie et al. 2023 use 5 % of the original compute).
+# It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer
+# assigns the id i to a different piece of text. The model therefore receives vectors of tokens other than those in the
+# text, and its predictions are decoded into the wrong tokens, too. None of the five parts can be replaced freely,
+# since the weights were learned together with them: rotary and learned positions lead to different scores, a layer
+# norm subtracts a mean that RMSNorm keeps, and a gate needs a third matrix that does not exist. A part *can* be
+# rewritten if the function stays the same. A norm's weight can be multiplied into the next matrix, and shared keys and
+# values can be copied for each query head, which gives the same output with a larger cache. The opposite direction,
+# from many heads to few, needs further training (Ainslie et al. 2023 use 5 % of the original compute).
 #
 # *Marking: 1 point for the rows of the embedding table, which belong to tokens of the old tokenizer; 1 point for weights that were learned together with their parts, with one change that preserves the function (copied keys and values, a norm's weight multiplied into the next matrix, …) or one that requires training.*
 
 # %% [markdown]
-# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question into the format on which the model was tuned, and `generate` writes the answer. Here `load` has already carried out the first step, with
-# the course's package instead of the hub.
+# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question
+# into the format on which the model was tuned, and `generate` produces the answer. Here `load` has already carried out
+# the first step, using the course's package instead of the hub.
 
 # %% tags=["demo"]
 # their_model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M-Instruct", dtype=torch.float32)
@@ -686,8 +710,10 @@ print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=F
 # %% [markdown]
 # ## 7 · Further: find the bug
 #
-# Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. Transformers rotates the two halves together, as you do. If you load Meta's weights into the code of transformers, nothing fails, because all shapes
-# fit. (A user asked about this difference in transformers issue 25199.)
+# Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. The
+# transformers library rotates the two halves together, as you do. If you load Meta's weights into the code of
+# transformers, nothing fails, because all shapes fit. (A user asked about this difference in transformers issue
+# 25199.)
 
 # %%
 def as_published_by_meta(x, positions, base=10_000.0):
@@ -745,7 +771,8 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # If the router sends every token to the same expert, the others learn nothing. Many models are therefore trained with a **load-balancing loss** (Fedus et al. 2022): E · Σ f_e P_e, summed over the E experts. Here f_e is the fraction of all choices that fall on
 # expert e, and P_e is its mean probability (softmax over all E scores). The loss is 1 if all experts are used equally.
 #
-# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its scores only when the k experts are chosen, and that is lowered while the expert is overloaded.
+# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its
+# scores only for choosing the k experts, and that is lowered while the expert is overloaded.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
@@ -798,13 +825,16 @@ experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] 
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
-# In each of the five runs the loss distributes the choices more evenly. Five runs do not show that it also reduces the error: because all groups are equally large, nothing forces a router to neglect an expert. In natural language, some
-# topics are far more frequent than others.
+# For each of the five seeds the loss distributes the choices more evenly. Five seeds do not show that it also reduces
+# the error: since all groups are equally large, nothing forces a router to neglect an expert. In natural language,
+# some topics are far more frequent than others.
 
 # %% [markdown]
 # ## 9 · Decoders since 2018
 #
-# A configuration consists of a few settings, and they determine the number of parameters. The next cell builds each model on PyTorch's **meta device**, where tensors have shapes but no values, and counts. Context and training tokens are as its authors state; the year is that in which the weights were published.
+# A configuration consists of a few settings, and they determine the number of parameters. The next cell builds each
+# model on PyTorch's **meta device**, where tensors have shapes but no values, and counts its parameters. Context and
+# training tokens are those stated by its authors; the year is that in which the weights were published.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -866,9 +896,13 @@ decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.i
 display(decoders_table)
 
 # %% [markdown]
-# Between 2018 and 2023 nearly every column changes. From 2023 on, all models of this table have rotary positions, RMSNorm and a gate. The context has grown from LLaMA's 2,048 tokens to 202,752 and the training text from 1 to 36 trillion tokens.
+# Between 2018 and 2023 nearly every column changes. From 2023 on, all models in this table have rotary positions,
+# RMSNorm and a gate. The context has grown from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36
+# trillion tokens.
 #
-# But we chose which models to list. The next cell searches the code of all decoders in the installed transformers library whose copyright begins in 2025 or later. A search for names is only approximate, so trust the fractions only to within a few points.
+# But we chose which models to list. The next cell searches the code of all decoders in the installed transformers
+# library whose copyright notice is dated 2025 or later. A search for names is only approximate, so trust the fractions
+# only to within a few points.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import re
@@ -897,18 +931,26 @@ for idea, fraction in census.items():
     print(f"{fraction:4.0%}  {idea}")
 
 # %% [markdown]
-# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use **QK-norm**, which normalises queries and keys and so keeps the scores from growing without limit (Henry et al. 2020). Nearly half support a **sliding window**: in some layers a token attends
-# only to the latest few thousand tokens.
+# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use
+# **QK-norm**, which normalises queries and keys and thereby keeps the scores from growing without limit (Henry et al.
+# 2020). Nearly half support a **sliding window**: in some layers a token attends only to the latest few thousand
+# tokens.
 #
 # About one in six compresses keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five has layers of a different kind, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
 
 # %% [markdown]
-# In the table, the cache per token assumes 16 bits per number and layers that keep every token. A layer with a sliding window needs only the latest tokens. In Mistral 7B this is every layer, in gpt-oss every second one, and in Gemma 3 five of six.
+# In the table, the cache per token assumes 16 bits per number and layers that keep every token. A layer with a sliding
+# window needs only the latest tokens. Such a window is used in every layer of Mistral 7B, in every second layer of
+# gpt-oss, and in five of six layers of Gemma 3.
 #
-# Mixtral 8 × 7B has 46.7 billion parameters rather than 56, because the experts of a layer share its attention. Each token uses 12.9 billion of them (Jiang et al. 2024). DeepSeek-V3 uses 37 of 671 billion (DeepSeek-AI 2024) and GLM-5 40 of 744 (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to those.
+# Mixtral 8 × 7B has 46.7 billion parameters rather than 56, because the experts of a layer share its attention. Each
+# token uses 12.9 billion parameters (Jiang et al. 2024). DeepSeek-V3 uses 37 of 671 billion (DeepSeek-AI 2024) and
+# GLM-5 40 of 744 (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads
+# attend only to those.
 
 # %% [markdown]
-# The table contains only one model of 2026. The library has classes for others, but we could not compare their settings with their authors' publications. Look one up and add its row.
+# The table contains only one model from 2026. The library has classes for others, but we could not compare their
+# settings with their authors' publications. Look one up and add its row.
 #
 # Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
 
@@ -919,11 +961,16 @@ for idea, fraction in census.items():
 #
 # $$L(N, T) = E + \frac{A}{N^\alpha} + \frac{B}{T^\beta}$$
 #
-# E is the lowest loss that any model can reach: the entropy of the language. For real text, E is fitted as well, and nobody can check the result. For our language we can compute it exactly; it is the bound of the earlier notebooks. The loss above it is the KL divergence between the language and the model.
+# E is the lowest loss that any model can reach: the entropy of the language. For real text, E is fitted as well, and
+# nobody can check the fit. For our language we can compute it exactly; it is the bound of the earlier notebooks. The
+# loss above it is the KL divergence between the language and the model.
 
 # %% [markdown]
-# GPTs of four sizes were trained on sentences of our language about prisons, biology and phones, with 486 different words. Together with five lengths of training and three seeds, this makes 60 runs (`python -m experiments scaling`). Every sentence is new. The learning rate rises and falls within each run. Its peak is the best of four values
-# for each size, tried at one length with another seed. Other lengths might need another peak, which would bend the law.
+# GPTs of four sizes were trained on sentences of our language about prisons, biology and phones, with 486 different
+# words. With five lengths of training and three seeds, this makes 60 runs (`python -m experiments scaling`). Every
+# sentence is newly generated. The learning rate rises and falls within each run. For each size, its peak is the best
+# of four values, tried at one length with a different seed. Other lengths might need a different peak, which would
+# distort the law.
 #
 # The shortest runs do not follow a power law yet, so we leave them out of the fit.
 
@@ -952,7 +999,7 @@ print("Mean over three seeds, each fitted separately:")
 for name, (mean, half) in exponents.items():
     print(f"  {name}: {mean:.2f} ± {half:.2f}")
 wrong_by = np.exp(np.abs(np.log(law(late, *whole_law) / late["above"])).mean()) - 1
-print(f"The law misses the {len(late)} runs that it was fitted to by {wrong_by:.0%} on average.")
+print(f"The law deviates from the {len(late)} runs to which it was fitted by {wrong_by:.0%} on average.")
 print("The best N grows as C to the power β / (α + β):")
 powers = {}
 for fewest in (160, 320, 40):
@@ -988,17 +1035,28 @@ for name, ratios in corner.items():
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss of each size keeps falling. After the longest training the smallest model is behind, and the two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn enough.
+# On the left, the loss of each size keeps falling. After the longest training the smallest model is the worst, and the
+# two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et
+# al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn
+# enough.
 
 # %% [markdown]
-# Fitted to the shorter runs, the law predicts the longest ones better than the assumption of *no further gain*, in each seed. That baseline is easy to beat. When only the longest run of the largest model is left out, the law predicts too low a loss in each seed. It is no better than the assumption *as good as the next smaller model*.
+# Fitted to the shorter runs, the law predicts the longest ones better than the assumption of *no further gain*, for
+# each seed. That baseline is easy to beat. When only the longest run of the largest model is left out, the law
+# predicts too low a loss for each seed. It is no better than assuming the loss of the next smaller model.
 #
-# The law is also approximate: on average it misses its runs by 13 %. The largest model is ahead of each smaller one by more nats after few tokens than after many. A sum of two terms cannot express this: in the law, the difference between two sizes is the same after any number of tokens.
+# The law is also approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each
+# smaller one, in nats, is larger after few tokens than after many. A sum of two terms cannot express this: in the law,
+# the difference between two sizes is the same after any number of tokens.
 
 # %% [markdown]
-# **Sources say.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) make both 3.2 times as large (0.50). They matched the learning-rate schedule to the length of each run, as we do. Another part of the difference is that Kaplan et al. did not count embeddings (Pearce and Song 2024).
+# **Sources say, we measure.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and
+# the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) make both 3.2 times as large
+# (0.50). One reason for the difference is that they matched the learning-rate schedule to the length of each run, as
+# we do. Another is that Kaplan et al. did not count embeddings (Pearce and Song 2024).
 #
-# **We measure** a power of about 0.4 without the shortest runs and 0.27 with them. Both are clearly below 0.73 and no higher than about 0.50. So as the budget grows, the text should grow at least as fast as the model.
+# We measure a power of about 0.4 without the shortest runs and 0.27 with them. Both are clearly below 0.73 and no
+# higher than about 0.50. So as the budget grows, the text should grow at least as fast as the model.
 
 # %% [markdown]
 # For real text Hoffmann et al. (2022) fitted α = 0.34 and β = 0.28. These imply a power of 0.45, not 0.50. According to Besiroglu et al. (2024) that fit had not converged; from data read off the paper's figure they obtain 0.35 and 0.37, which imply 0.51. On average our exponents are more than three times as large. A likely reason is that our language has finitely many rules and is soon learned.
@@ -1009,7 +1067,9 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # %% [markdown]
 # ## Extension: what four bits cost
 #
-# The matrices that you loaded were stored with four bits per weight. Storing weights with few bits is called **quantisation**. One method divides the weights into blocks. It stores one **scale** exactly for each block, and each weight becomes an integer from −7 to 7. This exercise counts as extra credit.
+# The matrices that you loaded were stored with four bits per weight. Storing weights with few bits is called
+# **quantisation**. One method divides the weights into blocks. For each block it stores one exact **scale**, and each
+# weight becomes an integer from −7 to 7. This exercise counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
@@ -1058,10 +1118,13 @@ own.load_state_dict(exact)
 pictures.four_bits(four_bits, loaded_loss.mean())
 
 # %% [markdown]
-# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need more scales: a scale of 16 bits adds 1 bit per weight in blocks of 16, but only 0.03 in blocks of 576. The loaded weights had already been rounded to four bits by another rule (Q4_1: a scale and a minimum
-# for each block), so we measure the cost of a second rounding.
+# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need
+# more scales: a scale of 16 bits adds 1 bit per weight in blocks of 16, but only 0.03 bits in blocks of 576. The
+# loaded weights had already been rounded to four bits by a different rule (Q4_1: a scale and a minimum for each
+# block), so we measure the cost of a second rounding.
 #
-# Between blocks of 16 and 64 these texts show no difference. But every size costs something (95 % intervals over 32 texts), and blocks of 576 weights, a whole row of most matrices, cost more than blocks of 16.
+# On these texts, every block size increases the loss (95 % intervals over 32 texts). Blocks of 576 weights, a whole
+# row of most matrices, increase it more than blocks of 16; blocks of 16 and 64 show no difference.
 
 # %% [markdown]
 # Quantisation is not the only way to save memory. **bfloat16** stores each number in 16 bits: it keeps the exponent of a 32-bit float, and therefore its range, but only 8 bits of precision (Kalamkar et al. 2019). Many models are trained and published in this format.
@@ -1069,12 +1132,12 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # %% [markdown]
 # ## Summary
 #
-# - With bytes, no text contains an unknown token; merges are applied in the order in which they were learned.
+# - With byte tokens, no text contains an unknown token; merges are applied in the order in which they were learned.
 # - RMSNorm divides by the root mean square: it is layer norm without the mean and the shift.
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is three times smaller.
-# - SwiGLU multiplies: a gate decides how much of another projection passes.
-# - With SmolLM2’s weights, your Decoder gives the logits of transformers and generates the same text.
+# - SwiGLU multiplies: a gate decides how much of another projection passes through.
+# - With SmolLM2’s weights, your Decoder gives the same logits as transformers and generates the same text.
 
 # %% [markdown]
 # ## References
@@ -1118,4 +1181,5 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Zhang, B. and Sennrich, R. (2019). Root mean square layer normalization. *NeurIPS* 32. arXiv:1910.07467.
 
 # %% [markdown]
-# Next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb). The [start page](../start.ipynb) shows
+# your progress.

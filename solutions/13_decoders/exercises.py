@@ -109,8 +109,8 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "pairs across word boundaries",
-            "You count pairs of one word's end and the next word's beginning. Each word is a text of its own, and pairs lie "
-            "within it.",
+            "You also count pairs that consist of the end of one word and the beginning of the next. Both neighbours must be in "
+            "the same word.",
             code="""
 def bpe_train(words, merges):
     row, learned = [], []
@@ -133,7 +133,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "In \"aaa\" you count the pair aa once. Every two neighbours count, so it occurs twice.",
+            "In \"aaa\" you count the pair aa once. Every pair of neighbours counts, so it occurs twice.",
             "            for pair in pairwise(ids):\n                counts[pair] += words[word]",
             "            place = 0\n            while place < len(ids) - 1:\n                pair = ids[place], ids[place + 1]\n"
             "                counts[pair] += words[word]\n                doubled = place + 2 < len(ids) and ids[place + 1] == ids[place] == ids[place + 2]\n"
@@ -375,7 +375,7 @@ def bpe_encode(word, merges):
         Mistake(
             "one greedy pass from the left",
             "You go through the word once and merge each token with the one before it whenever their pair is in the list. A "
-            "pair further right may come first.",
+            "pair further right may have been learned earlier.",
             code="""
 def bpe_encode(word, merges):
     place = {pair: i for i, pair in enumerate(merges)}
@@ -544,8 +544,8 @@ rotary = Exercise(
         ),
         Mistake(
             "rotated in the wrong direction",
-            "You rotate in the wrong direction: the minus belongs to the first half. A model trained that way would do as "
-            "well, but published weights would give other scores: a distance of 3 becomes −3.",
+            "You rotate in the wrong direction: the minus belongs to the first half. A model trained that way would do "
+            "equally well, but published weights would give different scores, because a distance of 3 becomes −3.",
             TURNED, "torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)",
         ),
         Mistake(
@@ -649,7 +649,7 @@ def rotary(x, positions, base=10_000.0):
         "positions: (T). Frequencies: (d/2). Angles: (T, d/2). The two halves of x: (…, T, d/2) each.",
         "frequency of plane i = base to the power −2i/d\nangle = position times frequency\nfirst half · cos − second half · "
         "sin\nfirst half · sin + second half · cos\nconcatenate the two",
-        "A near miss: x[..., ::2] and x[..., 1::2] form other planes than the two halves. Both versions occur in published "
+        "A near miss: x[..., ::2] and x[..., 1::2] form different planes from the two halves. Both versions occur in published "
         "code, and weights fit only one of them.",
     ),
 )
@@ -978,8 +978,8 @@ class GroupedAttention(torch.nn.Module):
         "queries, keys, values, split into heads of d coordinates\npositions of the new tokens: start from the number of tokens "
         "in the cache\nrotate queries and keys\nput the old keys and values first; store all if a cache is requested\ncopy each "
         "key and value head for the query heads that share it\nattention as in 07, then `output`",
-        "A near miss: `repeat` gives the heads 0, 1, 0, 1; the heads that share are adjacent: 0, 0, 1, 1. That is "
-        "`repeat_interleave`.",
+        "A near miss: `repeat` gives the heads 0, 1, 0, 1. Query heads that share a key head are adjacent, so the order should be "
+        "0, 0, 1, 1: use `repeat_interleave`.",
     ),
 )
 
@@ -1040,7 +1040,7 @@ class SwiGLU(torch.nn.Module):
 """,
     },
     hints=(
-        "What passes where the gate's input is far below 0? Where it is far above?",
+        "What passes through if the gate's input is far below 0? And if it is far above 0?",
         "x: (B, T, dim). gate(x) and up(x): (B, T, inner). Output: (B, T, dim).",
         "init: gate, up, down without biases\nforward: SiLU of gate(x), times up(x), then down",
         "A near miss: silu(gate(x) * up(x)) multiplies before the activation function, which belongs only to the gate.",
@@ -1377,7 +1377,7 @@ def own_names(theirs):
         ),
         Mistake(
             "prefix kept",
-            "Your names still begin with model.: those of a Decoder begin with token, layers and norm.",
+            "Your names still begin with model.: those of a Decoder begin with token, layers or norm.",
             PLACED, 'ours["model." * name.startswith("model.") + ".".join([*layer, place, part])] = value',
         ),
         Mistake(
@@ -1424,7 +1424,7 @@ def own_names(theirs):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ rows for the other way to turn
+# ------------------------------------------------------------------------------------------ rows for the other rotation
 
 
 def rows_cases(draw: Draw) -> Iterator[Case]:
@@ -1446,7 +1446,7 @@ mended_rows = Exercise(
         ),
         Mistake(
             "all heads treated as one",
-            "With one head you are right. Each head has its own d rows: separate the neighbours within each head.",
+            "You are right for a single head. Each head has its own d rows: separate the neighbours within each head.",
             ROWS, "torch.cat([weight[::2], weight[1::2]])",
         ),
         Mistake(
@@ -1541,7 +1541,7 @@ route = Exercise(
             "best.values.softmax(dim=-1)", "torch.full_like(best.values, 1 / k)",
         ),
         Mistake(
-            "factor E missing", "Your weights are right. Your loss is E times too small.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
+            "factor E missing", "Your weights are right, but your loss is too small by the factor E.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
         ),
         Mistake(
             "choices divided by T instead of T · k",
@@ -1628,7 +1628,7 @@ def divides_well(scale: float) -> bool:
 
 
 def block_cases(draw: Draw) -> Iterator[Case]:
-    """Blocks of large and small numbers; of zeros; with a negative largest number. None is near the middle of two steps.
+    """Blocks of large and small numbers; of zeros; with a negative largest number. None is near the midpoint between two steps.
 
     Each block has one largest number, for which truncating and rounding give the same integer, whatever the rounding error.
     """
@@ -1674,7 +1674,7 @@ quantise = Exercise(
         ),
         Mistake(
             "largest signed value",
-            "You are wrong where a block's number furthest from 0 is negative: the largest *absolute* value decides.",
+            "You are wrong where the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
             "blocks.abs().amax(dim=1)", "blocks.amax(dim=1)",
         ),
         Mistake(
