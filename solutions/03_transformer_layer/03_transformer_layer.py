@@ -1327,4 +1327,4 @@ for what, gap in shifted.items():
 
 
 # %% [markdown]
-# Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows your progress.
