@@ -204,7 +204,7 @@ check("transformer.sinusoid", lambda case: sinusoid(*case["words"].shape))
 pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
-# The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only all of them together identify
+# The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only together do they identify
 # a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot product of one position with its neighbours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -293,7 +293,7 @@ print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 # %% [markdown]
 # Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates; the direction of the remainder is unchanged. No other word of the sentence or of
 # the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of
-# attention to its input twelve times, each time with new random matrices. We do so with and without your function after each sum. **Predict:** without it, by what factor have the vectors
+# attention to its input twelve times, each time with new random matrices, first without your function and then with it after each sum. **Predict:** without it, by what factor have the vectors
 # grown at the end?
 
 # %% tags=["demo"]
@@ -472,7 +472,7 @@ class Block(nn.Module):
     activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the given eps: norm 1 and
     norm 2 of the drawings. Apply dropout with the given probability to the output of attention and to the output
     of the feed-forward network, each before the addition. Nothing else is saved with the model. Then write
-    forward(self, x, keep), as in MultiHeadAttention. Padding is computed like every other position; the output of a pre-norm layer is not normalised.
+    forward(self, x, keep), as in MultiHeadAttention. Compute an output at every position, padding included; the output of a pre-norm layer is not normalised.
     Sources: Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020), table 1.
     """
 
@@ -640,7 +640,7 @@ for kind in KINDS:
 # %% [markdown]
 # Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
 # pre-norm every layer adds to the residual stream, which is never rescaled: its length grows like √L (printed above), and the final norm divides by this length.
-# The right-hand panel shows all 16 layers. The paper expects gradients that decrease towards the first layers in post-norm and equal gradients in pre-norm (sections 3.3 and 3.4).
+# The right-hand panel shows all 16 layers. The paper predicts gradients that decrease towards the first layers in post-norm and equal gradients in pre-norm (sections 3.3 and 3.4).
 # With five seeds we see no decrease in post-norm (the band is wide), and in pre-norm the first layers have the larger gradients.
 
 # %% [markdown]
@@ -686,7 +686,7 @@ display(Markdown("\n".join(lines)))
 
 # %% [markdown]
 # Without residual connections the word vectors collapse under all three initialisations. With them, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word; with a scale of 0.3 it retains more than pre-norm does. The
-# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. As for the gradients, in pre-norm they are equal across layers, as the paper expects, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
+# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. As for the gradients, in pre-norm they are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
 #
 # All of this describes the starting point. Training may change it.
 
@@ -796,7 +796,7 @@ class Encoder(nn.Module):
     def __init__(self, depth: int, outputs: int, embed=with_positions, norm_first: bool = True):
         super().__init__()
         self.embed = embed
-        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the positions, so that these are not drowned out
+        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the position vectors, so as not to drown them out
         self.blocks = nn.ModuleList(glorot(Block(32, 4, 128, norm_first)) for _ in range(depth))
         self.norm = nn.LayerNorm(32)
         self.read_out = nn.Parameter(torch.randn(32, outputs) / 32**0.5)
@@ -889,7 +889,7 @@ found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
 share_found = np.mean(found["words_alone"])
 reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share_found < 0.9 else MOST, because={
     SOMEWHAT: "They do, but a model that cannot see positions cannot use this: every word has the same vector in both directions.",
-    MOST: "There is nothing to learn: both directions are the same set of words with the same vectors, whatever the weights are.",
+    MOST: "There is nothing to learn: both directions contain the same words with the same vectors, whatever the weights are.",
 })
 for name, values in found.items():
     seeds = " ".join(f"{value:.3f}" for value in values)
@@ -1072,7 +1072,7 @@ display(Markdown(
 
 # %% [markdown]
 # The second layer is not what makes the difference: a single attention layer sees all words with their positions, and the feed-forward network after it can combine what attention has gathered.
-# On the order questions one layer and two cannot be distinguished at any number of steps. (A difference smaller than the ± of the table cannot be ruled out.) Like the layer of 02, this
+# On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± of the table cannot be ruled out.) Like the layer of 02, this
 # encoder was trained on labelled senses; from 05 on, models have to discover them without labels.
 
 # %% [markdown]
@@ -1302,7 +1302,7 @@ for what, gap in shifted.items():
 # - Attention ignores word order, so positional encodings are added.
 # - Only attention passes information between words; the norm and the feed-forward network treat each word separately.
 # - Without residual connections all words of a sentence end up with the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
-# - Without positions an encoder answers at most half of the order questions; with them, nearly all.
+# - Without positions an encoder answers at most half of the order questions correctly; with them, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
 #
 # **Next**: 04 adds a decoder and compares the cost of all this with that of a network that reads word by word.

@@ -222,7 +222,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 # ## 3 · The whole scoreboard
 #
 # Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other the whole sentence, and each chooses the most probable
-# sense. No model that reads the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models have never seen our language.
+# sense. No model that reads the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models, MiniLM and SmolLM2, have never seen our language.
 # Their vectors take minutes to compute, so their answers were recorded item by item (`python -m experiments one_corpus`).
 
 # %% tags=["demo"]
@@ -293,7 +293,7 @@ draw(every=True)
 # %% [markdown]
 # ## 4 · Which differences are real?
 #
-# Can two models differ although their intervals overlap? Yes, because both answered the *same* sentences, and sentences on which both fail cancel in the difference. We
+# Can two models differ although their intervals overlap? Yes, because both were tested on the *same* sentences, and sentences on which both fail cancel in the difference. We
 # therefore resample the sentences once, for both models, and compute the **difference** in each draw: a *paired* comparison (used for translation by Koehn 2004). If nearly
 # all draws favour the same model, the choice of sentences does not explain the difference.
 
@@ -322,7 +322,7 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table shows both groups.
 
 # %% [markdown]
-# A new baseline is the **window of two**: a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
+# Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
 # seen English, because it reads words letter by letter. Our BERT and GPT cannot: their vocabulary is that of our language. The answers of the pre-trained models were recorded, using
 # the layer that is best on the training sentences (most weights of SmolLM2 have 4 bits).
 
@@ -487,11 +487,11 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 
 # %% [markdown]
 # What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
-# sentences, and their interval becomes about a fifth narrower.
+# sentences, and the interval of their difference becomes about a fifth narrower.
 #
 # The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
 # Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, its interval is wider. Among the nouns it is not:
-# there, sentences behave as if they were independent. You cannot know this in advance, so report whether you resampled sentences or words.
+# there, sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
@@ -581,7 +581,7 @@ pictures.power(sizes, power)
 # A large test set is often distributed over several machines. PyTorch's `DistributedSampler` assigns item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every
 # machine must get the same number of items; otherwise some machines would wait for the others for ever. The last round is therefore filled up with items from the beginning. In 2019, users
 # noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
-# 4559). The answers had been collected like this:
+# 4559). This is how the answers had been collected:
 
 # %%
 def answers_of_2019(gathered):                             # machines, rounds
@@ -678,7 +678,7 @@ pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 # The upper row shows your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells agree one by one. In the
 # recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbours.
 #
-# Next comes the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
+# The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import process_time
@@ -747,7 +747,7 @@ display(carried())
 
 # %% [markdown]
 # Untrained, the plain recurrence and the LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. With attention the ratio is of the
-# order of 1/T, trained or not. For time the order is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
+# order of 1/T, trained or not. For time the ranking is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
@@ -1044,13 +1044,13 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # changed in small ways. The check had to notice each *mutant*, or somebody had to explain why it is equally correct.
 
 # %% [markdown]
-# **Question 2.** Your inputs expose nearly every planted fault. Is an attention that passes them free of faults? Name a kind of fault that no inputs of *this* form can
+# **Question 2.** Your inputs expose nearly every planted fault. Is an implementation that passes them free of faults? Name a kind of fault that no inputs of *this* form can
 # expose, and explain how you would test for it. Why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # No. Passing shows that the code is correct on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Some
 # faults do not show in the output of one call: an input that is modified in place, a wrong gradient (a detached tensor), dependence on global state or on an earlier call,
-# time or memory that grows too fast, an error below the tolerance. Each needs another kind of test: compare the inputs before and after the call, check gradients
+# time or memory that grows too fast, an error below the tolerance. Each needs a different kind of test: compare the inputs before and after the call, check gradients
 # numerically, call the function twice, measure at two lengths. Known faults can be targeted one by one. How well the tests expose faults that nobody thought of can only be
 # estimated with faults for which they were not written, just as a model is evaluated on held-out data.
 #
@@ -1064,7 +1064,7 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Do they rank as they do in the
 # generated language?
 #
-# We test the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) For the three contextual models, we use the vectors of the
+# We test the models on the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) For the three contextual models, we use the vectors of the
 # layer that is best on the training sentences, and those of layer 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
