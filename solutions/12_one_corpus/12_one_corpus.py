@@ -118,7 +118,7 @@ def bag(words: list[str], place: int) -> Float[Tensor, "D"]:
 print("This takes a few seconds.")
 
 def near_words(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The sum of the other words' vectors, each divided by its distance: no longer a bag."""
+    """The sum of the other words' vectors, each divided by its distance from the target."""
     others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
     return torch.stack(others).sum(dim=0)
 
@@ -320,6 +320,8 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # %% [markdown]
 # Now we turn to **real sentences**: `data/senses` contains sentences for 44 words, written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
 # senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table shows both groups.
+#
+# As in 08, the cue is far from the target in *far* sentences and comes only after it in *right* sentences; *decoy* sentences contain words that suggest another sense. All other sentences are *plain*.
 
 # %% [markdown]
 # Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
@@ -1078,7 +1080,7 @@ of_skip_gram = dict(zip(*load_skipgram()))
 Place = tuple[str, int, int]                                                # a sentence; where the target begins and ends
 
 def other_words(places: list[Place], weight) -> Float[Tensor, "n 1 D"]:
-    """The sum of the other words' vectors, each weighted by its distance from the target."""
+    """The sum of the other words' vectors, each weighted according to its distance from the target."""
     sums = torch.zeros(len(places), 1, 100)
     for of_sentence, (sentence, start, _) in zip(sums, places):
         words, place = split(sentence, start)
