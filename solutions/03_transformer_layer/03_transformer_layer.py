@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 03 · The transformer layer
 #
-# Attention lets a word take on meaning from the words around it. A transformer combines attention with four simpler components in one **layer**:
-# positions, a small network applied to each word, residual connections and normalisation. It then stacks many such layers. You will write
-# each component as a module, find out what breaks without it, check the complete layer against PyTorch's, and train it.
+# Attention lets a word take on meaning from the words around it. A transformer adds positions to the word vectors. It then combines attention with three simpler components in one **layer**:
+# a small network applied to each word, residual connections and normalisation. Finally, it stacks many such layers. You will write
+# each component, find out what breaks without it, check the complete layer against PyTorch's, and train it.
 #
 # **You need** notebook 02. **Time** about 75 minutes: seven exercises and two written questions. Three more
 # exercises and an extension are optional.
@@ -22,7 +22,7 @@
 # **Afterwards you can**
 #
 # - show that attention alone ignores word order, and add positions to it;
-# - write attention, the feed-forward network, dropout and the whole layer as modules, post-norm (2017) and pre-norm (today);
+# - write attention, the feed-forward network, dropout and the whole layer as modules, with post-norm (2017) and pre-norm (today);
 # - measure how residual connections and the position of the norm affect gradients and word vectors in a deep stack;
 # - write a training step with gradient clipping, and show when training needs a warm-up.
 
@@ -53,7 +53,7 @@ torch.set_num_threads(1)
 # them in `my_model.py`, a file of your own next to the notebooks. In 06 and 07 you will build BERT and GPT from them.
 #
 # A **module** is a subclass of `nn.Module`. It owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
-# registered under its name. The optimiser finds it there, and weights are saved and loaded by that name. `forward` computes the output.
+# registered under its name. The optimiser trains the registered parameters, and weights are saved and loaded by these names. `forward` computes the output.
 
 # %%
 class Stretch(nn.Module):
@@ -73,10 +73,10 @@ for name, weight in Stretch(3).named_parameters():
     print(f"{name:<11} {list(weight.shape)}")
 
 # %% [markdown]
-# Three parameters are listed, but none from `more`: a plain list hides its modules, whereas an `nn.ModuleList` registers them. `nn.Linear(D, F)` stores a matrix of F rows
-# and D columns, and a bias. You call a module like a function: `self.mix(x)`.
+# Three parameters are listed, but none from `more`: a plain list hides its modules, whereas an `nn.ModuleList` registers them. `nn.Linear(D, F)` stores a bias and a matrix with F rows
+# and D columns. You call a module like a function: `self.mix(x)`.
 #
-# A check creates your class with given sizes, loads the same weights into it and into the solution by name, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
+# A check creates an instance of your class with given sizes, loads the same weights by name into it and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
 # of your own: the first hint is a question, and each further hint says more.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -112,8 +112,8 @@ class MultiHeadAttention(nn.Module):
 check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep", back_to=["x"]))
 
 # %% [markdown]
-# In 02 `keep` held one value per word: is it real or padding? Now it holds one value per *pair* of words. `real[:, None]` hides the padding from every word; in 07 a
-# triangular mask will hide the future.
+# In 02, `keep` contained one value per word, which showed whether it was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
+# every word. In 07 a triangular mask will hide the future.
 
 # %% [markdown]
 # ## 2 · Does attention know the order?
@@ -165,12 +165,12 @@ before, after = (attention(x, everyone) for x in (x_river, x_river[:, shuffled])
 moved_along = (after - before[:, shuffled]).abs().max().item()
 moved = changes["the other words shuffled"]
 reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 else MUCH, because={
-    SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so near and far look the same.",
-    MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors with the same nine weights, and their sum is the same.",
+    SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so near and far words look the same.",
+    MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors and gives them the same nine weights, so their sum is the same.",
 })
 for what, change in changes.items():
     print(f"{what:<42} bank changes by {change:.7f}")
-print(f"largest difference between outputs of the shuffled sentence and shuffled outputs: {moved_along:.0e}")
+print(f"largest difference between the outputs of the shuffled sentence and the shuffled outputs: {moved_along:.0e}")
 
 # %% [markdown]
 # Nothing happens, up to rounding. Attention compares every pair of words regardless of the distance between them, and a sum does not depend on the order of its terms.
@@ -204,7 +204,7 @@ check("transformer.sinusoid", lambda case: sinusoid(*case["words"].shape))
 pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
-# The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only all of them together identify
+# The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only together do they identify
 # a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot product of one position with its neighbours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -229,8 +229,8 @@ lines = [f"| {what} | {change:.1e} |" for what, change in changes.items()]
 display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# Attention now sees the order: with the same nine words in a different order, *bank* receives a different vector, and the change is of the same magnitude as that caused by replacing a
-# word. Using this information has to be learned, which is the subject of section 7.
+# Attention now sees the order: with the same nine words in a different order, *bank* receives a different vector, and the change is of the same order of magnitude as when a word is replaced.
+# The model still has to learn to use this information, which is the subject of section 7.
 
 # %% [markdown]
 # **Question 1.** A friend proposes a simpler encoding: one additional coordinate that contains the index of the word, 0, 1, 2 and so on. Give one reason why
@@ -265,9 +265,9 @@ def layer_norm(
 ) -> Float[Tensor, "... D"]:
     """Standardise each vector, then apply gain and bias.  (difficulty ●●○, 5 minutes)
 
-    Take mean and variance over the last axis; the variance is the mean of the squared deviations (divide
-    by D, not D − 1). Add eps to the variance, inside the square root.
-    `nn.functional.layer_norm` earns the points as well, but write it out once.
+    Take the mean and the variance over the last axis; the variance is the mean of the squared deviations
+    (divide by D, not D − 1). Add eps to the variance, inside the square root.
+    `nn.functional.layer_norm` earns the points as well, but write the formula out once.
     Source: Ba et al. (2016), section 3.
     """
     ### BEGIN SOLUTION
@@ -293,7 +293,7 @@ print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 # %% [markdown]
 # Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates; the direction of the remainder is unchanged. No other word of the sentence or of
 # the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of
-# attention to its input twelve times, each time with new random matrices, with and without your function after each sum. **Predict:** without it, by what factor have the vectors
+# attention to its input twelve times, each time with new random matrices, first without your function and then with it after each sum. **Predict:** without it, by what factor have the vectors
 # grown at the end?
 
 # %% tags=["demo"]
@@ -336,13 +336,13 @@ pictures.drift(river, grown, 50**0.5)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 z = torch.linspace(-4, 4, 801)
-curves = {"ReLU": relu(z), "GELU, exact": gelu(z), "GELU, by its formula with tanh": gelu(z, approximate="tanh")}
-formula_off = (curves["GELU, exact"] - curves["GELU, by its formula with tanh"]).abs().max().item()
+curves = {"ReLU": relu(z), "GELU, exact": gelu(z), "GELU, tanh approximation": gelu(z, approximate="tanh")}
+formula_off = (curves["GELU, exact"] - curves["GELU, tanh approximation"]).abs().max().item()
 pictures.activations(z, curves)
 
 # %% [markdown]
 # Because Φ was slow to compute, the paper also gives an approximation, $\tfrac12 z\,(1 + \tanh(\sqrt{2/\pi}\,(z + 0.044715\,z^3)))$. Google's own BERT code and GPT-2 use the approximation;
-# BERT in Hugging Face's transformers uses the exact function. The two differ by less than a thousandth, so a model that runs with the other one gives slightly different results.
+# BERT in Hugging Face's transformers uses the exact function. The two differ by less than a thousandth, so a model that is run with the other version gives slightly different results.
 #
 # The hidden layer is usually four times as wide as the vector. **Predict:** what fraction of the parameters of a layer with D = 768 (the size of BERT-Base)
 # belongs to this network?
@@ -389,9 +389,9 @@ print(f"{whole:,} parameters in a layer:")
 print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 
 # %% [markdown]
-# Two thirds: the network has two matrices of D × 4D, that is 8D² parameters, whereas attention has four matrices of D × D, that is 4D².
+# It is two thirds: the network has two matrices of size D × 4D, that is 8D² parameters, whereas attention has four of size D × D, that is 4D².
 #
-# Which components let words influence each other? As in 02 we compute derivatives: how strongly does each output word depend on each input word?
+# Which components let words influence each other? As in 02, we compute derivatives: how strongly does each output word depend on each input word?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -442,7 +442,7 @@ class Dropout(nn.Module):
 def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
     """The outputs in training and evaluation mode, with the draws of the case if there are any.
 
-    For draws of its own: whether every row and every column has both dropped and kept entries, and the factor of the kept ones.
+    If the module generates its own draws: whether every row and every column has both dropped and kept entries, and the factor applied to the kept ones.
     """
     if "draws" in case or case["config"]["p"] in (0, 1 - 1e-9):
         given = [name for name in ("x", "draws") if name in case]
@@ -458,8 +458,8 @@ check("transformer.Dropout", lambda case: drop(Dropout, case))
 
 # %% [markdown]
 # Now we assemble the layer. A **residual connection** (He et al. 2016) adds the input of a component to its output, so that the component only has to compute the *change*.
-# The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model nothing but
-# additions remains on the path from the bottom to the top, which is called the **residual stream**. BERT is post-norm; GPT-2 and most large models since are pre-norm.
+# The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model the path from the bottom to the top
+# contains nothing but additions; it is called the **residual stream**. BERT is post-norm; GPT-2 and most large models since are pre-norm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.two_layers()
@@ -472,7 +472,7 @@ class Block(nn.Module):
     activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the given eps: norm 1 and
     norm 2 of the drawings. Apply dropout with the given probability to the output of attention and to the output
     of the feed-forward network, each before the addition. Nothing else is saved with the model. Then write
-    forward(self, x, keep), as in MultiHeadAttention. Padding is computed like every other position; the output of a pre-norm layer is not normalised.
+    forward(self, x, keep), as in MultiHeadAttention. Compute an output at every position, padding included; the output of a pre-norm layer is not normalised.
     Sources: Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020), table 1.
     """
 
@@ -507,7 +507,7 @@ def torch_layer(norm_first: bool) -> nn.TransformerEncoderLayer:
     torch.manual_seed(3)
     module = nn.TransformerEncoderLayer(50, 5, 200, norm_first=norm_first, batch_first=True)
     for name, parameter in module.named_parameters():
-        if parameter.ndim == 1:      # at their initial values 0 and 1, an exchange would go unnoticed
+        if parameter.ndim == 1:      # with all of them at 0 or 1, swapped parameters would go unnoticed
             start = 1.0 if "norm" in name and "weight" in name else 0.0
             nn.init.normal_(parameter, mean=start, std=0.3)
     return module.eval()
@@ -553,7 +553,7 @@ for kind, gaps in {"post-norm": apart, "pre-norm": apart_pre}.items():
 # %% [markdown]
 # The outputs agree up to rounding: you have built every component of PyTorch's layer. (Note that `src_key_padding_mask` is True where a word is *masked*, the opposite of `keep`.)
 #
-# `keep` now saves the source of your classes to `my_model.py`. A later notebook loads them with `mine("Block")`; if a class is missing or
+# The function `keep` now saves the source of your classes to `my_model.py`. A later notebook loads them with `mine("Block")`; if a class is missing or
 # wrong, the notebook tells you and uses the course's version instead. Run the cell again whenever you change a class.
 
 # %% tags=["demo"]
@@ -571,8 +571,8 @@ keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
 predict("transformer.gradient", ...)
 
 # %% [markdown]
-# We build stacks of 2 to 16 of your blocks with random weights, five of each, compute the cross-entropy of predicting each word from its own vector, and measure the gradients. Both kinds
-# have a norm after the last layer. A third kind, without residual connections, serves for the next question.
+# We build stacks of 2 to 16 of your blocks with random weights, five stacks of each kind and depth. For each stack, we compute the cross-entropy of predicting each word from its own vector, and measure the gradients. Both kinds
+# have a norm after the last layer. A third kind, without residual connections, is used for the next question.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -640,7 +640,7 @@ for kind in KINDS:
 # %% [markdown]
 # Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
 # pre-norm every layer adds to the residual stream, which is never rescaled: its length grows like √L (printed above), and the final norm divides by this length.
-# The right-hand panel shows all 16 layers. The paper expects gradients that decrease towards the first layers in post-norm and equal gradients in pre-norm (sections 3.3 and 3.4).
+# The right-hand panel shows all 16 layers. The paper predicts gradients that decrease towards the first layers in post-norm and equal gradients in pre-norm (sections 3.3 and 3.4).
 # With five seeds we see no decrease in post-norm (the band is wide), and in pre-norm the first layers have the larger gradients.
 
 # %% [markdown]
@@ -685,8 +685,8 @@ for where in starts:
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Without residual connections the words collapse under all three initialisations. With them, the initialisation matters more than the position of the norm: with BERT's scale, post-norm retains about half of each word, and with a scale of 0.3 it retains more than pre-norm does. That
-# post-norm makes words alike is therefore true of Glorot's initialisation, not of post-norm in general. As for the gradients, pre-norm has equal ones, as the paper expects, only when the matrices are small; in post-norm the first and the last layer cannot be distinguished under any initialisation.
+# Without residual connections the word vectors collapse under all three initialisations. With them, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word; with a scale of 0.3 it retains more than pre-norm does. The
+# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. As for the gradients, in pre-norm they are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
 #
 # All of this describes the starting point. Training may change it.
 
@@ -696,7 +696,7 @@ display(Markdown("\n".join(lines)))
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # For pre-norm: at initialisation, the gradients near the top decrease with depth instead of staying large. According to Xiong et al. this is why it trains without warm-up. With
-# Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do in both). For post-norm: the output of every layer is normalised, so the top layers contribute as
+# Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do so in both designs). For post-norm: the output of every layer is normalised, so the top layers contribute as
 # much as the others; in pre-norm, one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
 # random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. For that, both would have to be trained.
 #
@@ -710,7 +710,7 @@ display(Markdown("\n".join(lines)))
 # forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. And some batches produce a gradient that is far too large:
 # **gradient clipping** (Pascanu et al. 2013) scales the whole gradient down to a maximum norm, which preserves its direction.
 #
-# The learning rate is passed in anew at each step. The optimiser is Adam, as in 02; it stores the learning rate under "lr" in each dictionary of the list `param_groups`.
+# Your function receives a new learning rate at each step. The optimiser is Adam, as in 02; it stores the learning rate under "lr" in each dictionary of the list `param_groups`.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-training_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def training_step(
@@ -743,7 +743,7 @@ def training_step(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 class Small(nn.Module):
-    """Word vectors and an output matrix. Like dropout, it behaves differently in training: the first column is 0 then."""
+    """Word vectors and an output matrix. Like dropout, it behaves differently in training mode: it sets the first column to 0."""
 
     def __init__(self, words: Tensor, read_out: Tensor):
         super().__init__()
@@ -776,11 +776,11 @@ check("transformer.training_step", lambda case: several_steps(training_step, cas
 keep(training_step)
 
 # %% [markdown]
-# Do positions help? We train a complete encoder of your blocks: randomly initialised word vectors, positions, layers, a norm, and logits for each word. The first task *requires* order: was a sentence of
-# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean decides. An encoder without positions is the baseline. **Predict:** how often does the baseline find the direction? Run the cell to see the choices.
+# Do positions help? We train a complete encoder built from your blocks: randomly initialised word vectors, positions, layers, a norm, and logits for each word. The first task *requires* order: was a sentence of
+# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean of these predictions decides. An encoder without positions is the baseline. **Predict:** how often does the baseline identify the direction correctly? Run the cell to see the choices.
 
 # %% tags=["demo"]
-COIN, SOMEWHAT, MOST = "at chance level", "above chance: some words occur more often at the end", "almost always, after enough training"
+COIN, SOMEWHAT, MOST = "half the time, as by chance", "more often than that: some words occur more often at the end", "almost always, after enough training"
 predict("transformer.direction", ..., choices=(COIN, SOMEWHAT, MOST))
 
 # %% tags=["demo", "record"]
@@ -796,7 +796,7 @@ class Encoder(nn.Module):
     def __init__(self, depth: int, outputs: int, embed=with_positions, norm_first: bool = True):
         super().__init__()
         self.embed = embed
-        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the positions, so that these are not drowned out
+        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the position vectors, so as not to drown them out
         self.blocks = nn.ModuleList(glorot(Block(32, 4, 128, norm_first)) for _ in range(depth))
         self.norm = nn.LayerNorm(32)
         self.read_out = nn.Parameter(torch.randn(32, outputs) / 32**0.5)
@@ -818,7 +818,7 @@ def warm_up(step: int, rate: float, over: int) -> float:
 def backwards(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
     """Every sentence with its words in reverse order; boundary tokens and padding stay in place."""
     real, places = ids >= len(SPECIAL_TOKENS), torch.arange(ids.shape[1])
-    mirrored = 1 + real.sum(1, keepdim=True) - places              # words stand at 1, 2, …
+    mirrored = 1 + real.sum(1, keepdim=True) - places              # the words are at positions 1, 2, …
     return ids.gather(1, torch.where(real, mirrored, places))
 
 def both_ways(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -889,7 +889,7 @@ found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
 share_found = np.mean(found["words_alone"])
 reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share_found < 0.9 else MOST, because={
     SOMEWHAT: "They do, but a model that cannot see positions cannot use this: every word has the same vector in both directions.",
-    MOST: "There is nothing to learn: both directions are the same set of words with the same vectors, whatever the weights are.",
+    MOST: "There is nothing to learn: both directions contain the same words with the same vectors, whatever the weights are.",
 })
 for name, values in found.items():
     seeds = " ".join(f"{value:.3f}" for value in values)
@@ -920,7 +920,7 @@ def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple
     return losses, directions_found(model)
 
 # %% [markdown]
-# We now do two of these training runs, post-norm with and without warm-up. For all combinations, ten seeds are recorded.
+# We now carry out two of these training runs: post-norm with and without warm-up. For all combinations, the results of ten seeds are recorded.
 
 # %% tags=["demo"]
 print("This takes about twenty seconds.")
@@ -936,7 +936,7 @@ learned = runs[runs.step == runs.step.max()].assign(found=lambda end: end.accura
 learned = learned.groupby(["norm", "how"], sort=False).found.sum().unstack("how", sort=False)
 post_fails, pre_fails = (learned.loc[kind, "no warm-up"] < learned.loc[kind, "warm-up and clipping"] / 2 for kind in KINDS)
 reveal("transformer.warm_up", BOTH if post_fails and pre_fails else POST if post_fails else PRE if pre_fails else NEITHER, because={
-    PRE: "Its residual stream is unobstructed, and the final norm divides by a long sum, so a first step that is too large changes little.",
+    PRE: "Its residual stream is unobstructed, and the final norm divides by the length of a large sum, so a first step that is too large changes little.",
     BOTH: "In pre-norm the sums are never rescaled, so a single layer that has gone astray is only one term among many.",
     NEITHER: "At the full rate from the first step, Adam changes every weight by as much as in any later step, while the gradients still come from random weights.",
 })
@@ -947,17 +947,17 @@ pictures.warm_up(runs)
 # as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
 
 # %% [markdown]
-# Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that rests on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
+# Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that is based on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
 # should then help as well. We repeated the post-norm training runs (with clipping) at four learning rates:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rates = read_table("results/warm_up_rates.csv")
 learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], sort=False).found.sum()
               .unstack("rate").rename(index={"warm-up and clipping": "post-norm, warm-up", "no warm-up": "post-norm, no warm-up"}))
-display(learned_at.rename_axis("runs with an accuracy above 0.8, of five", axis=0).rename_axis("learning rate", axis=1))
+display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
-# With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. So the *pair* of warm-up and learning rate decides: warm-up allows post-norm a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
+# With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. What matters is the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
 
 # %% [markdown]
 # ## 8 · Scoreboard
@@ -1066,13 +1066,13 @@ display(Markdown(
 
 # %% [markdown]
 # Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps, with or without positions. Where the order determines it, encoders without positions stay at one half, with one layer and with two.
-# (The ± is over seeds, all of which answer the same questions; any remaining difference from one half is chance, as in 01.) With
-# positions the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). Both encoders therefore exceed those of 01 and 02 in the
-# last two panels, for a single reason: their word vectors contain positions.
+# (The ± covers only the seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
+# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). Both therefore outperform the models of 01 and 02 in the
+# last two panels, only because their word vectors contain positions.
 
 # %% [markdown]
 # The second layer is not what makes the difference: a single attention layer sees all words with their positions, and the feed-forward network after it can combine what attention has gathered.
-# On the order questions one layer and two cannot be distinguished at any number of steps. (A difference smaller than the ± of the table cannot be ruled out.) Like the layer of 02, this
+# On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± of the table cannot be ruled out.) Like the layer of 02, this
 # encoder was trained on labelled senses; from 05 on, models have to discover them without labels.
 
 # %% [markdown]
@@ -1080,7 +1080,7 @@ display(Markdown(
 #
 # Two components come before the first layer. The first gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
 # saved with the model and moved to another device with it. Such a tensor is a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
-# attribute it would not be moved or saved.
+# attribute it would be neither moved nor saved.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Embeddings(nn.Module):
@@ -1115,7 +1115,7 @@ def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B 
     """Pad sequences of ids to form one batch; also return the mask.  (further, ●○○, 5 minutes)
 
     T is the length of the longest sequence; shorter ones are padded with zeros at the end. The mask is True at
-    the ids of a sequence and False at padding. A sequence may itself contain the id 0, and may be empty, but at least one is not.
+    the ids of a sequence and False at padding. Sequences may themselves contain the id 0. Some may be empty, but not all.
     """
     ### BEGIN SOLUTION
     longest = max(len(row) for row in rows)
@@ -1133,7 +1133,7 @@ check("transformer.collate", lambda case: collate(
 keep(collate)
 
 # %% [markdown]
-# We use it to train the encoder of section 7 once more, on each sequence forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
+# We use your function to train the encoder of section 7 once more, on each sequence forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader
@@ -1224,14 +1224,14 @@ symptoms(mended_positions)
 
 # %% [markdown]
 # The bug counts the *sentences* of the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
-# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A test of two lines finds it: shuffle the words and see whether the output changes.
+# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds it: shuffle the words and see whether the output changes.
 
 # %% [markdown]
 # ### The norm of a tutorial
 #
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
-# divides by D − 1. When this was discussed for a PyTorch version of BERT (codertimo, issue 30), a user compared both on [1, 0, 0, 0] and found 1.5
-# where `nn.LayerNorm` gives 1.732; the thread ends with "they did the same thing". Did they? We use the same ε in both.
+# divides by D − 1. When this was discussed for a PyTorch version of BERT (codertimo, issue 30), a user compared the two on [1, 0, 0, 0] and found 1.5
+# where `nn.LayerNorm` gives 1.732; the thread ends with "they did the same thing". Did they? We compare both with the same ε.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -1255,7 +1255,7 @@ for name, x in samples.items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Nearly the same, for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
+# They do nearly the same for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
 # there the position of this ε makes a difference of about one per cent (BERT itself uses ε = 1e-12, where it makes none). At a standard deviation of 0.001, a third of √ε, it matters: the tutorial's results are three times as large. A checkpoint trained with
 # one of the two should be run with the same one.
 
@@ -1301,8 +1301,8 @@ for what, gap in shifted.items():
 # - A module owns the parameters and modules that are its attributes, but not those in a plain list.
 # - Attention ignores word order, so positional encodings are added.
 # - Only attention passes information between words; the norm and the feed-forward network treat each word separately.
-# - Without residual connections all words of a sentence end up with the same vector. Whether deep post-norm needs a warm-up depends on the learning rate.
-# - Without positions an encoder answers at most half of the order questions; with them, nearly all.
+# - Without residual connections all words of a sentence end up with the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
+# - Without positions an encoder answers at most half of the order questions correctly; with them, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
 #
 # **Next**: 04 adds a decoder and compares the cost of all this with that of a network that reads word by word.
@@ -1327,4 +1327,4 @@ for what, gap in shifted.items():
 
 
 # %% [markdown]
-# Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows your progress.

@@ -28,7 +28,7 @@ sinusoid = Exercise(
     mistakes=(
         Mistake(
             "sines first, then cosines",
-            "All your values are correct but in another order: the left half of your columns contains sines, the right half "
+            "All your values are correct but in the wrong order: the left half of your columns contains sines, the right half "
             "cosines. Each sine should be followed by its cosine.",
             INTERLEAVED, "torch.cat([angle.sin(), angle.cos()], dim=-1)",
         ),
@@ -71,7 +71,7 @@ def sinusoid(T, D):
         ),
         Mistake(
             "table transposed",
-            "Your table has one row per column and one column per position. Return its transpose, with one row per position.",
+            "Your positions run along the columns. Return the transpose of your table, with one row per position.",
             INTERLEAVED, "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).T",
         ),
         Mistake(
@@ -160,8 +160,8 @@ def layer_norm_cases(draw: Draw) -> Iterator[Case]:
         D = x.shape[-1]
         return {"x": x, "gain": draw.uniform(D, low=0.5, high=1.5), "bias": draw.normal(D), "eps": eps}
 
-    # Rows of very different size, each with a mean of its own; eps that matters and eps that hardly does. In the end
-    # a word whose coordinates are all 0, so that nothing but eps keeps the root away from 0, and a single vector.
+    # Rows of very different size, each with a mean of its own; some values of eps matter, others hardly do. The last two cases
+    # are a word whose coordinates are all 0, so that only eps keeps the root away from 0, and a single vector.
     sizes = np.array([0.01, 0.3, 1, 20, 5], dtype=np.float32)
     yield some((draw.normal(5, 6) + draw.normal(5, 1)) * sizes[:, None], 1e-5)
     yield some(draw.normal(3, 4, 8) * np.float32(0.5) + draw.normal(3, 4, 1), 0.2)
@@ -343,7 +343,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
 # ------------------------------------------------------------------------------------------ modules
 
 ALL_BUT_SURELY = 1 - 1e-9
-"""A dropout that drops everything, so that no draw decides: also who draws otherwise gives the same. 1 would divide by 0."""
+"""A dropout that drops everything, so that any way of generating the draws gives the same result. 1 would divide by 0."""
 
 
 def linear(draw: Draw, name: str, columns: int, rows: int, scale: float = 1.0) -> dict[str, np.ndarray]:
@@ -368,7 +368,7 @@ def attention_weights(draw: Draw, dim: int, prefix: str = "") -> dict[str, np.nd
 
 
 def pairs(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """A mask with a place for each pair: everyone sees itself, and about half of the others."""
+    """A mask with one entry per pair: every word sees itself and about half of the others."""
     return (draw.uniform(batch, tokens, tokens) < 0.5) | np.eye(tokens, dtype=bool)
 
 
@@ -384,7 +384,7 @@ def padding_in_front(draw: Draw, batch: int, tokens: int) -> np.ndarray:
 
 
 def attention_cases(draw: Draw) -> Iterator[Case]:
-    # Masks of every form: of the words of each sentence, of every pair, of the past, and one that hides nothing.
+    # Masks of every form: one for the words of each sentence, one for every pair, a causal one, and one that hides nothing.
     def some(heads: int, d: int, x: np.ndarray, keep: np.ndarray) -> Case:
         dim = heads * d
         return {
@@ -430,7 +430,7 @@ MultiHeadAttention = Exercise(
     mistakes=(
         Mistake(
             "mask not applied",
-            "You are right where `keep` hides nothing. In the other inputs, your words attend to words that they must not see.",
+            "You are right where `keep` hides nothing. For the other inputs, your words attend to words that they must not see.",
             MASKED, "scores.softmax(dim=-1)",
         ),
         Mistake(
@@ -496,7 +496,7 @@ MultiHeadAttention = Exercise(
         ),
         Mistake(
             "a single head",
-            "Your answer computes one comparison over all columns, whatever `heads` is.",
+            "You compute a single head over all columns, whatever `heads` is.",
             "self.heads = heads", "self.heads = 1",
             also=(
                 """
@@ -543,7 +543,7 @@ class MultiHeadAttention(nn.Module):
         Mistake(
             "maps in a plain list",
             "Your class has no parameters: nn.Module does not look into a plain list or dictionary. The optimiser would not "
-            "find these weights, and they cannot be loaded. Set the maps as the attributes `query`, `key`, `value` and "
+            "find these weights, and they cannot be loaded. Store the maps in the attributes `query`, `key`, `value` and "
             "`output`.",
             code=attention_with(
                 "self.maps = {name: nn.Linear(dim, dim) for name in ('query', 'key', 'value', 'output')}",
@@ -563,7 +563,7 @@ class MultiHeadAttention(nn.Module):
         Mistake(
             "a buffer saved with the model",
             "Your numbers are right, but you register a buffer that is saved with the model and expected when weights are "
-            "loaded, so a file without it does not fit. Use a plain attribute, or persistent=False.",
+            "loaded, so a file without it cannot be loaded. Use a plain attribute, or persistent=False.",
             "self.heads = heads", 'self.heads = heads\n        self.register_buffer("scale", torch.tensor((dim // heads) ** -0.5))',
         ),
         Mistake(
@@ -638,8 +638,8 @@ class MultiHeadAttention(nn.Module):
 
 
 def feed_forward_cases(draw: Draw) -> Iterator[Case]:
-    # GELU and its formula differ most where a hidden unit is near −2.2, and little: there the hidden units are, and
-    # nothing else in the output is large.
+    # GELU and its approximation differ most, though only slightly, where a hidden unit is near −2.2. The hidden units
+    # therefore lie there, and nothing else in the output is large.
     def some(inner: int, x: np.ndarray, **activation: str) -> Case:
         dim = x.shape[-1]
         weights = {**linear(draw, "widen", dim, inner), **linear(draw, "narrow", inner, dim)}
@@ -737,7 +737,7 @@ FeedForward = Exercise(
         Mistake(
             "maps in a plain list",
             "Your class has no parameters: nn.Module does not look into a plain list. The optimiser would not find these "
-            "weights, and they cannot be loaded. Set the maps as the attributes `widen` and `narrow`.",
+            "weights, and they cannot be loaded. Store the maps in the attributes `widen` and `narrow`.",
             edits={
                 WIDEN: "self.maps = [nn.Linear(dim, inner), nn.Linear(inner, dim)]", NARROW: "pass",
                 "self.widen(x)": "self.maps[0](x)", "self.narrow(hidden)": "self.maps[1](hidden)",
@@ -807,7 +807,7 @@ class FeedForward(nn.Module):
 
 
 def dropout_cases(draw: Draw) -> Iterator[Case]:
-    # In the last cases no draws are handed in: everything is dropped, or nothing, or some of each row and each column.
+    # The last cases contain no draws: everything is dropped, or nothing, or some entries of each row and each column.
     for p, *shape in ((0.25, 4, 5), (0.5, 2, 3, 6), (0.75, 7)):
         yield {"config": {"p": p}, "x": draw.normal(*shape) + np.float32(0.5), "draws": draw.uniform(*shape)}
     yield {"config": {"p": 0.1}, "x": draw.normal(3, 40), "draws": draw.uniform(3, 40)}
@@ -899,7 +899,7 @@ class Dropout(nn.Module):
         Mistake(
             "a buffer saved with the model",
             "Your numbers are right, but you register a buffer that is saved with the model and expected when weights are "
-            "loaded, so a file without it does not fit. Use a plain attribute, or persistent=False.",
+            "loaded, so a file without it cannot be loaded. Use a plain attribute, or persistent=False.",
             "self.p = p", 'self.register_buffer("p", torch.tensor(p, dtype=torch.float64))',
         ),
     ),
@@ -958,7 +958,7 @@ class Dropout(nn.Module):
 
 
 def block_cases(draw: Draw) -> Iterator[Case]:
-    # Both kinds with a dropout of everything, whose place shows in training; both with an epsilon that matters.
+    # Both kinds occur with a dropout of everything, which shows where it is applied, and with an epsilon that matters.
     def some(heads: int, d: int, inner: int, x: np.ndarray, keep: np.ndarray, **config) -> Case:
         dim = heads * d
         return {
@@ -1026,7 +1026,7 @@ Block = Exercise(
         ),
         Mistake(
             "no residual connection around attention",
-            "After attention, each word's own vector is lost: only the mixture of the sentence continues. Add the input of the "
+            "After attention, each word's own vector is lost: only the mixture of the sentence is passed on. Add the input of the "
             "branch.",
             edits={PRE_1: PRE_1.replace("x + ", ""), POST_1: POST_1.replace("x + ", "")},
         ),
@@ -1287,8 +1287,8 @@ class Block(nn.Module):
 
 
 def step_cases(draw: Draw) -> Iterator[Case]:
-    # Gradients above the bound, below it, and above it for Adam. Rates change from step to step, and are not those
-    # with which the optimiser was made. What does not count has a target, too.
+    # Gradients above the bound, below it, and above it for Adam. Rates change from step to step and differ from those
+    # with which the optimiser was created. Tokens that do not count have targets, too.
     for kind, most, scale, S, B, T, V, D, C in (
         ("SGD", 0.05, 2.0, 3, 2, 5, 7, 4, 3),
         ("SGD", 50.0, 1.0, 4, 3, 4, 9, 5, 6),
@@ -1296,7 +1296,7 @@ def step_cases(draw: Draw) -> Iterator[Case]:
     ):
         counts = draw.uniform(S, B, T) < 0.6
         counts[:, 0, 0], counts[:, -1, -1] = True, False
-        counts[:, 0, 1:] = False  # sentences of unequal lengths: a mean over them is not that over tokens
+        counts[:, 0, 1:] = False  # unequal numbers per sentence: the mean over sentences is not that over tokens
         counts[:, 1, :2] = True
         rates = draw.uniform(S, low=0.5, high=2.0).tolist() if kind == "SGD" else draw.uniform(S, low=0.02, high=0.1).tolist()
         yield {
@@ -1489,8 +1489,8 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "model returned in evaluation mode",
-            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for that: whoever "
-            "evaluates the model sets the mode.",
+            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for that. The code "
+            "that evaluates the model sets the mode.",
             f"    {STEP_ON}\n", f"    {STEP_ON}\n    model.eval()\n",
         ),
         Mistake(
@@ -1563,7 +1563,7 @@ def training_step(model, batch, optimiser, rate, most):
 
 
 def embeddings_cases(draw: Draw) -> Iterator[Case]:
-    # With a table of places among the weights it has to be a buffer; without one it has to be the sinusoid.
+    # If the weights include a table of positions, the table has to be a buffer; if not, it has to be the sinusoid.
     for vocabulary, tokens, dim, batch, T, loaded in (
         (7, 9, 4, 2, 5, False), (11, 6, 8, 3, 4, True), (5, 10, 6, 4, 7, True), (9, 8, 2, 5, 8, False),
     ):  # fmt: skip
@@ -1691,7 +1691,7 @@ class Embeddings(nn.Module):
 
 
 def collate_cases(draw: Draw) -> Iterator[Case]:
-    # Rows hold the id 0, too; one is empty; the longest stands first, last and in the midst.
+    # Sequences contain the id 0, too; one is empty; the longest comes first, last and in the middle.
     for lengths in ((5, 2, 3), (1, 4), (3, 0, 6, 2), (2, 2, 7, 7, 1)):
         ids = draw.integers(1, 50, sum(lengths))
         starts = np.cumsum([0, *lengths[:-1]])
@@ -1798,7 +1798,7 @@ def collate(rows):
 
 
 def mended_cases(draw: Draw) -> Iterator[Case]:
-    # Padding is 0, as in the notebook's sentences; it ends most rows, and stands at the front and in the midst of others.
+    # Padding is 0, as in the notebook's sentences. It is at the end of most rows, and at the front and in the middle of others.
     for batch, tokens, D, V, M in ((3, 5, 4, 9, 11), (6, 4, 8, 7, 10), (4, 4, 6, 12, 9), (1, 6, 2, 7, 8)):
         ids = draw.integers(1, V, batch, tokens)
         ids[0, -2:] = 0
@@ -1955,7 +1955,7 @@ def mended_positions(ids, words, places):
 
 
 def shift_matrix_cases(draw: Draw) -> Iterator[Case]:
-    # k is drawn from so many numbers that nobody guesses all four; 0 and a single pair are the edges.
+    # k is drawn from so many numbers that nobody can guess all four; 0 and a single pair are the edge cases.
     for low, high, D in ((1, 40, 6), (-60, -2, 4), (10, 60, 8), (0, 1, 10), (2, 40, 2)):
         yield {"k": int(draw.integers(low, high)), "word": draw.normal(D)}
 

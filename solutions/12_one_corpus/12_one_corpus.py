@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 12 · One corpus, four models
 #
-# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, together with two pre-trained models and the best
-# possible prediction. A last section compares models trained on the same English novels. Computing accuracies is the smaller part of the work. The larger part is to decide
+# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, and we compare them with two pre-trained models and the best
+# possible prediction. A later section compares models trained on the same English novels. Computing accuracies is the smaller part of the work. The larger part is deciding
 # which differences are real.
 #
 # **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
@@ -22,7 +22,7 @@
 # **Afterwards you can**
 #
 # - evaluate the vectors of any model in the same way, item by item;
-# - give an interval for every accuracy, and decide whether one of two models is better;
+# - give an interval for every accuracy, and decide whether one model is clearly better than another;
 # - derive from an architecture which word can influence which output, and check it on trained models;
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that distinguish wrong code from correct code, and measure how good they are.
@@ -36,13 +36,13 @@ from torch.nn.functional import normalize, one_hot
 from coursekit import check, hint, predict, reveal
 
 # %% [markdown]
-# ## 1 · The same question for everyone
+# ## 1 · The same question for every model
 #
-# A word in a sentence, the **target**, has two or three senses: which one is meant? The course's test asks this about held-out sentences of our generated language. The
-# question is not put to a model in words. A model provides a vector for the target in each sentence, its **contextual embedding**, and we assign the sense of the most
+# A word in a sentence, the **target**, has two or three senses: which one is meant? The course's test asks this about held-out sentences of our generated language. A
+# model is not asked in words. Instead, it provides a vector for the target in each sentence, its **contextual embedding**, and we assign the sense of the most
 # similar *labelled* occurrence of the same word (1-NN).
 #
-# This needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences are equally near. Taking the first of them would make the
+# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences are equally near. Taking the first of them would make the
 # result depend on the order of a file. We let all equally near sentences vote.
 
 # %%
@@ -59,8 +59,8 @@ def evaluate(
     """The sense of each held-out word, by a vote of its nearest labelled neighbours.  (difficulty ●●○, 6 minutes)
 
     Nearness is measured by the cosine, as in 08. All labelled occurrences within TIE of the highest cosine are
-    equally near, and they vote: the most frequent sense among them wins, and of equally frequent senses the
-    one with the smallest id.
+    equally near, and they vote: the most frequent sense among them wins. If several senses are equally
+    frequent, the one with the smallest id wins.
     """
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
     similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)  # same word only
@@ -118,7 +118,7 @@ def bag(words: list[str], place: int) -> Float[Tensor, "D"]:
 print("This takes a few seconds.")
 
 def near_words(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The sum of the other words' vectors, each divided by its distance: no longer a bag."""
+    """The sum of the other words' vectors, each divided by its distance from the target."""
     others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
     return torch.stack(others).sum(dim=0)
 
@@ -164,8 +164,8 @@ pictures.answers({name: row[some] for name, row in right.items()},
 
 # %% [markdown]
 # Each row is a model, each column a sentence. An accuracy is the mean of such a row, and it hides the pattern. In these sentences the cue comes too late for GPT, and
-# GloVe's single vector uses no cue at all. Both are at chance level, though they fail on different sentences. *Keep the answers, not only the mean*: everything that
-# follows is computed from these rows.
+# GloVe's single vector uses no cue at all. Both are at chance level, though they fail on different sentences. *Keep the answers, not only the mean*: all later results
+# are computed from these rows.
 
 # %% [markdown]
 # ## 2 · How certain is a number?
@@ -222,8 +222,8 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 # ## 3 · The whole scoreboard
 #
 # Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other the whole sentence, and each chooses the most probable
-# sense. No model with the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models have never seen our language.
-# Their vectors take minutes to compute, so the answers are recorded item by item (`python -m experiments one_corpus`).
+# sense. No model that reads the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models, MiniLM and SmolLM2, have never seen our language.
+# Their vectors take minutes to compute, so their answers were recorded item by item (`python -m experiments one_corpus`).
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -261,10 +261,10 @@ pictures.board(intervals)
 
 # %% [markdown]
 # **Cue on the left.** Every model that uses the context finds nearly all senses. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
-# of words**. GPT and SmolLM2, six hundred times its size, stay at chance level, the bound for the words up to the target.
+# of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, the bound for the words up to the target.
 #
-# **Order.** Only the word order determines whose cue counts. A bag of words is right in half of the cases at best (proved in 02); ELMo and BERT, trained on this language,
-# find nearly all senses. GPT reaches the bound for the preceding words, which determine most of them. The models of English are hardly above one half; the cause may be
+# **Order.** Only the word order determines which cue counts. A bag of words is right in half of the cases at best (proved in 02); ELMo and BERT, trained on this language,
+# find nearly all senses. GPT reaches the bound for the preceding words, which determine most senses. The models of English are hardly above one half; the cause may be
 # their vectors or 1-NN.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -282,8 +282,8 @@ draw(every=True)
 # a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The result concerns the vector *at the target*. GPT has not read the cue at that position, and even the exact prediction from the same words is at chance level. The limit
-# is therefore where we looked, not what the model knows. The result does not show that GPT cannot distinguish the senses once it has read the cue. In a fair experiment the
+# The result concerns the vector *at the target*. GPT has not read the cue at that position, and even the exact prediction from the same words is at chance level. What limits
+# the result is therefore the position at which we read the vector, not what the model knows. The result does not show that GPT cannot distinguish the senses once it has read the cue. In a fair experiment the
 # cue comes first: take the vector of a later token (the end of the sentence), repeat the sentence and use the second copy, or ask after the sentence which sense is meant.
 # All models get the same labelled and held-out sentences and the same classifier (1-NN or a probe), and the exact prediction from the whole sentence is the upper bound.
 #
@@ -293,9 +293,9 @@ draw(every=True)
 # %% [markdown]
 # ## 4 · Which differences are real?
 #
-# Can two models differ although their intervals overlap? Yes, because both answered the *same* sentences, and sentences on which both fail cancel in the difference. We
+# Can two models differ although their intervals overlap? Yes, because both were tested on the *same* sentences, and sentences on which both fail cancel in the difference. We
 # therefore resample the sentences once, for both models, and compute the **difference** in each draw: a *paired* comparison (used for translation by Koehn 2004). If nearly
-# all draws favour the same model, the difference exceeds the noise of the sentences.
+# all draws favour the same model, the choice of sentences does not explain the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clear_differences(
@@ -318,12 +318,14 @@ def clear_differences(
 check("comparison.clear_differences", lambda case: clear_differences(**case))
 
 # %% [markdown]
-# Now **real sentences**: `data/senses` has 44 words, whose sentences were written to be hard for a bag of words. For 30 words all senses are nouns. For the other 14 the
+# Now we turn to **real sentences**: `data/senses` contains sentences for 44 words, written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
 # senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table shows both groups.
+#
+# As in 08, the cue is far from the target in *far* sentences and comes only after it in *right* sentences; *decoy* sentences contain words that suggest another sense. All other sentences are *plain*.
 
 # %% [markdown]
-# A new baseline is the **window of two**: a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
-# seen English, because it reads words letter by letter. Our BERT and GPT cannot: their vocabulary is that of our language. The pre-trained models' answers are recorded, at
+# Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
+# seen English, because it reads words letter by letter. Our BERT and GPT cannot: their vocabulary is that of our language. The answers of the pre-trained models were recorded, using
 # the layer that is best on the training sentences (most weights of SmolLM2 have 4 bits).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -404,7 +406,7 @@ place = {name: i for i, name in enumerate(real)}
 gap = differences[place[decoder], place[encoder]].item()
 sure = bool(clear[place[decoder], place[encoder]])
 reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) if sure else UNCLEAR, because={
-    LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot contain it. The table shows the sentences by kind.",
+    LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot contain it. The table shows the accuracy for each kind of sentence.",
     BOTH_SIDES: "The means alone do not show this: the sign of their difference changes between resampled sets of the same sentences.",
     UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign: its interval does not contain 0.",
 })
@@ -424,13 +426,13 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# Among the nouns, near words and the window of two are ahead of the bag of words, and MiniLM is about five points ahead of both. Each of these two differences is clear if
-# taken alone. MiniLM's lead comes from *plain* and *far* sentences; each kind alone has too few sentences to be certain. On *decoys*, where misleading words affect its
+# Among the nouns, near words and the window of two are ahead of the bag of words, and MiniLM is about five points ahead of both. Each of MiniLM's two leads is clear if
+# taken alone. They come from *plain* and *far* sentences; there are too few sentences of each kind to be certain. On *decoys*, where misleading words affect its
 # vector (08), MiniLM is not ahead. ELMo, which has never seen English, is level with the bag of words.
 
 # %% [markdown]
 # SmolLM2's mean is nearly the same as MiniLM's, but the two models are not equivalent. Where every cue comes later, SmolLM2 is at chance level, because it is
-# unidirectional. On decoys it is ahead. Where the senses differ in part of speech, it finds most of them even then: the words on the left distinguish a verb from a noun.
+# unidirectional. On decoys it is ahead. Where the senses differ in part of speech, it finds most of them even if every cue comes later, because the words on the left distinguish a verb from a noun.
 # The mean alone shows none of this.
 
 # %% [markdown]
@@ -454,7 +456,7 @@ display(Markdown("**all nouns**"), pd.DataFrame({
 
 # %% [markdown]
 # With a probe, MiniLM reaches 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more about a noun's sense than
-# the two words on either side. Near words with a probe lie in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
+# the two words on either side. The accuracy of near words with a probe lies in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
@@ -486,18 +488,18 @@ widths["GPT, exact up to the target"] = widths_of(right["GPT"], right["exact, up
 display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("width of the 95 % interval, points"))
 
 # %% [markdown]
-# What do we gain by pairing? Little for near words and MiniLM, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
-# sentences, and there the interval becomes about a fifth narrower.
+# What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
+# sentences, and the interval of their difference becomes about a fifth narrower.
 #
 # The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
-# Resampling whole *words* (a **cluster bootstrap**) asks how the difference would vary with other words. Over all words, its interval is wider. Among the nouns it is not:
-# there, sentences behave as if independent. You cannot know this in advance, so report which of the two you used.
+# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, its interval is wider. Among the nouns it is not:
+# there, sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is something "clear" although there is no
-# difference? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" although there is
+# none? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
 #
 # Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 together: the
 # smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one fails. (**McNemar's** test (1947), common for pairs of classifiers, also uses only the
@@ -531,18 +533,18 @@ falsely = {"each at 95 %": np.mean([(p < 0.05).any().item() for p in worlds]),
            "Holm": np.mean([holm(p).any().item() for p in worlds])}
 p = p_values(stacked, draw_items(stacked.shape[1], times=4000))
 stays = holm(p)
-print("simulated worlds without differences in which at least one is found:",
+print("simulated worlds without differences in which at least one difference is found:",
       ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()))
 print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
 # With 21 comparisons, at least one difference is found in four of ten worlds that contain none. Holm's method keeps this rate near one in twenty. In our data two
-# differences do not survive it: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* looking, you could call it
+# differences do not survive the correction: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* looking, you could call it
 # clear; if you pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
 
 # %% [markdown]
-# How many sentences does it take? We draw n of ours at random and let your function decide whether the difference is clear.
+# How many sentences does it take to detect a difference? We draw n of our sentences at random and let your function decide whether the difference is clear.
 
 # %% tags=["demo"]
 def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
@@ -579,9 +581,9 @@ pictures.power(sizes, power)
 # ## 5 · Further: find the bug
 #
 # A large test set is often distributed over several machines. PyTorch's `DistributedSampler` assigns item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every
-# machine must get the same number of items, or the others would wait for it for ever. The last round is therefore filled up with items from the beginning. In 2019, users
+# machine must get the same number of items; otherwise some machines would wait for the others for ever. The last round is therefore filled up with items from the beginning. In 2019, users
 # noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
-# 4559). The answers had been collected like this:
+# 4559). This is how the answers had been collected:
 
 # %%
 def answers_of_2019(gathered):                             # machines, rounds
@@ -624,16 +626,16 @@ for machines in (1, 2, 4, 8, 16):
 # %% [markdown]
 # ## 6 · The architecture table, checked
 #
-# From 04 to 07 you filled in a table: which words a model can use, how far a signal travels, what it costs (after Vaswani et al. 2017, table 1). Those statements were
-# derived from diagrams. Here we derive them with one function and then check whether the trained models obey them.
+# From 04 to 07 you filled in a table of which words a model can use, how far a signal travels and what it costs (after Vaswani et al. 2017, table 1). We derived the
+# entries from diagrams. Here we derive them with one function and then check whether they are true of the trained models.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
     """The fewest cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
 
     0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
-    receives the cell below it and its left neighbour. "elmo": one such stack in each direction, with
-    concatenated outputs. "encoder": a cell receives all cells of the layer below. "decoder": it receives
+    reads the cell below it and its left neighbour. "elmo": one such stack in each direction, with
+    concatenated outputs. "encoder": a cell reads all cells of the layer below. "decoder": it reads
     those at its own position and at earlier positions.
     """
     ### BEGIN SOLUTION
@@ -678,14 +680,14 @@ pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 # The upper row shows your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells agree one by one. In the
 # recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbours.
 #
-# Next comes the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
+# The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import process_time
 
 @torch.no_grad()
 def growth(module, T: int = 512) -> float:
-    """How many times as much CPU time four times as many words take."""
+    """The factor by which CPU time grows when there are four times as many words."""
     def typical(x) -> float:
         times = []
         for _ in range(7):
@@ -733,11 +735,11 @@ display(pd.DataFrame({
 }, index=PROPERTIES))
 
 # %% [markdown]
-# The decoder generates one word after another; "1 per layer" refers to training. The encoder–decoder's path is read off its diagram (04): the encoder's layers and one more
+# The decoder generates one word after another; "1 per layer" refers to training. We read the encoder–decoder's path off its diagram (04): it passes through the encoder's layers and one more
 # cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs need not take sixteen times as long.
 #
-# Two quantities from 04 to 07 were kept, like the scoreboard: the size of the first word's derivative after 64 words, divided by that after 2 words, and the relative time
-# for 64 times as many words. (Times have one digit, since two of our runs differed by up to a factor of three.) *Recorded* means a value from our run, because you have not
+# Two quantities from 04 to 07 were saved, like the scoreboard: the size of the first word's derivative after 64 words, divided by that after 2 words, and the relative time
+# for 64 times as many words. (Times are given to one digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
 # run that notebook.
 
 # %% tags=["demo"]
@@ -747,7 +749,7 @@ display(carried())
 
 # %% [markdown]
 # Untrained, the plain recurrence and the LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. With attention the ratio is of the
-# order of 1/T, trained or not. For time the order is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
+# order of 1/T, trained or not. For time the ranking is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
@@ -830,9 +832,9 @@ pictures.reading({text: reading[:2] for text, reading in readings.items()}, lang
 
 # %% [markdown]
 # When *cell* is reached, each sense has probability one third. The words *that the* change nothing, since all three kinds of cell allow them. The next word, *prisoner* or
-# *biologist*, decides. A decoder computes its vector of *cell* with the information in the row of *last*; BERT has that of the bottom row.
+# *biologist*, decides. A decoder computes its vector of *cell* with the information in the row of *last*; BERT has the information in the bottom row.
 #
-# What probabilities do the *models* assign? Instead of the single nearest neighbour we use all of them, weighted by a softmax over the cosines divided by a temperature.
+# What probabilities do the *models* assign? Instead of the single nearest neighbour, we use all labelled occurrences of the word, weighted by a softmax over the cosines divided by a temperature.
 # The labelled sentences are the keys, their senses (one-hot) the values. This is the attention of 02 once more.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-neighbour_posterior", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -881,8 +883,8 @@ def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
 pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
-# GPT gives both sentences the same answer and is certain of no sense, like the exact posterior up to the word. BERT agrees with the exact posterior of the whole sentence.
-# ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our temperature and the choice of two sentences? We take 300 questions with the cue on
+# GPT gives the same answer for both sentences and is not certain of any sense, like the exact posterior up to the target. BERT agrees with the exact posterior of the whole sentence.
+# ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of the temperature and of these two sentences? We take 300 questions with the cue on
 # the right. How much probability would have to be moved to turn a model's answer into an exact posterior? This quantity is called the *total variation distance*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -909,7 +911,7 @@ display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interv
 # where the nearest neighbour dominates, it is nearer to the whole sentence; at a high one, to the words up to the target. Half of its vector depends only on the preceding
 # words, so many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
 #
-# Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for others. The first two sentences below contain the same
+# Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for any others. The first two sentences below contain the same
 # words in a different order.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -961,7 +963,7 @@ naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dty
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
-    """The faults that each row of the batch exposes as a test of its own."""
+    """The faults that each row of the batch exposes when it is used as a test of its own."""
     arrays = {name: array.detach().numpy() for name, array in tests.items()}
     return [planted.expose({name: array[b : b + 1] for name, array in arrays.items()},
                            practice.TASK, practice.TASK.practice) for b in range(len(coin))]
@@ -993,9 +995,9 @@ def attention_tests(
     them in place. All numbers you return must be finite and at most a million in absolute value.
 
     Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15 practice
-    faults and requires all of them. The grade requires these again, and 85 % of the 29 that they form
-    together with 14 others. Two outputs differ if they are further apart than a thousandth of the largest
-    expected number.
+    faults, and your inputs must expose all of them. For the grade they must do so again, and must expose
+    85 % of all 29 faults, the 15 and 14 others. Two outputs differ if they are further apart than a
+    thousandth of the largest expected number.
     """
     ### BEGIN SOLUTION
     queries, keys, values = queries.clone(), keys.clone(), values.clone()
@@ -1044,13 +1046,13 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # changed in small ways. The check had to notice each *mutant*, or somebody had to explain why it is equally correct.
 
 # %% [markdown]
-# **Question 2.** Your inputs expose nearly every planted fault. Is an attention that passes them free of faults? Name a kind of fault that no inputs of *this* form can
+# **Question 2.** Your inputs expose nearly every planted fault. Is an implementation that passes them free of faults? Name a kind of fault that no inputs of *this* form can
 # expose, and explain how you would test for it. Why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # No. Passing shows that the code is correct on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Some
 # faults do not show in the output of one call: an input that is modified in place, a wrong gradient (a detached tensor), dependence on global state or on an earlier call,
-# time or memory that grows too fast, an error below the tolerance. Each needs another kind of test: compare the inputs before and after the call, check gradients
+# time or memory that grows too fast, an error below the tolerance. Each needs a different kind of test: compare the inputs before and after the call, check gradients
 # numerically, call the function twice, measure at two lengths. Known faults can be targeted one by one. How well the tests expose faults that nobody thought of can only be
 # estimated with faults for which they were not written, just as a model is evaluated on held-out data.
 #
@@ -1060,11 +1062,11 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # ## Further: four models of the same novels
 #
 # In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in everything: texts, size, training. Four models of
-# this course have been trained on the *same* English, 82 novels of 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three with 5 to 7 million
+# this course have been trained on the *same* English, 82 novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three with 5 to 7 million
 # parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Do they rank as they do in the
 # generated language?
 #
-# We test the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) The three contextual models provide the vectors of the
+# We test the models on the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) For the three contextual models, we use the vectors of the
 # layer that is best on the training sentences, and those of layer 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1078,7 +1080,7 @@ of_skip_gram = dict(zip(*load_skipgram()))
 Place = tuple[str, int, int]                                                # a sentence; where the target begins and ends
 
 def other_words(places: list[Place], weight) -> Float[Tensor, "n 1 D"]:
-    """The sum of the other words' vectors, each weighted by its distance from the target."""
+    """The sum of the other words' vectors, each weighted according to its distance from the target."""
     sums = torch.zeros(len(places), 1, 100)
     for of_sentence, (sentence, start, _) in zip(sums, places):
         words, place = split(sentence, start)
@@ -1190,11 +1192,11 @@ for half, in_half in HALVES.items():
 print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for name, layer in best_layers.items()))
 
 # %% [markdown]
-# At layer 0 a vector does not depend on any other word. Among the nouns it is not above chance level: what the three models know about a noun's sense comes from the
+# At layer 0 a vector does not depend on any other word. Among the nouns its accuracy is not above chance level: what the three models know about a noun's sense comes from the
 # sentence. Where the senses differ in part of speech, ELMo's layer 0 is slightly above chance: it reads the spelling, and an ending may distinguish a noun from a verb.
-# (The rows in brackets are for comparison; two of these models have read other texts.)
+# (The rows in brackets are for comparison; two of these models were trained on other texts.)
 #
-# The test of the generated language distinguishes questions by the position of the cue. Our table lists the cues of its hard sentences, so we can do the same: does a cue
+# The test of the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. Does a cue
 # come before the target, or do all come later?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1263,18 +1265,18 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 
 # %% [markdown]
 # **Where it differs.** In the generated language nearness adds nothing to a bag of words, and ELMo and BERT are far above both, because part of that test depends on word
-# order. The English sentences do not, and near words are above the bag there. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
+# order. The English test does not, and near words are above the bag there. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
 # in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 
 # %% [markdown]
-# **The bound of a decoder.** With the cue only later, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
-# ELMo and BERT are far ahead. In real English this bound is not visible. GPT and the near words before are above chance in both groups, and neither ELMo nor BERT is
+# **The bound of a decoder.** Where the cue comes only later, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
+# ELMo and BERT are far ahead. In real English this bound is not visible. GPT and the near words before the target are above chance in both groups, and neither ELMo nor BERT is
 # clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words still contain hints. (The table lists no articles: "the" before *saw*
 # does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]
-# What are the limits of this comparison? Each model was trained once, on equally many sequences (4,700 steps of 32). On books by unseen authors, 5-grams of words fill more
-# gaps than ELMo, and ELMo fills more than BERT with either of two seeds (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its card). Among the
+# What are the limits of this comparison? Each model was trained once, on the same number of sequences (4,700 steps of 32). On books by unseen authors, 5-grams of words fill more
+# gaps correctly than ELMo, and ELMo fills more than BERT with either of two seeds (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
 # nouns the choice of layer matters: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With only 28 and 14 words,
 # methods that are not clearly different here may still differ.
 
@@ -1287,7 +1289,7 @@ def told_by(word: str, sentence: str) -> str:
     word, sentence = word.lower().strip(), sentence.lower()
     where, rows = re.search(rf"\b{re.escape(word)}\b", sentence), np.flatnonzero(trained.word == word)
     if where is None or not len(rows):
-        return f"choose a word of: {', '.join(sorted(set(trained.word)))}, and a sentence that contains it"
+        return f"choose one of these words and a sentence that contains it: {', '.join(sorted(set(trained.word)))}"
     if len(pieces.encode(sentence, add_special_tokens=False).ids) > novels_bert.config.tokens - 2:
         return f"choose a shorter sentence: BERT and GPT have {novels_bert.config.tokens} positions"
     lines = []
@@ -1383,4 +1385,4 @@ pictures.calibration(curves)
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
 
 # %% [markdown]
-# Next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb). The [start page](../start.ipynb) shows your progress.

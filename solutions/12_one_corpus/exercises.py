@@ -35,7 +35,7 @@ def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
         # Senses 3w, 3w + 1, 3w + 2 of word w: the last is the most frequent.
         sense = 3 * word + draw.rng.choice(3, count, p=(0.2, 0.3, 0.5))
         vectors = (centres[sense] + draw.normal(count, D)) * draw.uniform(count, 1, low=0.3, high=3.0)
-        vectors[word == 0] = static  # like a static vector, the same wherever it stands
+        vectors[word == 0] = static  # like a static vector, the same wherever the word occurs
         sides.append([vectors, word, sense])
     (labelled, labelled_words, senses), (vectors, asked_words, _) = sides
     # Some held-out vectors are nearest to another word; others have a negative cosine with all of their own word.
@@ -80,7 +80,7 @@ SITUATIONS = (
 
 
 def decided(case: Case) -> bool:
-    """Whether rounding decides nowhere what is within TIE, and enough held-out vectors point away from their own word."""
+    """Whether rounding never decides what is within TIE, and enough held-out vectors point away from their own word."""
     cosines = unit(case["asked"].astype(float)) @ unit(case["known"].astype(float)).T
     own = np.where(case["asked_words"][:, None] == case["known_words"], cosines, -9)
     behind = own.max(axis=1, keepdims=True) - own
@@ -132,7 +132,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "most frequent sense of the word",
-            "Your answer is the same for every occurrence of a word: all labelled ones vote, near or not.",
+            "Your answer is the same for every occurrence of a word: all labelled ones vote, whether near or not.",
             NEAR, "similarity > -2",
         ),
         Mistake(
@@ -142,8 +142,8 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "first of several equally frequent senses",
-            "Where two senses have equally many votes, you take the one that occurs first: the answer depends on the order of "
-            "a file. The smallest id wins.",
+            "Where two senses have equally many votes, you take the one that occurs first, so the answer depends on the order "
+            "of a file. The smallest id wins.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -157,8 +157,8 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "tolerance TIE not used",
-            "You let only the highest cosine vote. All within TIE of it are equally near: the same vector, computed twice, may "
-            "differ slightly.",
+            "You let only the highest cosine vote. All within TIE of it count as equally near, because the same vector "
+            "computed twice may differ slightly.",
             NEAR, "similarity == similarity.amax(dim=-1, keepdim=True)",
         ),
         Mistake(
@@ -170,7 +170,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "mean vector of each sense",
-            "You compare with one mean vector per sense. A sense may be used in several ways; what counts is its nearest "
+            "You compare each vector with one mean vector per sense. A sense may be used in several ways; what counts is its nearest "
             "occurrence.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
@@ -241,7 +241,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
     },
     hints=(
         "Which labelled sentences may vote for a held-out word at all? What if a word has the same vector in every sentence?",
-        "Cosines: (asked, known). Highest of each row: (asked, 1). Who votes: (asked, known), True or False. Votes: (asked, "
+        "Cosines: (asked, known). Highest of each row: (asked, 1). Mask of the voters: (asked, known). Votes: (asked, "
         "senses). Output: (asked).",
         "cosines of every held-out vector with every labelled one\nmask those of other words\nnear = within TIE of the largest "
         "of the row\ncount the senses among the near ones\nthe sense with the most votes",
@@ -326,7 +326,7 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "level fixed at 95 %",
-            "Your interval is right at level 0.95 only: the level is an argument.",
+            "Your interval is right at level 0.95 only, but the level is an argument.",
             "outside = (1 - level) / 2", "outside = 0.025",
         ),
         Mistake(
@@ -375,7 +375,7 @@ def bootstrap_interval(right, draws, level):
 """,
     },
     hints=(
-        "What would another test set of the same size have been? What number would you have reported on it?",
+        "What might another test set of the same size have looked like? What number would you have reported for it?",
         "right[draws]: (times, items). One mean for each row, then two numbers from the sorted means.",
         "means = for each row of draws, the proportion of correct answers among its items\nlow = the quantile (1 − level) / 2 "
         "of the means\nhigh = the quantile 1 − (1 − level) / 2",
@@ -429,8 +429,8 @@ clear_differences = Exercise(
         ),
         Mistake(
             "different draws for each model",
-            "You resample different items for the two models of a pair, so their common ups and downs do not cancel: your "
-            "intervals are too wide.",
+            "You resample different items for the two models of a pair, so the variation that they share does not cancel, and "
+            "your intervals are too wide.",
             f"ends = [[{ENDS} for gap in row] for row in gaps]",
             "means = torch.stack([row[draws].mean(dim=-1).roll(i) for i, row in enumerate(right)])\n"
             "    outside = (1 - level) / 2\n"
@@ -482,7 +482,8 @@ def clear_differences(right, draws, level):
         ),
         Mistake(
             "absolute differences",
-            "None of your differences is negative: row i, column j is by how much model i is *better*, and it may be worse.",
+            "None of your differences is negative. Row i, column j is the mean of model i minus that of model j, which is "
+            "negative if model i is worse.",
             "return gaps.mean(dim=-1)", "return gaps.mean(dim=-1).abs()",
         ),
         Mistake(
@@ -635,12 +636,12 @@ path_lengths = Exercise(
         ),
         Mistake(
             "layers not counted",
-            "Your lengths do not depend on the number of layers. Going up a layer is a step, too.",
+            "Your lengths do not depend on the number of layers. Going up a layer counts as a step, too.",
             "torch.full((T, T), layers)", "torch.ones(T, T, dtype=torch.long)",
         ),
         Mistake(
             "distance counted in every layer",
-            "Your recurrent paths are too long: a path covers the distance once in all, in whichever layer.",
+            "Your recurrent paths are too long: a path covers the distance only once, in whichever layer.",
             "lengths + apart.abs()", "lengths * (apart.abs() + 1)",
         ),
         Mistake(
@@ -763,7 +764,7 @@ def posterior_cases(draw: Draw) -> Iterator[Case]:
             "temperature": temperature,
             "S": S,
         }  # fmt: skip
-    # The temperature of the notebook: exp cannot hold the quotients. Two senses have no occurrence, one is the last.
+    # At the temperature of the notebook, exp of the quotients overflows. Three senses, including the last, do not occur.
     middle = 4 * unit(draw.normal(6))
     sides = [middle + draw.normal(count, 6, scale=0.4) for count in (5, 22)]
     same = draw.uniform(5, 22) < 0.6
@@ -776,7 +777,7 @@ def posterior_cases(draw: Draw) -> Iterator[Case]:
         "temperature": 0.01,
         "S": 6,
     }
-    # Its own word is opposite to the first row, with scores near −100; other words have scores near 100.
+    # The first row is opposite to its own word, with scores near −100; other words have scores near 100.
     middle = unit(draw.normal(5))
     senses = np.concatenate([draw.rng.permutation(np.arange(5) % 3), draw.integers(0, 4, 9)])
     same = draw.uniform(4, 14) < 0.6
@@ -826,8 +827,8 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "nearest neighbour only",
-            "Each of your rows has a single 1: only the nearest occurrence counts. All those of the same word have a weight, "
-            "nearer ones a larger one.",
+            "Each of your rows has a single 1: only the nearest occurrence counts. All occurrences of the same word should "
+            "have a weight, and nearer ones a larger weight.",
             WEIGHTS, "one_hot(cosines.masked_fill(~same_word, -torch.inf).argmax(dim=-1), len(known)).float()",
         ),
         Mistake(
@@ -896,7 +897,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "equal weight for every neighbour",
-            "Your posterior is the proportion of each sense among the word's labelled sentences, near or far.",
+            "Your posterior is the proportion of each sense among the word's labelled sentences, whether near or far.",
             WEIGHTS, "same_word / same_word.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
@@ -1015,13 +1016,13 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "mean over the templates of a sense",
-            "In your answer a sense with many templates has no advantage: their probabilities are added, not averaged.",
+            "In your answer a sense with many templates has no advantage. Add up their probabilities; do not average them.",
             BY_SENSE, "(running[senses == s].logsumexp(dim=0) - (senses == s).sum().clamp(min=1).log())",
         ),
         Mistake(
             "templates without a sense assigned to a sense",
-            "One of your senses is too probable: the index −1 is the last column (clamped, the first), but here it marks a "
-            "template without a sense.",
+            "One of your senses is too probable: the index −1 selects the last column (or the first, if clamped), but here it "
+            "marks a template without a sense.",
             code="""
 def explain(log_prior, log_words, senses, S):
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
@@ -1100,8 +1101,8 @@ def explain(log_prior, log_words, senses, S):
 """,
     },
     hints=(
-        "How probable is each template before a word is read? How does one word change that number? When do we not distinguish "
-        "two templates?",
+        "How probable is each template before a word is read? How does one word change that number? Which templates need not "
+        "be distinguished?",
         "After n words: K log-probabilities of template and words together. Sum the probabilities of each sense: (T + 1, S).",
         "running = log prior, then plus the words, one after another\nfor each sense: the log of the sum of its templates' "
         "probabilities\nsubtract the log of the sum over senses\nexponentials; zeros where nothing is possible",
@@ -1118,9 +1119,9 @@ LARGEST_SCORE, RARE = 3.0, 2.5
 def input_cases(draw: Draw) -> Iterator[Case]:
     """Normal numbers whose extremes are the same in every draw, so that no fault is exposed by chance.
 
-    The largest score, divided by the root of d, is LARGEST_SCORE: whether a factor makes it too large
-    for exp does not depend on the draw. Each query has a coin of RARE and one of −RARE, so a threshold between them masks
-    some of its keys, but not all.
+    The largest score, divided by the root of d, is LARGEST_SCORE, so whether a factor makes it too large
+    for exp does not depend on the draw. Each query has one coin value of RARE and one of −RARE, so a threshold between them
+    masks some of its keys, but not all.
     """
     for B in draw.rng.choice(np.arange(4, 8), 3, replace=False):
         Tq, Tk, d, dv = draw.rng.choice(np.delete(np.arange(4, 11), B - 4), 4, replace=False)

@@ -90,7 +90,7 @@ def small_number_in_the_denominator(queries, keys, values, keep):
 
 
 def key_by_key(queries, keys, values, keep):
-    """The weighted sum while it is being read, as fast attention kernels do (Milakov and Gimelshein, 2018)."""
+    """The weighted sum computed one key at a time, as fast attention kernels do (Milakov and Gimelshein, 2018)."""
     shape = queries.shape[:2]
     largest, total = np.full(shape, -np.inf), np.zeros(shape)
     out = np.zeros((*shape, values.shape[-1]))

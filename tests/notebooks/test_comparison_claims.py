@@ -118,14 +118,14 @@ def test_on_nouns_reading_is_a_few_points_ahead_of_near_words_and_these_of_the_b
         for kind in ("plain", "far"):
             assert (
                 difference(of_kind(measured, kind, "all nouns"), encoder, few)[0] > 0.05
-            )  # "lead comes from"
+            )  # "They come from"
         assert difference(of_kind(measured, "decoy", "all nouns"), encoder, few)[1] < 0  # "not ahead"
     lows = [
         difference(of_kind(measured, kind, "all nouns"), encoder, few)[1]
         for kind in ("plain", "far")
         for few in ("GloVe, near words", "window of two")
     ]
-    assert min(lows) < 0  # "each kind alone has too few sentences to be certain"
+    assert min(lows) < 0  # "too few sentences of each kind to be certain"
     low, high = bootstrap(np.asarray(measured["real"]["ELMo"] - measured["real"]["GloVe, bag of words"]))
     assert low < 0 < high  # "level with the bag of words"
 
@@ -267,7 +267,7 @@ def test_gpt_gives_both_sentences_one_opinion_and_bert_two(measured):
     one, two = (measured["opinions"](text) for text in measured["TWO"])
     prison = measured["prison"]
     assert torch.allclose(one["GPT"], two["GPT"], atol=1e-4)
-    assert max(one["GPT"]) < 0.5  # "certain of no sense"
+    assert max(one["GPT"]) < 0.5  # "not certain of any sense"
     biology = measured["language"].senses.index("cell#biology")
     assert one["BERT"][prison] > one["BERT"][biology] + 0.5
     assert two["BERT"][biology] > two["BERT"][prison] + 0.5
@@ -491,9 +491,9 @@ def test_a_sentence_of_one_s_own_is_read_whatever_stands_in_it(measured, sentenc
 def test_a_sentence_of_one_s_own_is_answered_or_refused_in_words(measured):
     told_by = measured["told_by"]
     assert told_by(" Bank", "They sat on the bank of the river.").count(": river") >= 3
-    assert "choose a word of" in told_by("bank", "There is none.")
-    assert "choose a word of" in told_by("zyzzyva", "A zyzzyva sat there.")
-    assert "choose a word of" in told_by("", "")
+    assert "choose one of these words" in told_by("bank", "There is none.")
+    assert "choose one of these words" in told_by("zyzzyva", "A zyzzyva sat there.")
+    assert "choose one of these words" in told_by("", "")
     assert "choose a shorter sentence" in told_by("bank", "the bank " * 80)
 
 

@@ -25,7 +25,7 @@ def test_order_is_invisible_without_positions_and_visible_with_them(measured):
     shuffled, replaced, placed = measured["changes"].values()
     assert shuffled < 1e-6 and measured["moved_along"] < 3e-6
     assert replaced > 1e4 * shuffled
-    assert replaced / 3 < placed < 3 * replaced  # "of the same kind of size"
+    assert replaced / 3 < placed < 3 * replaced  # "of the same order of magnitude"
 
 
 def test_dot_products_of_positions_depend_on_the_distance_alone(measured):
@@ -163,7 +163,7 @@ def test_at_its_learning_rate_deep_post_norm_needs_the_warm_up(measured):
     stuck, learnt = [], 0
     for how in ("no warm-up", "neither"):
         losses, found = ends(measured, "post-norm", how)
-        stuck += [loss for loss in losses if abs(loss - np.log(2)) < 0.05]  # "a coin's loss"
+        stuck += [loss for loss in losses if abs(loss - np.log(2)) < 0.05]  # "the loss stays at chance level"
         learnt += found
     assert learnt == 1 and len(stuck) == 19
 
@@ -296,12 +296,12 @@ def test_the_start_decides_more_than_the_place_of_the_norm(measured):
         np.array(measured["kept"]["post-norm", "scaled by 0.3"])
         - measured["kept"]["pre-norm", "scaled by 0.3"]
     )
-    assert more.mean() > half_width(more)  # "keeps more than pre-norm does"
+    assert more.mean() > half_width(more)  # "retains more than pre-norm does"
     mean, half = ratios["pre-norm", "scaled by 0.3"]
-    assert abs(mean - 1) < max(half, 0.1)  # "equal ones in pre-norm with small matrices only"
+    assert abs(mean - 1) < max(half, 0.1)  # "only when the matrices are small"
     for start in ("Glorot", "scaled as BERT's"):
         mean, half = ratios["pre-norm", start]
         assert mean - half > 1
     for start in ("Glorot", "scaled as BERT's", "scaled by 0.3"):
         mean, half = ratios["post-norm", start]
-        assert mean - half < 1 < mean + half  # "cannot be told apart with any start"
+        assert mean - half < 1 < mean + half  # "no clear difference … under any initialisation"
