@@ -44,7 +44,7 @@ def test_the_dot_product_translates_well_but_three_seeds_do_not_compare_it_with_
         measured[name] for name in ("dot_gap", "dot_gap_half", "dot_seeds", "additive_seeds")
     )
     assert len(dot) == len(additive) == 3 and abs(gap) < half and half > 0.01
-    assert min(dot) > 0.97  # "more than 97 in 100 sentences exactly with every seed"
+    assert min(dot) > 0.97  # "more than 97 in 100 sentences are translated exactly with every seed"
     assert dot[0] >= additive[0] and dot[1] < additive[1] - 0.01
     assert measured["dot_right"] > 0.95
     assert 0.5 < measured["dot_found"] < measured["additive_found"] - 0.1  # "a looser one"
@@ -93,7 +93,7 @@ def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     shortest, *_, longest = measured["figures"].values()
     assert low_and_high(mean_and_half(by_seed[shortest] - by_seed[longest]))[0] > 0
     for other in (additive, transformer):
-        assert min(mean for mean, _ in other) > 0.97  # "hardly any is lost at any length"
+        assert min(mean for mean, _ in other) > 0.97  # "hardly any are lost at any length"
         assert all(
             low_and_high(theirs)[0] > low_and_high(ours)[1]
             for theirs, ours in zip(other[-3:], fixed[-3:], strict=True)
