@@ -86,7 +86,7 @@ def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     (short, *_), (*_, long) = fixed, fixed
     assert (
         low_and_high(short)[0] > 0.9 and 0.7 < long[0] < 0.9
-    )  # "more than nine in ten", "about two in ten are lost"
+    )  # "more than nine in ten", "about two in ten of the longest are lost"
     by_seed = pd.read_csv(ROOT / "data/results/small_seq2seq_fixed.csv").pivot(
         index="seed", columns="measure", values="value"
     )
