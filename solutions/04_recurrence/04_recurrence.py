@@ -22,7 +22,7 @@
 # **Afterwards you can**
 #
 # - implement one step of a recurrent network and of an LSTM, and explain what each gate does;
-# - encode a sentence as one vector, and say for which lengths that vector is too small;
+# - encode a sentence as one vector, and state for which lengths that vector is too small;
 # - implement additive attention and the decoder block of the transformer;
 # - train a decoder with teacher forcing so that it cannot copy, and translate greedily.
 
@@ -37,7 +37,7 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · One word after the other
 #
-# *The girl who had lost the key took off …* You expect *her*, because of the second word; after *The boy* you would expect *his*. How long can a network remember
+# *The girl who had lost the key took off …* You expect *her* because of the second word; after *The boy* you would expect *his*. How long can a network remember
 # such a subject? We compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
 # (Their vocabularies also differ.)
 #
@@ -290,18 +290,18 @@ pictures.gradients(reach, lengths)
 
 # %% [markdown]
 # On these axes a straight line means that *each* step loses the same fraction. The plain network and the LSTM with half-open forget gates decay in this way.
-# What preserves the derivative is not the structure of the LSTM but a forget gate that stays open; this is why its bias is initialised high (Jozefowicz et al.
-# 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words: the **path length** to the first word is *one* step.
-# Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
+# What preserves the derivative is not the structure of the LSTM but a forget gate that stays open; this is why its bias is initialised to a high value
+# (Jozefowicz et al. 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words: the **path length** to the first
+# word is *one* step. Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
 
 # %% [markdown]
 # **Question 1.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
 # Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With the forget gate at 1 nothing is ever erased: all 500 words are added into the same H numbers. The trace of each word survives but is hard to separate from
-# the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the question
-# is known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
+# With the forget gate at 1 nothing is ever erased: all 500 words are added into the same vector of size H. The trace of each word survives but is hard to separate from
+# the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the query is
+# known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
 # attention compares each new word with all earlier words.
 #
 # *Marking: 1 point for the bottleneck (fixed size, decision before the need is known, or interference); 1 point for the advantage (constant memory or constant
@@ -312,7 +312,7 @@ pictures.gradients(reach, lengths)
 #
 # We need a target language in which every translation can be checked. Our generated English therefore has a twin, a made-up code with fixed rules. Verbs move to
 # the end of their clause; prepositions and adjectives follow their noun. Nouns and verbs take endings (*-r* plural, *-o* definite, *-n* object, *-ta* past, *-s*
-# third person). Each sense of an ambiguous word has its own word in the code. So every sentence has exactly one correct translation.
+# third person). Each sense of an ambiguous word has its own word in the code. As a result, every sentence has exactly one correct translation.
 
 # %% tags=["demo", "record"]
 from coursekit.language import BOS, EOS, PAD, load_language
@@ -554,10 +554,10 @@ display(pd.DataFrame(
 ).T)
 
 # %% [markdown]
-# More than nine in ten of the shortest sentences survive the single vector, but about two in ten of the longest are lost. With attention hardly any are lost at
-# any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) saw the same decline in real translations.
-# Longer training helps the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences exactly. The encoder has to learn to
-# pack everything into the vector before it is known which word will be needed.
+# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are lost. With attention
+# hardly any are lost at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) saw the same decline in
+# real translations. Longer training helps the model with the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences
+# exactly. The encoder has to learn to pack everything into the vector before it is known which word will be needed.
 
 # %% [markdown]
 # We now run your function in the trained network and look at its weights. In the figure, each stem of the code is followed by its English word in brackets.
@@ -661,7 +661,7 @@ pictures.visibility(families, source)
 
 # %% [markdown]
 # An encoder-only model is **bidirectional**: it sees both sides of every word, but it does not generate text. A decoder-only model generates and is
-# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates: its upper right block is empty because
+# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates. Its upper right block is empty because
 # the source is complete before the target begins.
 
 # %% [markdown]
@@ -753,7 +753,7 @@ def with_your_attention() -> Translator:
 def train(
     steps: int, inputs_of, new_model=with_your_attention, mask=None, seed=0, show_at=()
 ) -> tuple[nn.Module, list[float]]:
-    """A translator trained on `steps` batches of 32, and its losses. After each step in `show_at` it translates a sentence.
+    """A translator trained on `steps` batches of 32, and its losses. After each step in `show_at`, it translates one sentence.
 
     inputs_of(target) returns the input of the decoder.
     """
@@ -841,7 +841,7 @@ behind_share = {how: hit[behind].float().mean().item() for how, hit in hits.item
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; in free decoding, "
+    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; after the model's own (free decoding), "
     f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
     f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
     f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
@@ -851,7 +851,7 @@ display(Markdown(
 
 # %% [markdown]
 # In free decoding one wrong token throws off the tokens after it, so fewer tokens are correct. The share of exact *sentences* cannot show this. As long as every
-# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore succeeds exactly where every forced token is correct.
+# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore succeeds exactly where every token is also correct under teacher forcing.
 
 # %% [markdown]
 # The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control we
@@ -904,8 +904,8 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 
 # %% [markdown]
 # **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
-# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can hurt it.
-# (3–5 sentences)
+# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can lead to
+# errors. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # In training the whole target is known. Shifted right, it gives every position the correct prefix as its input, and the mask keeps each position from seeing
@@ -919,7 +919,7 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 # %% [markdown]
 # ## 8 · Reading the alignment
 #
-# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. We can also check whether this is the right
+# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. We can also check whether this is the correct
 # word, because we know which word each stem translates.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -981,7 +981,7 @@ draw()
 # %% [markdown]
 # The translator's encoder separates nearly all senses in every kind of question. Each sense has its own word in the code, so a translation is wrong unless the
 # encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder finds cues, but where word order decides, it does no better
-# than a bag of words. But translations are an expensive kind of supervision: someone has to write the pairs. How far can plain text take us?
+# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write the pairs. How far can plain text take us?
 
 # %% [markdown]
 # ## 10 · Further: dot products, beam search and BLEU
@@ -1010,7 +1010,7 @@ def dot_attention(
 check("recurrence.dot_attention", lambda case: dot_attention(**case))
 
 # %% [markdown]
-# We trained the recurrent translator of section 5 again with this score, changing nothing else, with three seeds. The figure compares exact translations by
+# We retrained the recurrent translator of section 5 with this score and three seeds, changing nothing else. The figure compares exact translations by
 # sentence length.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1037,7 +1037,7 @@ for name, values in (("dot product", dot_seeds), ("additive", additive_seeds)):
 print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage points (95 % interval over seeds)")
 
 # %% [markdown]
-# With the simpler score, more than 97 in 100 sentences are translated exactly with every seed. Three seeds are too few to decide whether it is a little worse than the
+# With the simpler score, the model translates more than 97 in 100 sentences exactly for every seed. Three seeds are too few to decide whether it is a little worse than the
 # additive score: seed 0 alone would have suggested "as good", seed 1 alone "worse".
 
 # %% [markdown]
@@ -1067,7 +1067,7 @@ pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 #
 # How good is a translation that is not exact? The usual measure is **BLEU** (Papineni et al. 2002): the geometric mean of the precisions of n-grams of one to
 # four tokens, computed over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two search methods on your model from
-# section 7, which still makes errors. The last column is the −log probability that the model assigns to a translation.
+# section 7, which still makes errors. The last column is the negative log-probability that the model assigns to a translation.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from scipy.stats import binomtest
@@ -1193,9 +1193,9 @@ display(Markdown("Nats per token of translators *trained* with each mask, three 
 # %% [markdown]
 # ## 12 · Further: what it costs
 #
-# We time your recurrent step in a loop against one attention over all words, including its projections, both for words of size D = 64. On logarithmic axes a power of T
-# is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension below). With its
-# projections it always needs more.
+# We time your recurrent step in a loop against one attention operation over all words, including its projections, both for words of size D = 64. On logarithmic
+# axes a power of T is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension
+# below). With its projections it always needs more.
 #
 # **Predict:** at which T does attention take as long as the recurrence on this machine?
 
@@ -1395,7 +1395,7 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # - An LSTM preserves a trace while its forget gate is open. Trained on novels, it still distinguishes subjects after 30 words.
 # - A single vector between encoder and decoder fails first on long sentences. Attention consults all encoder states for each token, and its weights align the two sentences.
 # - A decoder block consists of masked self-attention, cross-attention and a feed-forward network.
-# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent and the model useless.
+# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent but the model useless.
 #
 # **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
 

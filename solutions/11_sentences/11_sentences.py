@@ -14,14 +14,14 @@
 # sentence vectors for search.
 #
 # **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions.
-# Sections marked *Further* and an extension are optional.
+# Sections marked *Further* and the extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - pool the vectors of a padded batch into sentence vectors, and compare them with human grades by a rank correlation that handles ties;
+# - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades by a rank correlation that handles ties;
 # - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
 # - decide when to encode sentences separately and when to encode a pair together, and state the cost of each;
 # - search a collection of texts, including texts longer than the encoder's window, and measure how many relevant texts are found.
@@ -107,9 +107,9 @@ pictures.padding(padding, cosines)
 # %% [markdown]
 # ## 2 · Human judgements
 #
-# `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; the grade is
-# their mean. A model assigns each pair a cosine. Grades and cosines have different scales, so we compare only the *order*: the **Spearman correlation** is
-# Pearson's correlation of the ranks (Spearman 1904).
+# `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; we use the
+# mean of the two grades. A model assigns each pair a cosine. Grades and cosines have different scales, so we compare only the *order*: the **Spearman
+# correlation** is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 from coursekit.datasets import read_table
@@ -588,8 +588,8 @@ show_gains({f"ranking loss minus {control}": values for control, values in gains
 # would have gained? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while Spearman's correlation stops
 # rising: the encoder soon overfits the 192 pairs.
 #
-# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, a neutral one often has a different meaning. Does a cosine predict
-# more than the label?
+# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, a neutral one often has a different meaning. Does the cosine predict
+# anything beyond the label?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def within(similarity: Float[np.ndarray, "pairs"], label: str) -> tuple[float, float, float]:
@@ -646,9 +646,9 @@ display(Markdown(said))
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The grades measure how much of the content is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the
 # opposite: a sentence on the same topic that is false should be as far away as an unrelated one. They should therefore lower the agreement with these grades.
-# In the table the mean is lower, but by less than the noise of the five seeds, so the effect is neither shown nor excluded. Hard negatives are useful where a
-# near miss is worse than no result: finding evidence *for* a claim, question answering, detecting duplicate bug reports. Similarity is not a property of two
-# sentences alone; the training pairs and the application define it.
+# In the table the mean is lower, but by less than the noise of the five seeds, so the table neither shows nor rules out an effect. Hard negatives are useful
+# where a near miss is worse than no result, for example in finding evidence *for* a claim, in question answering or in detecting duplicate bug reports.
+# Similarity is not a property of two sentences alone; the training pairs and the application define it.
 #
 # *Marking: 1 point for the conflict between grades and hard negatives, with reference to the table and its intervals; 1 point for an application in which
 # contradicting texts must be kept apart.*
@@ -659,7 +659,7 @@ display(Markdown(said))
 # Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has
 # *not* been trained to compare sentences? We try two candidates:
 #
-# - the BERT of 06, with a mean in place of its two heads. It was trained on the generated language only: it knows 57 % of the words in our pairs, and the others become [UNK];
+# - the BERT of 06, with mean pooling in place of its two heads. It was trained on the generated language only: it knows 57 % of the words in our pairs, and the others become [UNK];
 # - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer; the next cell shows that the lower
 #   layers agree less with the annotators.
 
@@ -762,9 +762,9 @@ for step, loss, on_pairs in cut_course:
 
 # %% [markdown]
 # We recorded three seeds at several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first
-# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline is the same
-# architecture *untrained*, with random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than the
-# accuracy in section 5: all 192 test premises compete, including the contradicting ones.
+# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (*untrained*) is
+# the same architecture, started from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
+# the accuracy in section 5: all 192 test premises compete, including the contradicting ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -902,7 +902,8 @@ print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times
 # needs one pass per pair, that is, n(n − 1)/2 = 49,995,000 in all.
 #
 # > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card,
-# > compared with about 5 seconds with their sentence encoder. Ours is a smaller model on one core. The number of forward passes alone explains a ratio of (n − 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is
+# > compared with about 5 seconds with their sentence encoder. Ours is a smaller model on one core. The number of forward passes alone explains a ratio of (n −
+# > 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is
 # > 46,800, which these two factors hardly explain.
 
 # %% [markdown]
@@ -949,7 +950,7 @@ def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: 
     """Recall at k, averaged over the queries.  (difficulty ●●○, 5 minutes)
 
     The recall of a query is the fraction of its relevant texts that are among the k texts with the highest scores. A query may have
-    several relevant texts, even more than k. A query without any has no recall and is left out. k is at most N.
+    several relevant texts, even more than k. A query without any relevant text has no recall and is left out. k is at most N.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=1).indices                             # Q k
@@ -1093,7 +1094,7 @@ display(pd.DataFrame(rows).T.fillna("").style.set_caption("95 % intervals over p
 # %% [markdown]
 # ## 9 · Texts longer than the window
 #
-# MiniLM has 512 positions but is used with at most 256 tokens. Text beyond the limit is truncated and cannot be found. The remedy is to split the text into
+# MiniLM has 512 positions but is used with at most 256 tokens. Text beyond that limit is cut off and cannot be found. The remedy is to split the text into
 # overlapping windows (often called chunks), so that a phrase cut off at the end of one window is complete in the next.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1281,8 +1282,9 @@ def answer_prompt(question: str, passages: list[str], most: int) -> str:
 
     The passages are given best first. Each is written unchanged on a line of its own after its number: "[1] …", "[2] …".
     Together they may have at most `most` words, not counting the numbers; words are the elements of text.split(). The
-    first passage that does not fit is left out, and so are all passages after it. Then follow an empty line, a line
-    "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt begins with "Question:".
+    first passage that does not fit is left out, and so are all passages after it. The included passages are followed by an
+    empty line, a line "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt
+    begins with "Question:".
     """
     ### BEGIN SOLUTION
     lines, words = [], 0
@@ -1444,7 +1446,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 # %% [markdown]
 # With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
 # about half of the words it adds occur nowhere in a passage of two lines. With three retrieved passages, more of its words are supported by what it was
-# given than by the right passage: it is faithful to texts that do not answer the question. All this holds for both wordings.
+# given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
 
 # %% [markdown]
 # A wrong passage does not help SmolLM2 to find the right answer. Yet when it is asked for a short phrase, its replies have *more* support with a wrong passage
@@ -1581,7 +1583,7 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 #
 # - The vector of a sentence is the mean over its own tokens, without padding.
 # - Models are compared with annotators by rank correlation, with mean ranks for ties and a confidence interval.
-# - Without training on pairs, our encoder agrees little with annotators. Baselines are length, overlap, GloVe's mean and centring.
+# - Without training on pairs, our encoder agrees little with annotators. The baselines are length, overlap, GloVe's mean and centring.
 # - A classification objective trains for labels, a contrastive loss for the cosine itself.
 # - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.
