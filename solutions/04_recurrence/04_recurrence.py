@@ -1299,7 +1299,7 @@ exact = {name: f"{values[-1][0]:.1%}" for name, values in shares.items()}
 display(pd.DataFrame(
     {
         "long-range dependencies: path from the first of T words to the last": ("T − 1 steps", "T − 1 steps", "1 layer"),
-        f"in English: factor of the subject after {between[-1]} words (trained)":
+        f"in English: factor by which the subject shifts the odds after {between[-1]} words (trained)":
             ("not measured", f"{factor['recurrent (LSTM)'][-1]:.1f}", f"{factor['transformer'][-1]:.0f}"),
         f"in translation: {list(figures)[-1]} words, translated exactly (trained)":
             ("not measured", f"{exact['fixed vector']}; with attention {exact['additive attention']}", exact["transformer"]),

@@ -539,7 +539,7 @@ search = Exercise(
         ),
         Mistake(
             "best last",
-            "You find the right k texts, but in the wrong order: the best comes first.",
+            "You find the correct k texts, but in the wrong order: the best comes first.",
             TOP, "(x.flip(1) for x in cosines.topk(k, dim=1))",
         ),
         Mistake(
@@ -549,7 +549,7 @@ search = Exercise(
         ),
         Mistake(
             "best text skipped",
-            "Your lists begin with the second best text. That is right when the query itself is in the corpus; here it is not.",
+            "Your lists begin with the second-best text. That is correct when the query itself is in the corpus; here it is not.",
             TOP, "(x[:, 1 : k + 1] for x in cosines.sort(dim=1, descending=True))",
             also=("""
 def search(query, corpus, k):
@@ -576,7 +576,7 @@ def search(query, corpus, k):
         ),
         Mistake(
             "sorted in corpus order",
-            "You find the right k texts, but in the order of the corpus, not sorted by cosine.",
+            "You find the correct k texts, but in the order of the corpus, not sorted by cosine.",
             code="""
 def search(query, corpus, k):
     normalize = torch.nn.functional.normalize
@@ -718,7 +718,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "best text skipped",
-            "Your search omits the first result. That is right when the query itself is in the collection; here it is not.",
+            "Your search omits the first result. That is correct when the query itself is in the collection; here it is not.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices[:, 1:]",
         ),
         Mistake(
@@ -798,7 +798,7 @@ windows = Exercise(
         ),
         Mistake(
             "overlap used as the step",
-            "Your windows begin in the wrong places: overlap is the number of tokens that two neighbours share, not the distance between their "
+            "Your windows begin at the wrong positions: overlap is the number of tokens that two neighbours share, not the distance between their "
             "starts.",
             STARTS, "range(0, len(ids), max(overlap, 1))",
             also=("""
@@ -849,7 +849,7 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "end of the text lost",
-            "The last tokens of the text are in no window. A window that the text cannot fill is filled with padding.",
+            "The last tokens of the text are in no window. A window that the text does not fill is filled up with padding.",
             STARTS, "range(0, max(len(ids) - size + 1, 1), size - overlap)",
         ),
         Mistake(
