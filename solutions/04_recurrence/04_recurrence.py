@@ -1322,7 +1322,7 @@ display(pd.DataFrame(
 # attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
 
 # %% [markdown]
-# The next notebooks add ELMo, BERT and GPT to these measurements; 12 shows the whole table.
+# The next notebooks add ELMo, BERT and GPT to these measurements; notebook 12 shows the whole table.
 
 # %% [markdown]
 # Now write two columns of the table of Vaswani et al. (2017) as functions: the operations and the path length. They count as extra credit.

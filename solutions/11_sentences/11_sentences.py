@@ -848,7 +848,7 @@ for encoder, objective, rate in spearman_of:
 # on the pre-training.
 
 # %% [markdown]
-# The BERT of 06 does not improve at any of three learning rates and does no better than its own untrained architecture. It was pre-trained, but on another
+# The BERT of 06 does not improve at any of three learning rates and does no better than the same architecture without pre-training. It was pre-trained, but on another
 # language, and two words in five are [UNK] to it. It is not enough for a model to be *pre-trained*; what matters is the text on which it was trained.
 #
 # Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one

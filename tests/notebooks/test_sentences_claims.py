@@ -217,7 +217,7 @@ def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measure
         )
         for name in (
             "MiniLM, 3 layers, untrained: ranking loss, minus before training",  # "stay near 0"
-            "small BERT: ranking loss, minus small BERT, untrained: ranking loss",  # "no better than its own untrained architecture"
+            "small BERT: ranking loss, minus small BERT, untrained: ranking loss",  # "no better than the same architecture without pre-training"
         ):
             _, low, high = gains[name][what]
             assert low < 0 < high
