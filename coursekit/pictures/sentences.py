@@ -288,11 +288,11 @@ def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, " Q"]) -> None:
         said.append(
             f"{name}: " + ", ".join(f"{share:.0%}" for share in shares) + f", all {hits[name].mean():.0%}"
         )
-    ax.set(xlabel="position of the right paragraph in its document", ylabel="document ranked first", ylim=(0, 1.05))  # fmt: skip
+    ax.set(xlabel="position of the relevant paragraph in its document", ylabel="document ranked first", ylim=(0, 1.05))  # fmt: skip
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     counts = ", ".join(str(int((part == place).sum())) for place in parts)
     show(figure, alt=(
-        f"Fraction of questions whose document is ranked first, by the position (1 to {parts[-1]}) of the right paragraph in it, with 95 % intervals over "
+        f"Fraction of questions whose document is ranked first, by the position (1 to {parts[-1]}) of the relevant paragraph in it, with 95 % intervals over "
         f"{counts} questions. {'; '.join(said)}."
     ))  # fmt: skip
 

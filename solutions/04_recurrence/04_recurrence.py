@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 04 · Recurrence, encoder–decoder, and what attention costs
 #
-# Before attention, networks read a sentence word by word, with a memory that each word updates. You build such networks and measure how much of the first word
-# they remember. Then an **encoder** reads a sentence and a **decoder** generates its translation. They are joined first by one vector, then by attention to all
-# words; in the end attention replaces the recurrence. Three translators of equal size show what each step gains.
+# Before attention, networks read a sentence word by word and updated a memory at each word. You build such networks and measure how much of the first word they
+# remember. Then an **encoder** reads a sentence and a **decoder** generates its translation. They are joined first by one vector, then by attention to all
+# words; finally, attention replaces the recurrence. Three translators of about the same size show what each step contributes.
 #
 # **You need** notebooks 02 and 03. **Time** about 75 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* adds a bug to
 # find and four extensions.
@@ -21,9 +21,9 @@
 # %% [markdown]
 # **Afterwards you can**
 #
-# - write a step of a recurrent network and of an LSTM, and explain what each gate does;
-# - encode a sentence as one vector, and say for which lengths that vector is too small;
-# - write additive attention, and the decoder block of the transformer;
+# - implement one step of a recurrent network and of an LSTM, and explain what each gate does;
+# - encode a sentence as one vector, and state for which lengths that vector is too small;
+# - implement additive attention and the decoder block of the transformer;
 # - train a decoder with teacher forcing so that it cannot copy, and translate greedily.
 
 # %%
@@ -37,11 +37,12 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · One word after the other
 #
-# *The girl who had lost the key took off …* You expect *her*, because of the second word; after *The boy* you would expect *his*. How long can a network remember
-# such a subject? We ask two language models, trained on the same English novels for the same number of steps: one **recurrent**, one a transformer. (Their
-# vocabularies differ, too.)
+# *The girl who had lost the key took off …* You expect *her* because of the second word; after *The boy* you would expect *his*. How long can a network remember
+# such a subject? We compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
+# (Their vocabularies also differ.)
 #
-# By what factor do *girl*, *queen*, … raise the odds of *her* against *his*, compared with *boy*, *king*, …? A factor of 1 would mean that the subject has been forgotten.
+# By what factor do *girl*, *queen*, … raise the odds of *her* against *his*, compared with *boy*, *king*, …? A factor of 1 would mean that the subject has been
+# forgotten.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.novels.shipped import load_elmo as load_novels_lstm
@@ -72,14 +73,14 @@ def her_or_his(prefix: str) -> tuple[float, float]:
 
 between = [len(words.split()) + 2 for words in BETWEEN]                   # "took off" comes after them
 log_odds = np.array([[[her_or_his(" ".join(f"The {noun} {words} took off".split())) for words in BETWEEN]
-                      for noun in subjects] for subjects in SUBJECTS])     # pair, of which two, length, model
+                      for noun in subjects] for subjects in SUBJECTS])     # pair, which of the two, length, model
 log_factors = log_odds[:, 0] - log_odds[:, 1]
 remembered = dict(zip(("recurrent (LSTM)", "transformer"), np.exp(log_factors).transpose(2, 0, 1), strict=True))
 pictures.subject_remembered(remembered, between)
 
 # %% [markdown]
-# After 30 words both models still distinguish the subjects, the transformer far more sharply. This notebook explains both results: what keeps a word in a memory, and
-# what is gained by looking back at the words themselves.
+# After 30 words both models still distinguish the subjects, the transformer far more sharply. This notebook explains both results: how a memory can retain a
+# word, and what is gained by looking back at the words themselves.
 #
 # A recurrent network has a state *h*, a vector of fixed size. At each word it computes a new state from the word and the old state, with the same matrices every
 # time (Elman 1990):
@@ -101,8 +102,8 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x contains one word of each sentence, h the state before it. The rows of a matrix belong to its
-    inputs: x @ W_x. The activation is tanh. H is the size of the state.
+    x contains one word of each sentence, h the state before it. The rows of a matrix correspond to its
+    inputs, so write x @ W_x. The activation is tanh. H is the size of the state.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
@@ -146,11 +147,11 @@ print(f"state after 20 words: shape {tuple(state.shape)}, mean absolute value {s
 # %% [markdown]
 # ## 2 · What is left of the first word
 #
-# Change the first word slightly: by how much does the last state move? The answer is a derivative. By the chain rule it is a product with one factor per step,
+# If the first word changes slightly, by how much does the last state change? The answer is a derivative. By the chain rule it is a product with one factor per step,
 # and products of many factors vanish or explode (Hochreiter 1991; Bengio et al. 1994).
 #
-# **Predict:** we take the size of this derivative in an untrained network, once in a sentence of 32 words and once in a sentence of 2 words. What is the first
-# divided by the second? Give a number between 0 and 1.
+# **Predict:** we measure the size of this derivative in an untrained network, once for a sentence of 32 words and once for a sentence of 2 words. What is the
+# ratio of the first to the second? Give a number between 0 and 1.
 
 # %% tags=["demo"]
 predict("recurrence.gradient", ...)
@@ -187,12 +188,12 @@ large = over_seeds(large_network, [2, 32])
 grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
 display(Markdown(
     "From 2 to 32 words, the derivative of the plain network shrinks to "
-    f"**{left_over:.1e}** of its size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:,.0f}**: "
-    "it explodes, and one training step would throw the weights far off. Clipping (03) prevents this."
+    f"**{left_over:.1e}** of its original size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:,.0f}**: "
+    "it explodes, and a single training step would throw the weights far off course. Clipping (03) prevents this."
 ))
 
 # %% [markdown]
-# With random weights of the usual size almost nothing of the first word is left, so training receives almost no signal that this word mattered. The **long
+# With random weights of the usual size almost nothing of the first word is left, so training gets almost no signal that this word mattered. The **long
 # short-term memory** (LSTM; Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) adds a second vector to the state: the *cell* c, which is not
 # multiplied by a matrix. Three gates with values between 0 and 1 and a candidate g are computed from the word and the old state:
 #
@@ -200,7 +201,7 @@ display(Markdown(
 #
 # $$g = \tanh(x W^g_x + h W^g_h + b^g) \qquad o = \sigma(x W^o_x + h W^o_h + b^o)$$
 #
-# They control what is kept, stored and shown:
+# The gates control what is kept, stored and exposed:
 #
 # $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
 
@@ -210,11 +211,11 @@ pictures.lstm_cell()
 # %% [markdown]
 # σ is the sigmoid. Each gate has its own job:
 #
-# - The **forget gate** f decides how much of the old cell stays. Near 1 it passes a word's trace on unharmed: no matrix lies on the blue path.
-# - The **input gate** i decides how much of the candidate is stored. Closed, it protects the cell from irrelevant words.
-# - The **output gate** o decides how much the state shows. Closed, it keeps stored content from disturbing the current prediction.
+# - The **forget gate** f decides how much of the old cell stays. Near 1, it preserves the trace of a word: there is no matrix on the blue path.
+# - The **input gate** i decides how much of the candidate is stored. When closed, it protects the cell from irrelevant words.
+# - The **output gate** o decides how much of the cell appears in the state. When closed, it keeps stored content from disturbing the current prediction.
 #
-# In our sentence the input gate could store *girl* and close for *lost* and *key*; the output gate could hide the gender until a pronoun is due.
+# In our sentence the input gate could let *girl* in and close at *lost* and *key*; the output gate could hide the gender until a pronoun is due.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lstm_step(
@@ -260,7 +261,7 @@ difference = (theirs(sentence)[0][-1] - run_lstm(sentence, ours)).abs().max().it
 print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 
 # %% [markdown]
-# We compare four untrained networks. Three are recurrent: the plain network, an LSTM as drawn, and an LSTM whose forget gates start open (bias 3, f ≈ 0.95). In
+# We compare four untrained networks. Three are recurrent: the plain network, an LSTM as in the drawing, and an LSTM whose forget gates start open (bias 3, f ≈ 0.95). In
 # the fourth, the last word attends to all words, with random projections.
 
 # %% tags=["demo"]
@@ -288,19 +289,19 @@ reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, 
 pictures.gradients(reach, lengths)
 
 # %% [markdown]
-# On these axes a straight line means that *each* step loses the same share. The plain network and the LSTM with half-open forget gates decay in this way. What
-# preserves the derivative is not the form of the LSTM but a forget gate that stays open; this is why its bias is initialised high (Jozefowicz et al. 2015).
-# Attention loses only because it shares its weight among more words, as 1/T: its **path length** to the first word is *one* step. Training can open the gates, too:
-# the LSTM of section 1 still distinguished its subjects after 30 words.
+# On these axes a straight line means that *each* step loses the same fraction. The plain network and the LSTM with half-open forget gates decay in this way.
+# What preserves the derivative is not the structure of the LSTM but a forget gate that stays open; this is why its bias is initialised to a high value
+# (Jozefowicz et al. 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words: the **path length** to the first
+# word is *one* step. Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
 
 # %% [markdown]
 # **Question 1.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
 # Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With the forget gate at 1 nothing is ever erased: all 500 words are added into the same H numbers. The trace of each word survives but is hard to separate from
-# the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the question
-# is known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
+# With the forget gate at 1 nothing is ever erased: all 500 words are added into the same vector of size H. The trace of each word survives but is hard to separate from
+# the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the query is
+# known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
 # attention compares each new word with all earlier words.
 #
 # *Marking: 1 point for the bottleneck (fixed size, decision before the need is known, or interference); 1 point for the advantage (constant memory or constant
@@ -311,7 +312,7 @@ pictures.gradients(reach, lengths)
 #
 # We need a target language in which every translation can be checked. Our generated English therefore has a twin, a made-up code with fixed rules. Verbs move to
 # the end of their clause; prepositions and adjectives follow their noun. Nouns and verbs take endings (*-r* plural, *-o* definite, *-n* object, *-ta* past, *-s*
-# third person). Each sense of an ambiguous word has its own word in the code. So every sentence has exactly one correct translation.
+# third person). Each sense of an ambiguous word has its own word in the code. As a result, every sentence has exactly one correct translation.
 
 # %% tags=["demo", "record"]
 from coursekit.language import BOS, EOS, PAD, load_language
@@ -338,8 +339,8 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
 def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
     """The decoder's input for this target.  (difficulty ●○○, 4 minutes)
 
-    Position 0 contains bos, position t contains token t − 1 of the target. The shape is that of the
-    target: its last token is never an input. Do not change the target itself.
+    Position 0 contains bos, and position t contains token t − 1 of the target. The result has the
+    target's shape: the last token of the target is never an input. Do not change the target itself.
     """
     ### BEGIN SOLUTION
     start = torch.full_like(target[:, :1], bos)
@@ -350,13 +351,13 @@ def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
 check("recurrence.shift_right", lambda case: shift_right(case["target"], case["bos"]))
 
 # %% [markdown]
-# After training there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training is called **exposure
-# bias**. In **greedy decoding** it takes the most probable token at each step. In the check the decoder is a toy made of tables, so that you can work out its
-# answers by hand.
+# When the trained model translates, there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training
+# is called **exposure bias**. In **greedy decoding** it takes the most probable token at each step. The check uses a toy decoder made of tables, so that you
+# can work out the answers by hand.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A toy decoder: its logits come from tables, by sentence, position and all tokens so far."""
+    """A toy decoder: its logits add up table entries for the sentence, the position and all tokens so far."""
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
         t, longest = ids.shape[1], case["longest"]
         if t > longest:
@@ -371,9 +372,9 @@ def greedy_translate(
 ) -> Int[Tensor, "B longest"]:
     """The translations of B sentences, token by token.  (difficulty ●●●, 10 minutes)
 
-    next_logits(ids) takes integer ids (B, t), the prefixes so far beginning with bos, and returns
-    logits (B, t, V): those at position i are for the token *after* position i. It may be called with
-    up to `longest` columns.
+    next_logits(ids) takes integer ids (B, t), the prefixes generated so far, each beginning with bos.
+    It returns logits (B, t, V): those at position i are for the token *after* position i. It may be
+    called with up to `longest` columns.
     Return exactly `longest` columns without bos: the generated tokens, including eos, then pad.
     Only eos ends a sentence; pad and bos may be generated like any other token. A sentence that has
     not ended after `longest` tokens is truncated.
@@ -397,7 +398,7 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 # %% [markdown]
 # ## 4 · One vector for a whole sentence
 #
-# In 2014 two groups joined two recurrent networks (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. Its state after the last word is
+# In 2014 two groups each combined two recurrent networks (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. Its state after the last word is
 # *one* vector, and this **fixed-size vector** is all that the **decoder** learns about the source. The decoder then generates the target one token at a time, as
 # in your `greedy_translate`.
 
@@ -436,8 +437,8 @@ def encode_to_vector(
 check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 
 # %% [markdown]
-# `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the vector joins the last states of
-# both. Your function should reproduce the first half. (The training took some minutes on one processor core.)
+# `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the vector concatenates the last
+# states of both. Your function should reproduce the first half of the vector. (The training took a few minutes on one processor core.)
 
 # %% tags=["demo"]
 from functools import partial
@@ -478,8 +479,8 @@ for row in range(3):
 # %% [markdown]
 # ## 5 · A new context for each token
 #
-# Bahdanau, Cho and Bengio (2015) let the decoder look back. The encoder keeps *all* its states. Before each token, the decoder's state s weights these states
-# and receives their weighted sum, the *context*. A small network computes the score of word j:
+# Bahdanau, Cho and Bengio (2015) let the decoder look back. The encoder keeps *all* its states. Before each token, the decoder uses its own state s to weight
+# these states and receives their weighted sum, the *context*. A small network computes the score of word j:
 #
 # $$e_j = v \cdot \tanh(s W_s + k_j) , \qquad k_j = h_j W_k .$$
 #
@@ -497,7 +498,7 @@ def additive_attention(
     v: Float[Tensor, "A"],
     keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
-    """The context of one decoder state per sentence, and its weights.  (difficulty ●●○, 6 minutes)
+    """The context for one decoder state per sentence, and the attention weights.  (difficulty ●●○, 6 minutes)
 
     The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the source
     has a word; padding gets weight 0. Each source has at least one word. Scores can be so large that
@@ -513,11 +514,11 @@ def additive_attention(
 check("recurrence.additive_attention", lambda case: additive_attention(**case))
 
 # %% [markdown]
-# Three translators share the same training: the one with the fixed vector, the one with additive attention, and the transformer of section 6. They have about
-# the same number of parameters, saw the same number of sentences, and were each trained with three seeds.
+# Three translators were trained in the same way: one with the fixed vector, one with additive attention, and the transformer of section 6. They have about the
+# same number of parameters and saw the same number of sentences; each was trained with three seeds.
 #
-# **Predict:** what share of the longest held-out sentences (12 to 15 words) does the translator with the *fixed vector* translate exactly, with every token
-# correct? Give a number between 0 and 1.
+# **Predict:** what share of the longest held-out sentences (12 to 15 words) does the translator with the *fixed vector* translate exactly, that is, with every
+# token correct? Give a number between 0 and 1.
 
 # %% tags=["demo"]
 predict("recurrence.longest", ...)
@@ -553,16 +554,16 @@ display(pd.DataFrame(
 ).T)
 
 # %% [markdown]
-# Of the shortest sentences, more than nine in ten pass through one vector unharmed; of the longest, about two in ten are lost. With attention hardly any is lost at
-# any length. The two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) saw the same decline in real translations. Longer training
-# helps the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences exactly. The encoder first has to learn to pack everything
-# into the vector, before it knows which word will be needed.
+# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are lost. With attention
+# hardly any are lost at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) saw the same decline in
+# real translations. Longer training helps the model with the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences
+# exactly. The encoder has to learn to pack everything into the vector before it is known which word will be needed.
 
 # %% [markdown]
-# Your function now runs in the trained network, and we look at its weights. After each stem of the code, its English word is given in brackets.
+# We now run your function in the trained network and look at its weights. In the figure, each stem of the code is followed by its English word in brackets.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-additive.attend = additive_attention                              # from here on yours
+additive.attend = additive_attention                              # from here on, your function
 additive_right = exactly_right(translate(additive, part.source), part.target)
 
 @torch.no_grad()
@@ -591,7 +592,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Nobody told the model which word a token translates. The weights reveal this **alignment**; the boxes mark the true one. Suffixes have no source word of
+# The model was never told which word each token translates, but its weights reveal this **alignment**. The boxes mark the true one. Suffixes have no source word of
 # their own.
 
 # %% [markdown]
@@ -643,7 +644,7 @@ def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
 check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
 
 # %% [markdown]
-# Three families of models differ in which position may attend to which:
+# Three families of models differ in which positions may attend to which:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 source, target = 5, 4
@@ -659,8 +660,8 @@ families = {
 pictures.visibility(families, source)
 
 # %% [markdown]
-# An encoder-only model is **bidirectional**: it sees both sides of every word, but it does not generate. A decoder-only model generates and is
-# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates: its upper right block is empty because
+# An encoder-only model is **bidirectional**: it sees both sides of every word, but it does not generate text. A decoder-only model generates and is
+# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates. Its upper right block is empty because
 # the source is complete before the target begins.
 
 # %% [markdown]
@@ -679,9 +680,9 @@ class DecoderBlock(nn.Module):
     """One layer of the transformer's decoder.  (difficulty ●●○, 6 minutes)
 
     Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j] says
-    whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k and W_v; `feed`.
+    whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k and W_v; and `feed`.
     Pre-norm: each part reads x through its own norm, and its output is added to x. The encoder has
-    already normalised `encoded`. The parts are made for you: write `forward`.
+    already normalised `encoded`. The parts are already there: write `forward`.
     """
 
     def __init__(self, dim: int, heads: int, inner: int):
@@ -711,8 +712,8 @@ check("recurrence.decoder_block", lambda case: run_module(
 ))
 
 # %% [markdown]
-# `data/models/` contains a translator with two such blocks and a two-layer encoder as in 03. We load the weights of its first block into yours: does your block
-# compute the same?
+# `data/models/` contains a translator with two such blocks and a two-layer encoder as in 03. We load the weights of its first block into your block. Do both
+# compute the same output?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.translator import decoder_weights
@@ -733,9 +734,9 @@ print(f"largest difference from the trained layer: {block_difference:.1e}")
 # ## 7 · Train it, and let it cheat
 #
 # The model from `coursekit` has two layers in each stack and uses your `cross_attention`, `decoder_mask` and `shift_right`. We train it twice: once correctly, and
-# once without the shift, so that position t receives the very token that it has to predict. Each step is your `training_step` of 03; the model reads the source *and*
-# the decoder's inputs. The loss is the cross-entropy. Each source has exactly one correct translation: the conditional entropy of the target, and so the lowest
-# possible loss, is 0.
+# once without the shift, so that position t receives the very token that it has to predict. Each step is your `training_step` from 03; the model reads the
+# source *and* the decoder's inputs. The loss is the cross-entropy. Since each source has exactly one correct translation, the conditional entropy of the target
+# is 0, and so is the lowest possible loss.
 #
 # **Predict:** how many held-out sentences does the model without the shift translate exactly? Run the cell to see the choices.
 
@@ -752,7 +753,7 @@ def with_your_attention() -> Translator:
 def train(
     steps: int, inputs_of, new_model=with_your_attention, mask=None, seed=0, show_at=()
 ) -> tuple[nn.Module, list[float]]:
-    """A translator trained on `steps` batches of 32, and its losses. After each step in `show_at` it translates a sentence.
+    """A translator trained on `steps` batches of 32, and its losses. After each step in `show_at`, it translates one sentence.
 
     inputs_of(target) returns the input of the decoder.
     """
@@ -801,11 +802,11 @@ print("source:          ", language.decode(first[0].tolist()))
 print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)")
 
 # %% [markdown]
-# The loss of the cheating model falls first and comes close to zero, because the model only copies its input. Starting from [BOS] alone, it cannot translate: it
-# has learned nothing about the source. The loss near zero was a warning, not a success; the test is to let the model generate.
+# The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given [BOS] alone, it cannot translate: it has
+# learned nothing about the source. The loss near zero was a warning, not a success; the real test is to let the model generate.
 #
-# The correctly trained model has not finished learning, and so it shows what teacher forcing hides: in training every prefix is correct, at inference the model continues
-# from its own output.
+# The correctly trained model has not finished learning, so it can show us what teacher forcing hides: in training every prefix is correct, whereas at inference
+# the model continues from its own output.
 
 # %% tags=["demo"]
 @torch.no_grad()
@@ -840,17 +841,17 @@ behind_share = {how: hit[behind].float().mean().item() for how, hit in hits.item
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; in free decoding, "
+    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; after the model's own (free decoding), "
     f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
     f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
     f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
     f"{gaps['after the first error'][2]:.1%}). Sentences with every token correct: {whole['forced'].float().mean():.1%} and "
-    f"{whole['free'].float().mean():.1%}; the two ways agree on {agree:.1%} of all sentences."
+    f"{whole['free'].float().mean():.1%}; the two procedures agree on {agree:.1%} of all sentences."
 ))
 
 # %% [markdown]
 # In free decoding one wrong token throws off the tokens after it, so fewer tokens are correct. The share of exact *sentences* cannot show this. As long as every
-# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore succeeds exactly where every forced token is correct.
+# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore succeeds exactly where every token is also correct under teacher forcing.
 
 # %% [markdown]
 # The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control we
@@ -882,12 +883,12 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Each *cell* is translated differently; the brackets name its sense. The encoder has found the sense because the translation requires it; nobody told it what
-# senses are.
+# Each *cell* is translated differently; the brackets name its sense. The encoder has found the sense because the translation requires it; it was never told
+# what senses are.
 
 # %% [markdown]
-# The two recurrent translators are trained in the same way, additive attention with your function. Eighty steps are too few to compare their translations; they show
-# that the same training step and the same shift serve all three models.
+# We train the two recurrent translators in the same way, the second one with your additive attention. Eighty steps are too few to compare their translations,
+# but they show that the same training step and the same shift work for all three models.
 
 # %% tags=["demo"]
 print("This takes ten to fifteen seconds.")
@@ -903,8 +904,8 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 
 # %% [markdown]
 # **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
-# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can hurt it.
-# (3–5 sentences)
+# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can lead to
+# errors. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # In training the whole target is known. Shifted right, it gives every position the correct prefix as its input, and the mask keeps each position from seeing
@@ -918,7 +919,7 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 # %% [markdown]
 # ## 8 · Reading the alignment
 #
-# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. We can also check whether this is the right
+# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. We can also check whether this is the correct
 # word, because we know which word each stem translates.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -959,14 +960,14 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
 # The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
-# after its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not prove what the
-# model used (02, *Sources say, we measure*), because the encoder has already mixed the words when the decoder attends to them.
+# after its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not
+# prove what the model used (02, *Sources say, we measure*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# The translator was never trained to name a sense. Its encoder can take the course's test all the same: McCann et al. (2017) used the encoder of a translator to
-# make contextual word vectors. The baseline is the same encoder before training.
+# The translator was never trained to name a sense. Nevertheless, its encoder can take the course's test of senses: McCann et al. (2017) used the encoder of a
+# translator to compute contextual word vectors. The baseline is the same encoder before training.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
@@ -979,13 +980,13 @@ draw()
 
 # %% [markdown]
 # The translator's encoder separates nearly all senses in every kind of question. Each sense has its own word in the code, so a translation is wrong unless the
-# encoder distinguishes the senses, by cues on either side and by word order. Untrained, it finds cues; where order decides, it does no better than a bag of words.
-# But translations are an expensive kind of supervision: someone had to write the pairs. How far can plain text take us?
+# encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder finds cues, but where word order decides, it does no better
+# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write the pairs. How far can plain text take us?
 
 # %% [markdown]
 # ## 10 · Further: dot products, beam search and BLEU
 #
-# Luong, Pham and Manning (2015) tried simpler scores. The simplest is the dot product of state and key; the attention of the transformer scales this product.
+# Luong, Pham and Manning (2015) tried simpler scores. The simplest is the dot product of state and key; the transformer's attention scales this product.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-dot_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot_attention(
@@ -1009,7 +1010,7 @@ def dot_attention(
 check("recurrence.dot_attention", lambda case: dot_attention(**case))
 
 # %% [markdown]
-# We trained the recurrent translator of section 5 again with this score, changing nothing else, with three seeds. The figure compares exact translations by
+# We retrained the recurrent translator of section 5 with this score and three seeds, changing nothing else. The figure compares exact translations by
 # sentence length.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1036,7 +1037,7 @@ for name, values in (("dot product", dot_seeds), ("additive", additive_seeds)):
 print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage points (95 % interval over seeds)")
 
 # %% [markdown]
-# The simpler score translates more than 97 in 100 sentences exactly with every seed. Three seeds are too few to decide whether it is a little worse than the
+# With the simpler score, the model translates more than 97 in 100 sentences exactly for every seed. Three seeds are too few to decide whether it is a little worse than the
 # additive score: seed 0 alone would have suggested "as good", seed 1 alone "worse".
 
 # %% [markdown]
@@ -1064,9 +1065,9 @@ pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 # Greedy decoding takes the best token at each step, even where a slightly worse token would lead to a better sentence. Beam search keeps the few most probable
 # prefixes at each step and returns the most probable sentence that it finds.
 #
-# How good is a translation that is not exact? The field reports **BLEU** (Papineni et al. 2002): the precision of its n-grams of one to four tokens, as a geometric
-# mean over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two searches in your model of section 7, which still makes errors. The
-# last column is the −log probability that the model gives a translation.
+# How good is a translation that is not exact? The usual measure is **BLEU** (Papineni et al. 2002): the geometric mean of the precisions of n-grams of one to
+# four tokens, computed over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two search methods on your model from
+# section 7, which still makes errors. The last column is the negative log-probability that the model assigns to a translation.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from scipy.stats import binomtest
@@ -1078,7 +1079,7 @@ print("This takes five to fifteen seconds.")
 
 @torch.no_grad()
 def nats_of(model: Translator, source: Int[Tensor, "B Ts"], ids: Int[Tensor, "B Tt"]) -> Float[Tensor, "B"]:
-    """−log of the probability that the model gives to each translation."""
+    """−log of the probability that the model assigns to each translation."""
     logits = model(source, shift_right(ids, BOS), decoder_mask(ids.shape[1]))
     return nn.functional.cross_entropy(logits.transpose(1, 2), ids, ignore_index=PAD, reduction="none").sum(dim=1)
 
@@ -1105,12 +1106,12 @@ print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: 
 
 # %% [markdown]
 # The beam does its job: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
-# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: with a beam of 12 instead of
-# greedy decoding, the translators of Sutskever et al. (2014, table 1) rose from 33.0 to 34.8 BLEU.
+# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: a beam of 12
+# instead of greedy decoding raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
 # %% [markdown]
 # BLEU is far above the share of exact sentences, since most n-grams of a wrong sentence are correct. But it cannot see what is wrong: a wrong ending and a wrong sense
-# of *cell* cost the same, and a correct paraphrase would lose as well. It compares systems on one corpus; a single score says little.
+# of *cell* cost the same, and a correct paraphrase would lose points as well. BLEU can compare systems on one corpus; a single score says little.
 
 # %% [markdown]
 # ## 11 · Further: find the bug
@@ -1126,7 +1127,7 @@ def cross_mask_of_2021(source_keep, target_keep):
 
 # %% [markdown]
 # The mask has the shape (B, Tt, Ts) and says which source positions each target position may attend to. Which words does its last row allow, and which does its
-# first? Write the mask as it should be.
+# first? Write the correct mask.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-mended_cross_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_cross_mask(
@@ -1134,8 +1135,8 @@ def mended_cross_mask(
 ) -> Bool[Tensor, "B Tt Ts"]:
     """cross_mask_of_2021 without its bugs.  (difficulty ●●○, 6 minutes)
 
-    True where target position i may attend to source position j. Both keeps are True at words and
-    False at padding; Ts and Tt may differ. Rows of the target's padding are like all others.
+    True where target position i may attend to source position j. Both arguments are True at words
+    and False at padding; Ts and Tt may differ. Treat the rows of the target's padding like all others.
     """
     ### BEGIN SOLUTION
     Tt = target_keep.shape[1]
@@ -1146,9 +1147,9 @@ def mended_cross_mask(
 check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
-# What does the mask hide? We use it in the trained translator, next to yours. Would the loss have revealed the bug? We also trained new models with each mask,
-# three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target are padded to the same width, as
-# in the Keras example.)
+# What does the mask of 2021 hide? We use it in the trained translator and compare it with your mask. Would the loss have revealed the bug? We also trained new
+# models with each mask and three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target
+# are padded to the same width, as in the Keras example.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
@@ -1185,16 +1186,16 @@ display(Markdown("Nats per token of translators *trained* with each mask, three 
 
 # %% [markdown]
 # With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. How much more
-# is hidden depends on the target's padding. The trained translator fails under this mask. But a model *trained* with it finds a way around: after 400 steps its
-# loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gave no warning. The question of 02,
-# "Which word can see which?", finds the bug at once.
+# is hidden depends on the target's padding. The trained translator fails under this mask. But a model *trained* with it finds a way around it: after 400 steps its
+# loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gave no warning. The
+# question from 02, "Which word can see which?", finds the bug at once.
 
 # %% [markdown]
 # ## 12 · Further: what it costs
 #
-# We time your recurrent step in a loop against one attention over all words with its projections, both for words of size D = 64. On logarithmic axes a power of T
-# is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension below). With its
-# projections it always needs more.
+# We time your recurrent step in a loop against one attention operation over all words, including its projections, both for words of size D = 64. On logarithmic
+# axes a power of T is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension
+# below). With its projections it always needs more.
 #
 # **Predict:** at which T does attention take as long as the recurrence on this machine?
 
@@ -1246,23 +1247,24 @@ for name, way in {"plain recurrence": "recurrence", "LSTM": None, "attention": "
 with torch.no_grad():
     one_by_one = milliseconds(lambda x: [word @ W for word in x.split(1)], words[4096], 3)
     at_once = milliseconds(lambda x: x @ W, words[4096])
-print(f"4,096 words times W: one by one takes {one_by_one / at_once:.0f} times as long as in one product")
+print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} times as long as in one product")
 
 # %% [markdown]
-# The recurrence is a line of slope about one, as its formula predicts; attention bends up towards T², on some machines even more steeply. But they meet far to the right of
-# T = D: operation counts do not determine run time. The last line shows why. One by one, the same multiplications take many times as long as in one product, because
-# each small product has a fixed overhead. A recurrence cannot combine them, since every step waits for the one before; attention can. This is a large part of why
-# transformers replaced LSTMs: at typical sentence lengths they train faster on parallel hardware, although a whole layer needs more operations.
+# The line of the recurrence has a slope of about one, as its formula predicts; that of attention bends upwards towards T², on some machines even more steeply.
+# But the two meet far to the right of T = D: operation counts do not determine run time. The last line of the output shows why. One by one, the same
+# multiplications take many times as long as in one product, because each small product has a fixed overhead. A recurrence cannot combine them, since every step
+# waits for the one before; attention can. This is a large part of why transformers replaced LSTMs: at typical sentence lengths they train faster on parallel
+# hardware, although a whole layer needs more operations.
 
 # %% [markdown]
 # > **Sources say, we measure.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
-# > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the recurrence grows like T and, for long texts, attention
-# > like T² or faster. But the measured times meet far beyond T = D, at a length that depends on the machine.
+# > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
+# > like T and, for long texts, that of attention like T² or faster. But the measured times meet far beyond T = D, at a length that depends on the machine.
 
 # %% [markdown]
 # We now count multiply-adds per layer. Attention needs T²D for the scores, T²D for the weighted sums and 4TD² for its four projections; the feed-forward network
-# of a transformer layer (03) adds 8TD². The plain network needs 2TD², the LSTM 8TD². Apart from the weights, attention stores T² numbers per head, a recurrence
-# only its state. The table gives times as ratios, which depend less on the machine than milliseconds do.
+# of a transformer layer (03) adds 8TD². The plain network needs 2TD², the LSTM 8TD². Besides its parameters, attention stores T² weights per head, whereas a
+# recurrence stores only its state. The table gives times as ratios, which depend less on the machine than milliseconds do.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = pd.DataFrame(
@@ -1281,14 +1283,14 @@ table = pd.DataFrame(
 display(table)
 
 # %% [markdown]
-# So "faster at T < D" has two meanings. Counted in operations, attention with its projections always needs more than a plain network; it needs fewer than an LSTM only below T = 2D.
-# With its feed-forward network, a transformer layer needs at least 1.5 times as many as an LSTM. In run time, attention wins far beyond T = D, because its products do not wait for each other. In
-# generation this advantage is gone: a transformer, too, takes T steps.
+# So "faster at T < D" can mean two things. In operation counts, attention with its projections always needs more than a plain network; it needs fewer than an
+# LSTM only below T = 2D. With its feed-forward network, a transformer layer needs at least 1.5 times as many as an LSTM. In run time, attention wins far beyond
+# T = D, because its products do not have to wait for each other. In generation this advantage is gone: a transformer, too, takes T steps.
 
 # %% [markdown]
 # ### RNN against transformer
 #
-# The usual comparison of the two families, filled in with what this notebook measured:
+# This is the usual comparison of the two families, filled in with what this notebook measured:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 factor = {name: np.exp(np.log(values).mean(axis=0)) for name, values in remembered.items()}
@@ -1297,7 +1299,7 @@ exact = {name: f"{values[-1][0]:.1%}" for name, values in shares.items()}
 display(pd.DataFrame(
     {
         "long-range dependencies: path from the first of T words to the last": ("T − 1 steps", "T − 1 steps", "1 layer"),
-        f"in English: factor of the subject after {between[-1]} words (trained)":
+        f"in English: factor by which the subject shifts the odds after {between[-1]} words (trained)":
             ("not measured", f"{factor['recurrent (LSTM)'][-1]:.1f}", f"{factor['transformer'][-1]:.0f}"),
         f"in translation: {list(figures)[-1]} words, translated exactly (trained)":
             ("not measured", f"{exact['fixed vector']}; with attention {exact['additive attention']}", exact["transformer"]),
@@ -1320,16 +1322,16 @@ display(pd.DataFrame(
 # attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
 
 # %% [markdown]
-# The next notebooks add ELMo, BERT and GPT to these measurements; 12 shows the whole table.
+# The next notebooks add ELMo, BERT and GPT to these measurements; notebook 12 shows the whole table.
 
 # %% [markdown]
-# Now write the three columns of the table of 2017 as functions. They count as extra credit.
+# Now write two columns of the table of Vaswani et al. (2017) as functions: the operations and the path length. They count as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
     """Multiply-adds of one self-attention over T words of size D.  (extension, ●○○, 3 minutes)
 
-    Count the two products in which words meet: all scores, and the weighted sums of the values. One
+    Count the two products that combine words: all scores, and the weighted sums of the values. One
     multiplication together with one addition counts as 1. Do not count the projections, the scaling
     or the softmax.
     """
@@ -1359,8 +1361,8 @@ check("recurrence.flops_recurrent", lambda case: flops_recurrent(*case["x"].shap
 for gates, name in ((1, "plain network"), (4, "LSTM")):
     meet = next(T for T in range(1, 10_000)
                 if flops_attention(T, width) >= flops_recurrent(T, width, gates))
-    print(f"{name:<14} attention costs as many multiply-adds from T = {meet} on (D = {width})")
-print(f"measured       attention takes as long as the plain network from T ≈ {crossing:.0f} on")
+    print(f"{name:<14} attention needs at least as many multiply-adds from T = {meet} on (D = {width})")
+print(f"measured       attention takes at least as long as the plain network from T ≈ {crossing:.0f} on")
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_length(T: int, architecture: str) -> int:
@@ -1389,11 +1391,11 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # %% [markdown]
 # ## Summary
 #
-# - A recurrent network passes a state of fixed size from word to word. The derivative with respect to a distant word is a product of many factors and vanishes.
+# - A recurrent network passes a fixed-size state from word to word. The derivative with respect to a distant word is a product of many factors and vanishes.
 # - An LSTM preserves a trace while its forget gate is open. Trained on novels, it still distinguishes subjects after 30 words.
 # - A single vector between encoder and decoder fails first on long sentences. Attention consults all encoder states for each token, and its weights align the two sentences.
-# - The decoder block: attention within the target, cross-attention, feed-forward network.
-# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent and the model useless.
+# - A decoder block consists of masked self-attention, cross-attention and a feed-forward network.
+# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent but the model useless.
 #
 # **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
 

@@ -68,7 +68,7 @@ recurrent_step = Exercise(
         ),
         Mistake(
             "W_h transposed",
-            "Your product with W_h uses the transposed matrix: the rows of W_h belong to its inputs, so h comes first.",
+            "Your product with W_h uses the transposed matrix: the rows of W_h correspond to its inputs, so h comes first.",
             "h @ W_h", "h @ W_h.T",
         ),
         Mistake(
@@ -180,12 +180,12 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Candidate and output gate swapped",
-            "Your last two blocks of columns have exchanged roles. The order is i, f, g, o, as in PyTorch.",
+            "You have swapped the last two blocks of columns. The order is i, f, g, o, as in PyTorch.",
             "i, f, g, o =", "i, f, o, g =",
         ),
         Mistake(
             "Sigmoid applied to the candidate",
-            "You only ever add positive values to the cell. The candidate is not a gate: its activation gives both signs.",
+            "You only ever add positive values to the cell. The candidate is not a gate: its activation gives values of both signs.",
             "torch.tanh(g)", "torch.sigmoid(g)",
         ),
         Mistake(
@@ -205,7 +205,7 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Output gate left out",
-            "Your cell is correct, but your state shows all of it. One of the four blocks is never used.",
+            "Your cell is correct, but your state exposes all of it. One of the four blocks is never used.",
             OUT, "return torch.tanh(c), c",
         ),
         Mistake(
@@ -275,7 +275,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
         Mistake("Bias left out", "Your answers do not change when b changes: the bias is missing from the sum.", " + b)", ")"),
         Mistake(
             "1 added to the forget gate",
-            "Your forget gate is more open than it should be, because you add 1 to it. Such a start belongs in the bias, which is given here.",
+            "Your forget gate is more open than it should be, because you add 1 to it. That initialisation belongs in the bias, which is given here.",
             "torch.sigmoid(f)", "torch.sigmoid(f + 1)",
         ),
         Mistake(
@@ -386,7 +386,7 @@ encode_to_vector = Exercise(
         ),
         Mistake(
             "Cell reset at every word",
-            "You pass the state on, but every word starts with an empty cell: what the forget gate keeps is lost.",
+            "You pass the state on, but every word starts with an empty cell: what the forget gate should keep is lost.",
             READ, "new_h, new_c = lstm_step(words[:, t], h, torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
@@ -523,12 +523,12 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Sigmoid instead of tanh",
-            "You use a sigmoid, whose values are all positive. The activation here is tanh, which gives both signs.",
+            "You use a sigmoid, whose values are all positive. The activation here is tanh, which gives values of both signs.",
             ADDITIVE, "scores = torch.sigmoid(keys + (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
             "Projected state multiplied instead of added",
-            "You multiply the projected state with the keys. In additive attention they are added.",
+            "You multiply the projected state by the keys. In additive attention they are added.",
             ADDITIVE, "scores = torch.tanh(keys * (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
@@ -560,7 +560,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Overflowing exponentials",
-            "Your answer is correct where the scores are small. Above about 88, float32 has no exponential: ∞ / ∞ is NaN. `softmax` subtracts the "
+            "Your answer is correct where the scores are small. For scores above about 88 the exponential overflows float32, and ∞ / ∞ is NaN. `softmax` subtracts the "
             "largest score first.",
             f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(additive_by(ADDITIVE, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
@@ -624,7 +624,7 @@ def additive_attention(state, keys, values, W_s, v, keep):
 """,
     },
     hints=(
-        "One state is compared with all words of its sentence. What is the score of a word made of, and in which order do the sum, tanh and v come?",
+        "One state is compared with all words of its sentence. What goes into the score of a word, and in which order do you apply the sum, tanh and v?",
         "state @ W_s: (B, A), to be added to keys (B, Ts, A): it needs an axis in the middle. Times v (A): scores (B, Ts). Weights: (B, Ts). Context: (B, E).",
         "hidden = tanh(each key + the projected state)\nscores = hidden times v\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum "
         "of the values, and the weights",
@@ -704,7 +704,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Best word only",
-            "You take one word only, that of the highest score. A softmax gives some weight to the others, too.",
+            "You use only the word with the highest score. A softmax gives some weight to the others, too.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)",
             "torch.zeros_like(scores).scatter(1, scores.masked_fill(~keep, -torch.inf).argmax(1, keepdim=True), 1.0)",
         ),
@@ -725,7 +725,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Overflowing exponentials",
-            "Your answer is correct where the scores are small. Above about 88, float32 has no exponential: ∞ / ∞ is NaN. `softmax` subtracts the "
+            "Your answer is correct where the scores are small. For scores above about 88 the exponential overflows float32, and ∞ / ∞ is NaN. `softmax` subtracts the "
             "largest score first.",
             f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(dot_by(PRODUCT, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
@@ -794,10 +794,10 @@ def cross_cases(draw: Draw) -> Iterator[Case]:
 
 
 def large_scores(draw: Draw) -> Case:
-    """Scores around 128 and −128, of which float32 has no exponentials, and padding that scores 32 more than words.
+    """Scores around 128 and −128, whose exponentials overflow or vanish in float32, and padding that scores 32 more than words.
 
-    All numbers that make scores have few binary digits, so that no rounding decides: every order of computing gives
-    the same scores.
+    All numbers that enter the scores have few binary digits, so that rounding plays no part: every order of
+    computation gives the same scores.
     """
 
     def halves(*shape: int) -> np.ndarray:
@@ -916,7 +916,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
         ),
         Mistake(
             "Overflowing exponentials",
-            "Your answer is correct where the scores are small. Above about 88, float32 has no exponential: ∞ / ∞ is NaN, and far below 0 it is 0 / 0. "
+            "Your answer is correct where the scores are small. For scores above about 88 the exponential overflows float32, and ∞ / ∞ is NaN; far below 0 the result is 0 / 0. "
             "`softmax` subtracts the largest score first.",
             f"{HIDDEN}.softmax(dim=-1)", f"{HIDDEN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(
@@ -1019,7 +1019,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
 
 
 def mask_cases(draw: Draw) -> Iterator[Case]:
-    # Only the sizes can be drawn: several of them, so that nobody guesses them; the smallest has one word.
+    # Only the sizes can be drawn: several of them, so that they cannot be guessed; the smallest has one word.
     for low, high in ((3, 9), (10, 30), (31, 60), (1, 2), (5, 25), (8, 40)):
         yield {"target": draw.integers(3, 900, int(draw.integers(low, high)))}
 
@@ -1058,7 +1058,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Only the diagonal allowed",
-            "Each position sees only itself, not the tokens before it.",
+            "Each of your positions sees only itself, not the tokens before it.",
             ALLOWED, "places[:, None] == places",
         ),
         Mistake(
@@ -1165,7 +1165,7 @@ decoder_block = Exercise(
         ),
         Mistake(
             "All residual connections left out",
-            "You add nothing: each part *replaces* its input vectors. Add its output to them.",
+            "You have left out the additions: each part *replaces* its input vectors. Add its output to them.",
             edits={OWN: OWN.replace("x + ", ""), SUM: "x = seen", FEED: FEED.replace("x + ", "")},
         ),
         Mistake(
@@ -1197,12 +1197,12 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Three parts in parallel",
-            "Each of your three parts reads the input of the block. They should follow each other, each reading the sum that the previous part left.",
+            "Each of your three parts reads the input of the block. They should follow one another, each reading the sum left by the previous part.",
             edits={OWN: f"given = x\n        {OWN}", CROSS: CROSS.replace("norm_cross(x)", "norm_cross(given)"), FEED: FEED.replace("norm_feed(x)", "norm_feed(given)")},
         ),
         Mistake(
             "Layer norms left out",
-            "Your answer does not change with the weights of the norms: each part reads *normalised* vectors.",
+            "Your answer does not change with the weights of the norms: each part should read *normalised* vectors.",
             edits={OWN: "x = x + self.own(x, keep)", CROSS: CROSS.replace("self.norm_cross(x)", "x"), FEED: "return x + self.feed(x)"},
         ),
         Mistake(
@@ -1235,7 +1235,7 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Causal mask instead of keep",
-            "Your block uses a causal mask whatever `keep` says. The caller decides which position of the target may attend to which.",
+            "Your block uses a causal mask, whatever `keep` says. The caller decides which position of the target may attend to which.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep).tril())",
         ),
         Mistake(
@@ -1245,7 +1245,7 @@ decoder_block = Exercise(
         ),
         Mistake(
             "W_k and W_v swapped",
-            "You have swapped W_k and W_v: keys are compared with the queries, values are averaged.",
+            "You have swapped W_k and W_v: the keys are compared with the queries, and the values are averaged.",
             CROSS, CROSS.replace("self.W_k, self.W_v", "self.W_v, self.W_k"),
         ),
         Mistake(
@@ -1277,7 +1277,7 @@ decoder_block = Exercise(
 """),
     },
     hints=(
-        "Three parts follow each other. What does each part read, and to what is its output added?",
+        "Three parts follow one another. What does each part read, and to what is its output added?",
         "x: (B, Tt, D), and so is each of the three sums. encoded: (B, Ts, D). cross_attention returns two results: add only the first.",
         "x = x + own(norm of x, keep)\nx = x + output of cross_attention(norm of x, encoded, three matrices, source_keep)\nreturn x + feed(norm of x)",
         "Near miss: `x = self.norm_own(x)` followed by `x + …` normalises the residual stream as well. The norm belongs only inside the branch.",
@@ -1353,7 +1353,7 @@ shift_right = Exercise(
         ),
         Mistake(
             "Fixed number instead of bos",
-            "Your first column contains the same number whatever `bos` is. The start token is an argument.",
+            "Your first column contains the same number, whatever `bos` is. The start token is an argument.",
             "torch.full_like(target[:, :1], bos)", "torch.ones_like(target[:, :1])",
             also=(
                 """
@@ -1402,10 +1402,10 @@ def shift_right(target, bos):
 """,
     },
     hints=(
-        "Which tokens may the decoder know when it predicts token 0? And token 1? Write the input above the target, position by position.",
+        "Which tokens may the decoder know when it predicts token 0? And when it predicts token 1? Write the input above the target, position by position.",
         "Input: (B, T) integers. Result: (B, T) again. One column is new, so one column of the target must go: which token is never used as an input?",
         "a column of bos\nthen the target without its last column\njoined along the token axis",
-        "Near miss: `target.roll(1, dims=1)` moves every token correctly but brings the last token to the front: the answer to the last position is then the first input.",
+        "Near miss: `target.roll(1, dims=1)` moves every token correctly but brings the last token to the front: the answer for the last position then becomes the first input.",
     ),
 )
 
@@ -1417,7 +1417,7 @@ def greedy_cases(draw: Draw) -> Iterator[Case]:
     special = 1 + draw.rng.permutation(12).reshape(4, 3)
     for case, (batch, longest, vocabulary) in enumerate(((3, 8, 14), (5, 11, 13), (4, 9, 15), (1, 7, 16))):
         bos, eos, pad = (int(token) for token in special[case])
-        # Dyadic numbers, and a small one of its own for each token: sums are exact and no two tokens have equal scores.
+        # Dyadic numbers, plus a different small number for each token: sums are exact, and no two tokens have equal scores.
         scores = np.round(draw.normal(batch, longest, vocabulary, scale=2.0) * 8) / 8
         words = np.round(draw.normal(vocabulary, vocabulary, scale=1.5) * 8) / 8
         words[:, [bos, eos, pad]] = 0
@@ -1455,7 +1455,7 @@ greedy_translate = Exercise(
         ),
         Mistake(
             "Tokens generated after eos",
-            "Your answer is correct up to eos, but your sentences continue after it. Pad each sentence from its own eos on, not from the end of the longest one.",
+            "Your answer is correct up to eos, but your sentences continue after it. Pad each sentence after its own eos, not after the end of the longest sentence.",
             "best = torch.where(ended, pad, best)", "pass",
             also=(
                 """
@@ -1540,7 +1540,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
         Mistake(
             "Early stop without padding",
-            "Your answer is correct where a sentence uses all columns. When all sentences end early it is too narrow: return `longest` columns, filled up with pad.",
+            "Your answer is correct where a sentence uses all columns. When all sentences end early, it is too narrow: return `longest` columns, filled up with pad.",
             "    ended = ended | (best == eos)",
             "    ended = ended | (best == eos)\n        if ended.all():\n            break",
         ),
@@ -1631,7 +1631,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
 
 
 def cross_mask_cases(draw: Draw) -> Iterator[Case]:
-    # The last case is large enough that nobody guesses its mask.
+    # The last case is so large that its mask cannot be guessed.
     for batch, Ts, Tt in ((2, 6, 6), (3, 5, 7), (4, 8, 5), (9, 13, 6)):
         keep = draw.rng.permutation(words_then_padding(draw, batch, Ts))
         yield {
@@ -1650,7 +1650,7 @@ mended_cross_mask = Exercise(
     mistakes=(
         Mistake(
             "Mask of 2021 unchanged",
-            "This is the mask of 2021: it ignores where the *source* has words, and it hides source positions that the target has not reached yet.",
+            "This is still the mask of 2021: it ignores where the *source* has words, and it hides source positions that the target has not reached yet.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
     T = target_keep.shape[1]
@@ -1710,7 +1710,7 @@ def mended_cross_mask(source_keep, target_keep):
         ),
         Mistake(
             "First sentence's mask used for all",
-            "Your mask of the first sentence is correct, but all other sentences have the same one. Each sentence has its own padding.",
+            "Your mask is correct for the first sentence, but you use it for all the others as well. Each sentence has its own padding.",
             MENDED, "source_keep[:1, None, :].expand(len(source_keep), Tt, -1)",
         ),
         Mistake(
@@ -1722,7 +1722,7 @@ def mended_cross_mask(source_keep, target_keep):
         ),
         Mistake(
             "Keeps combined position by position",
-            "Your mask is one row per sentence, made from both keeps. With unequal sizes it fails; with equal sizes it hides source words because the "
+            "You combine the two arguments into one row per sentence. With unequal sizes this fails; with equal sizes the mask hides source words because the "
             "*target* is short.",
             MENDED, "source_keep & target_keep",
         ),
@@ -1777,7 +1777,7 @@ flops_attention = Exercise(
         ),
         Mistake(
             "T and D swapped",
-            "Your number grows with the square of D. What is compared with what, and how many pairs are there?",
+            "Your number grows with the square of D. What is compared, and how many pairs are there?",
             OPERATIONS, "2 * T * D * D",
         ),
         Mistake(
@@ -1798,8 +1798,8 @@ flops_attention = Exercise(
         ),
         Mistake(
             "Each pair counted once",
-            "Your number is T (T + 1) D, just over a half. If you counted each pair of words once: every word attends to every word here. If you counted "
-            "all scores: a weighted sum has T terms as well.",
+            "Your number is T (T + 1) D, just over half of what it should be. If you counted each pair of words once: every word attends to every word here. "
+            "If you counted all the scores: each weighted sum has T terms as well.",
             OPERATIONS, "T * (T + 1) * D",
         ),
         Mistake(
@@ -1828,9 +1828,9 @@ def flops_attention(T, D):
     },
     hints=(
         "How many multiply-adds does one score need? How many scores are there?",
-        "Scores: (T, T). Outputs: (T, D). Each number in either is a sum of products: over what?",
+        "Scores: (T, T). Outputs: (T, D). Each number in these is a sum of products: how many terms does it have?",
         "number of scores × terms of each\nplus number of output coordinates × terms of each",
-        "Near miss: T²D counts only the scores. The weighted sums cost the same again.",
+        "Near miss: T²D counts only the scores. The weighted sums cost just as much.",
     ),
 )
 
@@ -1884,7 +1884,7 @@ flops_recurrent = Exercise(
         ),
         Mistake(
             "Gates squared",
-            "Your number grows with the square of the gates. Which side of each matrix grows with them?",
+            "Your number grows with the square of the number of gates. Which side of each matrix grows with the gates?",
             RECURRENT, "2 * T * D * D * gates * gates",
         ),
         Mistake(
@@ -1976,7 +1976,7 @@ path_length = Exercise(
         ),
         Mistake(
             "First word counted",
-            "Your convolutions go one position too far for some T: from the first to the last word there are T − 1 positions.",
+            "Your convolutions go one position too far for some T: the distance from the first to the last word is T − 1 positions.",
             "missing > 0", "missing >= 0",
         ),
         Mistake(
@@ -1994,7 +1994,7 @@ path_length = Exercise(
             "Layers rounded down",
             "Your convolutions stop one layer early wherever the distance needs only a part of the last layer's reach, which is the case at almost every "
             "T. That part needs the whole layer, so round up.",
-            # In whole numbers this is the mistake before. Of 243, this logarithm is a little less than 5.
+            # In exact arithmetic this would be the previous mistake; in floating point, log₃ 243 is slightly less than 5.
             code="""
 import math
 

@@ -9,18 +9,19 @@
 # %% [markdown]
 # # 11 · Sentences and documents
 #
-# So far every vector belonged to a word. To search, group or compare texts, we want one vector for a whole sentence, such that sentences with the same meaning have similar vectors.
-# The mean of the word vectors is a first solution. We compare it with human judgements, train an encoder that does better, and use sentence vectors for search.
+# So far, each vector has represented a word. To search, group or compare texts, we want one vector for a whole sentence, and sentences with the same meaning
+# should have similar vectors. The mean of the word vectors is a first solution. We compare it with human judgements, train an encoder that does better, and use
+# sentence vectors for search.
 #
-# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and an
-# extension are optional.
+# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions.
+# Sections marked *Further* and the extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - pool the vectors of a padded batch into sentence vectors, and compare them with human grades by a rank correlation that handles ties;
+# - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades by a rank correlation that handles ties;
 # - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
 # - decide when to encode sentences separately and when to encode a pair together, and state the cost of each;
 # - search a collection of texts, including texts longer than the encoder's window, and measure how many relevant texts are found.
@@ -39,20 +40,22 @@ normalize = torch.nn.functional.normalize
 # %% [markdown]
 # ## 1 · One vector for a sentence
 #
-# An encoder returns one vector per token. Their mean (**mean pooling**) is the usual **sentence embedding**. The sentences of a batch differ in length, so the shorter ones are
-# padded. The encoder returns vectors for the padding as well, but they mean nothing and must not enter the mean. (In 10 this is one of three ways to pool.)
+# An encoder returns one vector per token. Their mean (**mean pooling**) is the usual **sentence embedding**. The sentences of a batch differ in length, so the
+# shorter ones are padded. The encoder returns vectors for the padding as well, but these are meaningless and must not enter the mean. (Mean pooling is one of
+# the three methods in 10.)
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of each sentence's own tokens, as `pool` in 10; keep is False at padding."""
+    """The mean over each sentence's own tokens, like `pool` in 10; keep is False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 # %% [markdown]
-# In 2022 a user of Hugging Face's library reported as a bug that the mean of a sentence depends on the *batch size* (transformers, issue 17463). The mean had been taken over all positions of the sequence, including the padding. How
-# large is the effect? We take a small pre-trained encoder, MiniLM (Wang et al. 2020), a single sentence, and add more and more padding.
+# In 2022 a user of Hugging Face's library reported as a bug that the mean vector of a sentence depended on the *batch size* (transformers, issue 17463). The
+# mean had been taken over all positions of the sequence, including the padding. How large is the effect? We encode a single sentence with a small pre-trained
+# encoder, MiniLM (Wang et al. 2020), and add more and more padding.
 #
-# **Predict:** the cosine between the mean without padding and the mean over all positions with 30 positions of padding.
+# **Predict:** what is the cosine between the mean without padding and the mean over all positions when 30 positions of padding are added?
 
 # %% tags=["demo"]
 predict("sentences.padding", ...)
@@ -98,13 +101,15 @@ reveal("sentences.padding", padded)
 pictures.padding(padding, cosines)
 
 # %% [markdown]
-# Attention ignores the padding, so the vectors of the *tokens* do not change; only a mean over all positions does. The same text would then have a different vector in a
-# different batch, and search results would depend on the order of the file. The mean of a sentence's own tokens stays the same.
+# Attention ignores the padding, so the vectors of the *tokens* do not change; only the mean over all positions does. The same text would then have a different
+# vector in a different batch, and search results would depend on the order of the file. The mean of a sentence's own tokens stays the same.
 
 # %% [markdown]
 # ## 2 · Human judgements
 #
-# `data/pairs` contains sentence pairs with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; the grade is their mean. A model assigns each pair a cosine. The scales differ, so we compare only the *order*: the **Spearman correlation** is Pearson's correlation of the ranks (Spearman 1904).
+# `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; we use the
+# mean of the two grades. A model assigns each pair a cosine. Grades and cosines have different scales, so we compare only the *order*: the **Spearman
+# correlation** is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 from coursekit.datasets import read_table
@@ -124,13 +129,13 @@ display(some.style.hide(axis="index").format("{:.2f}", subset=columns[2:]))
 tied = exam.similarity.duplicated(keep=False).mean()
 between_readers = exam["first"].corr(exam["second"], method="spearman")
 print(f"{len(pairs)} pairs, {len(exam)} of them in the test set, with {exam.similarity.nunique()} different grades; "
-      f"{tied:.0%} of the test pairs share their grade with another")
+      f"{tied:.0%} of the test pairs share their grade with another pair")
 print(f"Spearman's correlation between the two annotators on the test set: {between_readers:.2f}")
 
 # %% [markdown]
 # Equal values share the mean of the ranks that they occupy together: 2, 5, 5, 9 have the ranks 1, 2.5, 2.5, 4. A package for permutation tests computed
-# Spearman's correlation as follows, until a user reported the error in 2021 (statlab/permute, issue 191; here with our names). The first reply suggested calling `argsort`
-# twice.
+# Spearman's correlation as follows, until a user reported the error in 2021 (statlab/permute, issue 191; shown here with our variable names). The first reply
+# suggested calling `argsort` twice.
 
 # %%
 def spearman_of_2021(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
@@ -139,7 +144,8 @@ def spearman_of_2021(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tens
     return torch.corrcoef(torch.stack([ranks_a.float(), ranks_b.float()]))[0, 1]
 
 # %% [markdown]
-# What does `argsort` return for 30, 10, 20? What does it return when applied twice to 2, 5, 5, 9, and to the same numbers in a different order? Write a correct version.
+# What does `argsort` return for 30, 10, 20? What does it return when it is applied twice to 2, 5, 5, 9, and to the same numbers in a different order? Write a
+# correct version.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
@@ -166,7 +172,7 @@ check("sentences.spearman", lambda case: spearman(**case))
 # Our first baseline uses no vectors at all: the fraction of words that two sentences have in common. For the table we round the grades to integers, as in
 # many data sets, and shuffle the file.
 #
-# **Predict:** Spearman's correlation between this overlap and the grades.
+# **Predict:** what is Spearman's correlation between this overlap and the grades?
 
 # %% tags=["demo"]
 predict("sentences.overlap", ...)
@@ -201,14 +207,16 @@ reveal("sentences.overlap", by_overlap)
 # %% [markdown]
 # A correlation must not depend on the order of the file. A single `argsort` does not even compute ranks; two give the correct ranks as long as no values are equal.
 #
-# The table also shows that word overlap does not predict the grades. This is by design. Paraphrases are often short and repeat words, so a test that consists of ordinary paraphrases can be passed by counting. In our data every grade
-# occurs with short and long premises, and with many and few common words (`data/pairs/README.md`).
+# The table also shows that word overlap does not predict the grades. This is by design. Paraphrases are often short and repeat words, so a test that consists
+# of ordinary paraphrases can be passed by counting words. In our data, every grade occurs with short and long premises, and with many and few shared words
+# (`data/pairs/README.md`).
 
 # %% [markdown]
 # ## 3 · Before any training
 #
-# We now compute vectors, first with an encoder that has never been trained to compare sentences. MiniLM does not qualify: after pre-training it was trained for exactly this purpose. We therefore build our own encoder from GloVe's vector of
-# each word (01), one encoder layer as in 03, and your mean. GloVe's vectors were learned from text; the layer is initialised at random.
+# We now compute vectors, first with an encoder that has never been trained to compare sentences. MiniLM does not qualify: after pre-training it was trained for
+# exactly this purpose. We therefore build our own encoder from GloVe's vector of each word (01), one encoder layer as in 03, and mean pooling. GloVe's vectors
+# were learned from text; the layer is initialised at random.
 
 # %% tags=["demo", "record"]
 from torch.nn.utils.rnn import pad_sequence
@@ -249,14 +257,15 @@ class SentenceEncoder(torch.nn.Module):
         return self(ids_of(texts))
 
 # %% [markdown]
-# Each hypothesis of the test set occurs in three pairs, so the pairs are not independent. For the intervals we therefore draw *hypotheses* with replacement, each with its three pairs (the bootstrap: Efron 1979). *Centred* means
-# that the mean vector of the training sentences is subtracted first (08 measured the direction that all vectors share).
+# Each hypothesis of the test set occurs in three pairs, so the pairs are not independent. For the intervals we therefore draw *hypotheses* with replacement,
+# each with its three pairs (the bootstrap: Efron 1979). *Centred* means that the mean vector of the training sentences is subtracted first (08 measured the
+# direction that all vectors share).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
 
 def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
-    """Your mean over MiniLM's last layer, in batches of similar length."""
+    """The mean over MiniLM's last layer, in batches of sentences of similar length."""
     texts = list(texts)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     vectors = torch.empty(len(texts), 384)
@@ -337,16 +346,18 @@ first_gains = {f"{after} minus {control}": gain(after, control) for after, contr
 show_gains(first_gains)
 
 # %% [markdown]
-# Neither length nor word overlap predicts the grades, so holding the length constant changes nothing. (The hollow dots show a **partial correlation**: what remains of a correlation when a third quantity is held constant.)
-# The mean of GloVe's vectors does better than counting words, but is not far above 0, and an untrained layer on top makes no clear difference.
+# Neither length nor word overlap predicts the grades, so holding the length constant changes nothing. (The hollow dots show a **partial correlation**: what
+# remains of a correlation when a third quantity is held constant.) The mean of GloVe's vectors does better than counting words, but is not far above 0, and an
+# untrained layer on top makes no clear difference.
 #
-# Centring requires no training. With 64 hypotheses we cannot tell whether it helps, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of texts (its model card) and is the model to beat. The two annotators agree far better with each other
-# than MiniLM does with them, so there is room for improvement.
+# Centring requires no training. With 64 hypotheses we cannot tell whether it helps, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of
+# texts (according to its model card) and is the model to beat. The two annotators agree far better with each other than MiniLM does with them, so there is room
+# for improvement.
 
 # %% [markdown]
-# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the mean of GloVe's: 46 against 58 on the STS
-# > benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is not automatically a sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see BERT-Base's results
-# > on our pairs.
+# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the
+# > mean of GloVe's: 46 against 58 on the STS benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is not
+# > automatically a sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see BERT-Base's results on our pairs.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -374,16 +385,16 @@ else:
 # %% [markdown]
 # ## 4 · Two sentences, one encoder
 #
-# To train an encoder on pairs, we encode both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and combine their vectors u and v. A classifier
-# predicts whether the first sentence entails the second, contradicts it, or does neither; **SNLI** (Bowman et al. 2015) contains 570,000 pairs with such labels. After training we discard the classifier and keep
-# the encoder. The alternative encodes both sentences as one sequence, as BERT did in 06.
+# To train an encoder on pairs, we encode both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and combine their vectors u and v.
+# A classifier predicts whether the first sentence entails the second, contradicts it, or does neither; **SNLI** (Bowman et al. 2015) contains 570,000 pairs
+# with such labels. After training we discard the classifier and keep the encoder. The alternative encodes both sentences as one sequence, as BERT did in 06.
 
 # %% tags=["demo"]
 pictures.two_readers()
 
 # %% [markdown]
-# What is the input of the classifier? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of combining u and v, and the
-# difference |u − v| mattered most.
+# What is the input of the classifier? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of
+# combining u and v, and the difference |u − v| mattered most.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-classification_objective", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_objective(
@@ -394,8 +405,8 @@ def classification_objective(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).  (difficulty ●●○, 7 minutes)
 
-    [u; v; |u − v|] concatenates three vectors to 3D numbers per pair; the vectors are not normalised.
-    There is no bias. The result must be right for logits in the hundreds, too.
+    [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not normalised.
+    There is no bias. The result must also be correct for logits in the hundreds.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -409,11 +420,13 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 # %% [markdown]
 # ## 5 · A question with many wrong answers
 #
-# The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it moves matching sentences
-# together and others apart. Ours, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your partner? The wrong answers are the partners of the other anchors and cost nothing (**in-batch negatives**: Henderson et al. 2017). As a cross-entropy over cosines the loss is also called
-# **InfoNCE** (van den Oord et al. 2018).
+# The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it pulls matching
+# sentences together and pushes others apart. Our loss, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your
+# partner? The wrong answers are the partners of the other anchors and cost nothing (**in-batch negatives**: Henderson et al. 2017). This cross-entropy over
+# cosines is also called **InfoNCE** (van den Oord et al. 2018).
 #
-# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ with the *temperature* τ; our scale of 20 means τ = 0.05.
+# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ with the *temperature* τ;
+# our scale of 20 corresponds to τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
@@ -435,7 +448,8 @@ def ranking_loss(
 check("sentences.ranking_loss", lambda case: ranking_loss(**case))
 
 # %% [markdown]
-# How well can an encoder answer this question before training? For each of the 64 hypotheses of the test set, we look for the nearest of the 64 entailing premises. With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
+# How well can an encoder answer this question before training? For each of the 64 hypotheses of the test set, we look for the nearest of the 64 entailing
+# premises. With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 entailing = exam.premise[ENTAILMENT::3]
@@ -454,7 +468,8 @@ for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_v
           f"loss {nats:.2f} nats; nearest to own premise {nearest:.0%}")
 
 # %% [markdown]
-# Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine therefore tells us little. What matters is the gap between the cosine with the right premise and the cosines with the others.
+# Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine therefore tells us little. What matters is the
+# gap between the cosine with the correct premise and the cosines with the others.
 
 # %% [markdown]
 # ## 6 · Train it
@@ -468,7 +483,7 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Ids of hypotheses, of the three premises of each, and of a mined premise for each if there are any."""
+    """Ids of the hypotheses, of the three premises of each and, with mining, of one mined premise for each."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]
@@ -513,7 +528,7 @@ def on_validation(encoder) -> float:
 def train(
     loss_of, seed: int, many: int = 192, steps: int = 300, new=SentenceEncoder, rate: float = 1e-3, every: int = 50
 ):
-    """Train an encoder on `many` hypotheses; returns it and its (step, loss, Spearman on validation)."""
+    """Train an encoder on `many` hypotheses; return it and its (step, loss, Spearman's correlation on validation)."""
     torch.manual_seed(seed)
     rng, encoder = np.random.default_rng(seed), new()
     hypotheses = encoder.ids_of(of_training.hypothesis[::3])         # 192 T
@@ -542,7 +557,7 @@ def train(
     return encoder, np.array(course)
 
 # %% [markdown]
-# **Predict:** Spearman's correlation on the test set after training with the ranking loss. (The figure in section 3 shows it before training.)
+# **Predict:** what is Spearman's correlation on the test set after training with the ranking loss? (The figure in section 3 shows it before training.)
 
 # %% tags=["demo"]
 predict("sentences.after", ...)
@@ -569,10 +584,12 @@ pictures.controls(found, held)
 show_gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
-# Training with the ranking loss clearly improves the agreement. Compare the first two lines as well: does training gain more than subtracting a mean vector would have gained? If an interval contains 0, the 64 hypotheses are too few to decide.
-# The training loss approaches 0 while Spearman's correlation stops rising: 192 pairs are soon overfitted.
+# Training with the ranking loss clearly improves the agreement. Compare the first two lines as well: does training gain more than subtracting a mean vector
+# would have gained? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while Spearman's correlation stops
+# rising: the encoder soon overfits the 192 pairs.
 #
-# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, a neutral one often a different meaning. Does a cosine predict more than the label?
+# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, a neutral one often has a different meaning. Does the cosine predict
+# anything beyond the label?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def within(similarity: Float[np.ndarray, "pairs"], label: str) -> tuple[float, float, float]:
@@ -591,8 +608,9 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# MiniLM agrees with the annotators within every label, our encoder only within the entailed pairs, the kind on which it was trained. Word overlap still predicts nothing.
-# The annotators themselves agree least on contradictions: over all pairs, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37 there, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
+# MiniLM agrees with the annotators within every label, our encoder only within the entailed pairs, the only kind on which it was trained. Word overlap still
+# predicts nothing. The annotators themselves agree least on contradictions: over all pairs, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37
+# there, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
 #
 # What has happened to the cosines?
 
@@ -602,8 +620,9 @@ matrices = {"before training": find_own(before.encode), "after training": find_o
 pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, shown=16)
 
 # %% [markdown]
-# A diagonal appears, and the cosines around it have fallen to about 0: training has removed the common direction, although nobody subtracted it. One run is only an anecdote. We therefore recorded five
-# seeds and several sizes of the training set (`python -m experiments sentences`, about three minutes on an otherwise idle core).
+# A diagonal appears, and the cosines around it have fallen to about 0: training has removed the common direction, although we did not subtract it. One run is
+# only an anecdote. We therefore recorded five seeds and several sizes of the training set (`python -m experiments sentences`, about three minutes on an
+# otherwise idle core).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/sentences.csv")
@@ -611,32 +630,36 @@ said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
 
 # %% [markdown]
-# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of its 64 hypotheses matters. With the ranking loss, 24
-# hypotheses already achieve about half of the gain.
+# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of its 64 hypotheses matters. With
+# the ranking loss, 24 hypotheses already achieve about half of the gain.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, SNLI's among them, and the cosine improves:
-# > 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines gain little. The contrastive
-# > loss trains the cosine itself and gains far more from fewer than 200 pairs. (Today's sentence encoders, including MiniLM, are trained with contrastive losses.)
+# > **Sources say, we measure.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those
+# > of SNLI, and the cosines improve: 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines gain little. The
+# > contrastive loss trains the cosine itself and gains far more from fewer than 200 pairs. (Today's sentence encoders, including MiniLM, are trained with
+# > contrastive losses.)
 
 # %% [markdown]
-# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has a grade of 3.5 out of 5. Training with hard negatives pushes such pairs
-# apart. What effect on Spearman's correlation with these grades do you expect, and what does the recorded table show? Name an application of sentence vectors for which you would want hard negatives
-# nevertheless. (3–5 sentences)
+# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has a grade of 3.5 out of 5. Training
+# with hard negatives pushes such pairs apart. What effect on Spearman's correlation with these grades do you expect, and what does the recorded table show?
+# Name an application of sentence vectors for which you would nevertheless want hard negatives. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The grades measure how much of the content is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the opposite: a sentence on the same topic that is false should be as far away as an unrelated one. They
-# should therefore lower the agreement with these grades. In the table the mean is lower, but by less than the noise of the five seeds, so the effect is neither shown nor excluded. Hard negatives are
-# useful where a near miss is worse than no result: finding evidence *for* a claim, question answering, detecting duplicate bug reports. Similarity is not a property of two
-# sentences alone; the training pairs and the application define it.
+# The grades measure how much of the content is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the
+# opposite: a sentence on the same topic that is false should be as far away as an unrelated one. They should therefore lower the agreement with these grades.
+# In the table the mean is lower, but by less than the noise of the five seeds, so the table neither shows nor rules out an effect. Hard negatives are useful
+# where a near miss is worse than no result, for example in finding evidence *for* a claim, in question answering or in detecting duplicate bug reports.
+# Similarity is not a property of two sentences alone; the training pairs and the application define it.
 #
-# *Marking: 1 point for the conflict between grades and hard negatives, with reference to the table and its intervals; 1 point for an application in which contradicting texts must be kept apart.*
+# *Marking: 1 point for the conflict between grades and hard negatives, with reference to the table and its intervals; 1 point for an application in which
+# contradicting texts must be kept apart.*
 
 # %% [markdown]
 # ## Further: from a pre-trained encoder
 #
-# Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has *not* been trained to compare sentences? We try two:
+# Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has
+# *not* been trained to compare sentences? We try two candidates:
 #
-# - the BERT of 06, with a mean in place of its two heads. It was trained on the generated language only: it knows 57 % of the words of our pairs, and the others become [UNK];
+# - the BERT of 06, with mean pooling in place of its two heads. It was trained on the generated language only: it knows 57 % of the words in our pairs, and the others become [UNK];
 # - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer; the next cell shows that the lower
 #   layers agree less with the annotators.
 
@@ -727,8 +750,9 @@ class UntrainedCut(CutMiniLM):
         self.model.embeddings.requires_grad_(False)
 
 # %% [markdown]
-# So far the **hard negatives** were contradictions that somebody had written and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the encoder itself considers most similar, and repeats this during training (Karpukhin et al.
-# 2020; Xiong et al. 2021). First, without hard negatives, we train the three layers of MiniLM for 16 batches; the token embeddings are frozen:
+# So far, the **hard negatives** have been contradictions that people wrote and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the
+# encoder itself considers most similar, and the selection is repeated during training (Karpukhin et al. 2020; Xiong et al. 2021). First, without hard
+# negatives, we train the three layers of MiniLM for 16 batches; the token embeddings are frozen:
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -737,8 +761,10 @@ for step, loss, on_pairs in cut_course:
     print(f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on validation {on_pairs:.2f}")
 
 # %% [markdown]
-# We recorded three seeds at several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first figure shows each encoder at the learning rate that is best on the validation pairs, the second shows all learning rates. The baseline is the same architecture *untrained*, with random weights. Recall at 1 is stricter here than above: the entailing premise
-# has to rank first among all 192 test premises, including the contradicting ones.
+# We recorded three seeds at several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first
+# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (*untrained*) is
+# the same architecture, started from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
+# the accuracy in section 5: all 192 test premises compete, including the contradicting ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -814,21 +840,26 @@ for encoder, objective, rate in spearman_of:
         print("ranking loss minus classification objective, {}, learning rate {:g}: {:+.2f} (95 % over seeds {:+.2f} to {:+.2f})".format(encoder, rate, *by_rate[encoder, rate]))
 
 # %% [markdown]
-# After sixteen batches with the ranking loss, three pre-trained layers agree with the annotators far better than before; the intervals over hypotheses and over seeds both confirm it. The classification objective gains nothing in as many batches. The learning rate does not explain this: the ranking loss is ahead at each of the four rates, and at the highest
-# one the classification objective even *loses*. Recall at 1 shows no clear gain.
+# After sixteen batches with the ranking loss, the three pre-trained layers agree with the annotators far better than before; the intervals over hypotheses and
+# over seeds both confirm this. The classification objective gains nothing in the same number of batches. The learning rate does not explain this difference:
+# the ranking loss is ahead at each of the four rates, and at the highest one the classification objective even *loses*. Recall at 1 shows no clear gain.
 #
-# **The baseline**: the same three layers with random weights, trained in the same way, stay near 0. These few batches therefore build on the pre-training.
+# As a **baseline**, the same three layers were trained in the same way from random weights; they stay near 0. The gain from these few batches therefore depends
+# on the pre-training.
 
 # %% [markdown]
-# The BERT of 06 does not improve at any of three learning rates and does no better than its own untrained architecture. It was pre-trained, but on another language, and two words in five are [UNK] to it. It is not enough that a model is *pre-trained*; what matters is the text on which it was trained.
+# The BERT of 06 does not improve at any of three learning rates and does no better than the same architecture without pre-training. It was pre-trained, but on another
+# language, and two words in five are [UNK] to it. It is not enough for a model to be *pre-trained*; what matters is the text on which it was trained.
 #
-# Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one learning rate only, and varied neither the number of batches nor the layers that were kept.
+# Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one
+# learning rate only, and varied neither the number of batches nor the layers that were kept.
 
 # %% [markdown]
 # ## 7 · 49,995,000 forward passes, or 10,000
 #
-# If two sentences are encoded as one sequence, every word of one can attend to every word of the other, and pairs are usually judged more accurately (Thakur et al. 2021). But such a **cross-encoder** has no
-# vector for a single sentence. To find the two most similar of n sentences, it has to process every pair. A **bi-encoder** encodes each sentence once; the rest is cosines.
+# If two sentences are encoded as one sequence, every word of one can attend to every word of the other, and the judgements are usually more accurate (Thakur et
+# al. 2021). But such a **cross-encoder** has no vector for a single sentence. To find the two most similar of n sentences, it has to process every pair. A
+# **bi-encoder** encodes each sentence once; after that, only cosines are needed.
 #
 # **Predict:** how many hours would MiniLM need on one core to process all pairs of 10,000 sentences as a cross-encoder?
 
@@ -867,21 +898,27 @@ times = seconds["cross-encoder"] / (seconds["bi-encoder"] + seconds["all cosines
 print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times as long as with the bi-encoder")
 
 # %% [markdown]
-# The times are extrapolated from 96 forward passes of each kind on this machine. Yours will differ, but the ratio should be similar. The cross-encoder needs one pass per pair, n(n − 1)/2 = 49,995,000 in all.
+# The times are extrapolated from 96 forward passes of each kind on this machine. Your times will differ, but the ratio should be similar. The cross-encoder
+# needs one pass per pair, that is, n(n − 1)/2 = 49,995,000 in all.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours with BERT on a V100 graphics card, compared with about 5 seconds with their sentence encoder, for 10,000 sentences. Ours is a smaller model
-# > on one core. The number of forward passes alone explains a ratio of (n − 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is 46,800, which these two reasons hardly explain.
+# > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card,
+# > compared with about 5 seconds with their sentence encoder. Ours is a smaller model on one core. The number of forward passes alone explains a ratio of (n −
+# > 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is
+# > 46,800, which these two factors hardly explain.
 
 # %% [markdown]
-# **Question 2.** A library has a million abstracts. Users type questions and want the ten best abstracts within a second. You have a bi-encoder and a cross-encoder, and the cross-encoder is more accurate. How
-# do you use both? State what is computed before the question arrives and what afterwards, and explain why the cross-encoder cannot do its work in advance. (3–5 sentences)
+# **Question 2.** A library has a million abstracts. Users type questions and want the ten best abstracts within a second. You have a bi-encoder and a
+# cross-encoder, and the cross-encoder is more accurate. How do you use both? State what is computed before the question arrives and what afterwards, and
+# explain why the cross-encoder cannot do its work in advance. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The bi-encoder computes the vectors of all abstracts once, and they are stored. When a question arrives, it is encoded (one forward pass) and compared with the million vectors by cosine (a matrix–vector product or an
-# index), and the best hundred or so are kept. The cross-encoder processes only these, each together with the question, and ranks them: a hundred forward passes instead of a million. It cannot
-# work in advance because its output belongs to a pair, and half of the pair is unknown until the question is typed. Whatever the first stage misses, the second cannot recover.
+# The bi-encoder computes the vectors of all abstracts once, and these are stored. When a question arrives, it is encoded (one forward pass) and compared with
+# the million vectors by cosine (a matrix–vector product or an index), and the best hundred or so are kept. The cross-encoder processes only these, each
+# together with the question, and ranks them: a hundred forward passes instead of a million. It cannot work in advance because its output depends on both texts
+# of a pair, and one of them is unknown until the question is typed. The second stage cannot recover what the first stage misses.
 #
-# *Marking: 1 point for retrieving, then re-ranking, with what is computed when; 1 point for the reason (no vector of a single text, the pair is unknown).*
+# *Marking: 1 point for retrieval followed by re-ranking, including what is computed before and after the question arrives; 1 point for the reason (no vector
+# for a single text, or the pair is unknown).*
 
 # %% [markdown]
 # ## 8 · Search by meaning
@@ -912,8 +949,8 @@ check("sentences.search", lambda case: search(**case))
 def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: int) -> float:
     """Recall at k, averaged over the queries.  (difficulty ●●○, 5 minutes)
 
-    The recall of a query is the fraction of its relevant texts that are among its k highest scores. A query may have
-    several relevant texts, even more than k. A query without any has no recall and is left out. k is at most N.
+    The recall of a query is the fraction of its relevant texts that are among the k texts with the highest scores. A query may have
+    several relevant texts, even more than k. A query without any relevant text has no recall and is left out. k is at most N.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=1).indices                             # Q k
@@ -927,10 +964,10 @@ def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: 
 check("sentences.recall_at_k", lambda case: recall_at_k(**case))
 
 # %% [markdown]
-# The corpus consists of the 168 short paragraphs of `data/questions`. The queries are questions about 33 of them; the relevant paragraph is the one that the question was written for. The baselines are
-# chance and TF-IDF (scikit-learn), which counts common words and gives rare ones more weight.
+# The corpus consists of the 168 short paragraphs of `data/questions`. The queries are questions about 33 of them; the relevant paragraph is the one for which
+# the question was written. The baselines are chance and TF-IDF (scikit-learn), which counts shared words and gives rare words more weight.
 #
-# **Predict:** for what fraction of the questions does MiniLM rank the right paragraph first (0 to 1)?
+# **Predict:** for what fraction of the questions does MiniLM rank the relevant paragraph first (0 to 1)?
 
 # %% tags=["demo"]
 predict("sentences.found", ...)
@@ -953,7 +990,7 @@ queries = minilm_vectors(asked.question)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def place(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q"]:
-    """The rank at which your search returns the right paragraph, counted from 1."""
+    """The rank at which your search returns the relevant paragraph, counted from 1."""
     numbers, _ = search(query, corpus, len(corpus))
     return (numbers == right[:, None]).int().argmax(dim=1) + 1
 
@@ -980,11 +1017,12 @@ low, high = bootstrap(both, lambda hit: (hit[:, 0] - hit[:, 1]).mean(), draws=10
 only = [int((both[:, i] > both[:, 1 - i]).sum()) for i in (0, 1)]
 gap = (both[:, 0] - both[:, 1]).mean()
 print(f"MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
-      f"{only[0]} of {len(both)} right paragraphs come first only with MiniLM, {only[1]} only with TF-IDF")
+      f"for {only[0]} of {len(both)} questions, the relevant paragraph comes first only with MiniLM; for {only[1]}, only with TF-IDF")
 
 # %% [markdown]
-# Both MiniLM and TF-IDF find far more than our own encoder, which was trained on 192 pairs of short everyday sentences and not on paragraphs. TF-IDF is a strong baseline, because questions repeat names. The two find *different* paragraphs, which is
-# why search engines often combine them. What do the results of a search look like?
+# Both MiniLM and TF-IDF find far more than our own encoder, which was trained on 192 pairs of short everyday sentences, not on paragraphs. TF-IDF is a strong
+# baseline because the questions repeat names from the paragraphs. The two methods find *different* paragraphs, which is why search engines often combine them.
+# What do the results of a search look like?
 
 # %% tags=["demo"]
 def show_search(question: str, k: int = 3) -> None:
@@ -998,7 +1036,8 @@ for question in ("Why do leaves change their colour?", "At what hour does the la
     show_search(question)
 
 # %% [markdown]
-# The second question may fit several paragraphs. A search always returns k of them, whether or not any contains an answer. Type a query of your own (this needs a running notebook and is not graded):
+# The second question may fit several paragraphs. A search always returns k of them, whether or not any of them contains an answer. Type a query of your own
+# (this needs a running notebook and is not graded):
 
 # %% tags=["demo"]
 import ipywidgets
@@ -1011,10 +1050,14 @@ interact(show_search, question=box, k=(1, 8))
 # %% [markdown]
 # ## Further: other measures, fused rankings, shorter vectors
 #
-# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text over the queries. **nDCG** (Järvelin and Kekäläinen 2002) gives every relevant text less weight the later it comes, and divides by the best possible total. In place of TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and of long texts.
+# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text over the queries. **nDCG**
+# (Järvelin and Kekäläinen 2002) gives a relevant text less weight the further down it appears, and divides the total by the best possible one. In place of
+# TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and of long texts.
 
 # %% [markdown]
-# Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can be shortened, too. **Matryoshka** training (Kusupati et al. 2022) applies the loss also to the first coordinates alone, so that they form a usable shorter vector. MiniLM was not trained in this way.
+# Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can also be shortened.
+# **Matryoshka** training (Kusupati et al. 2022) also applies the loss to the first coordinates alone, so that they form a usable shorter vector. MiniLM was not
+# trained in this way.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def ranks(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q N"]:
@@ -1045,12 +1088,13 @@ for name, rank in rank_of.items():
 display(pd.DataFrame(rows).T.fillna("").style.set_caption("95 % intervals over paragraphs"))
 
 # %% [markdown]
-# Without Matryoshka training, shorter vectors are costly: with the first 96 of its 384 coordinates, MiniLM ranks clearly fewer of the right paragraphs first. On these questions the fused ranking does not differ clearly from either of its parts.
+# Without Matryoshka training, shortening the vectors is costly: with the first 96 of its 384 coordinates, MiniLM ranks the relevant paragraph first for clearly
+# fewer questions. On these questions the fused ranking does not differ clearly from either of its parts.
 
 # %% [markdown]
 # ## 9 · Texts longer than the window
 #
-# MiniLM has 512 positions and is used with at most 256 tokens. Whatever is truncated cannot be found. The remedy is to split the text into
+# MiniLM has 512 positions but is used with at most 256 tokens. Text beyond that limit is cut off and cannot be found. The remedy is to split the text into
 # overlapping windows (often called chunks), so that a phrase cut off at the end of one window is complete in the next.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1060,7 +1104,8 @@ def windows(
     """Split a long text into windows: (ids, keep).  (difficulty ●●○, 10 minutes)
 
     Window w begins at position w · (size − overlap). The first window that reaches the end of the text
-    is the last one and is filled up with pad. keep is True at the text. overlap < size, T ≥ 1.
+    is the last one and is filled up with pad. keep is True at tokens of the text. You may
+    assume overlap < size and T ≥ 1.
     """
     ### BEGIN SOLUTION
     starts = range(0, max(len(ids) - overlap, 1), size - overlap)
@@ -1077,7 +1122,7 @@ def windows(
 check("sentences.windows", lambda case: windows(**case))
 
 # %% [markdown]
-# Each window has a vector of its own, but we want one for the whole text. Each window is weighted by its number of tokens.
+# Each window has a vector of its own, but we want one vector for the whole text. We weight each window by its number of tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-pool_windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_windows(
@@ -1097,8 +1142,9 @@ def pool_windows(
 check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
-# We join the paragraphs into documents of six and repeat the search with the same questions, in three ways. The first encodes the first 256 tokens only. The second pools windows of 126 tokens. The third keeps the vectors of all windows, and a document
-# is represented by its *best* window. The figure shows the results by the position of the right paragraph in its document.
+# We join the paragraphs into documents of six and repeat the search with the same questions, in three ways. The first encodes the first 256 tokens only. The
+# second pools windows of 126 tokens. The third keeps the vectors of all windows, and a document is represented by its *best* window. The figure shows the
+# results by the position of the relevant paragraph in its document.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 SIX, SIZE, OVERLAP = 6, 126, 32
@@ -1156,16 +1202,19 @@ for what, (low, high) in differences.items():
     print(f"{what:<60} {low:+.2f} to {high:+.2f}")
 
 # %% [markdown]
-# Searching all windows finds the most, at the cost of more vectors: for search, the unit is the passage, not the document. A truncated document can be found only by its beginning. Pooling finds more of what comes late and less of what comes early: one vector
-# for six subjects is blurred, as that of *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (With few questions per position, the single points are uncertain.)
+# Searching all windows finds the most, at the cost of more vectors: the best unit for search is the passage, not the document. A truncated document can be
+# found only by its beginning. Pooling finds more of what comes late and less of what comes early: a single vector for six subjects is blurred, as the vector of
+# *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (There are few questions per position, so the individual points are
+# uncertain.)
 
 # %% [markdown]
 # ## Further: retrieval, then an answer
 #
-# A search returns passages, but users want answers. We can therefore put the retrieved passages in front of the question and let a decoder generate the answer. This is called **retrieval-augmented generation** (RAG:
-# Lewis et al. 2020). The decoder need not know the answer; it only has to find it in the passages.
+# A search returns passages, but users want answers. We can therefore put the retrieved passages in front of the question and let a decoder generate the answer.
+# This is called **retrieval-augmented generation** (RAG: Lewis et al. 2020). The decoder need not know the answer; it only has to find it in the passages.
 #
-# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this section was written. The 59 questions were written for this purpose. About half of them *name* the term that they ask about; the others *describe* it in different words.
+# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this section was written.
+# The 59 questions were written for this purpose. About half of them *name* the term that they ask about; the others *describe* it in different words.
 
 # %% tags=["demo", "record"]
 passages = read_table("retrieval/passages.csv")
@@ -1173,7 +1222,9 @@ asks = read_table("retrieval/questions.csv")
 texts_of = dict(zip(passages.id, passages.title + ": " + passages.text, strict=True))
 
 # %% [markdown]
-# The author named one relevant passage for each question. A second annotator judged 345 pairs of a question and a passage: does this passage answer the question? Cohen's κ is the agreement beyond chance and at most 1. Where the two disagreed, the labels were corrected; eight questions now have two relevant passages.
+# The author named one relevant passage for each question. A second annotator judged 345 pairs of a question and a passage: does this passage answer the
+# question? Cohen's κ measures agreement beyond chance and is at most 1. Where the two disagreed, the labels were corrected; eight questions now have two
+# relevant passages.
 
 # %% tags=["demo"]
 from sklearn.metrics import cohen_kappa_score
@@ -1183,7 +1234,7 @@ kappa = cohen_kappa_score(judged.author, judged.second)
 print(f"the two annotators agree on {(judged.author == judged.second).mean():.0%} of the pairs; κ = {kappa:.2f}")
 
 # %% [markdown]
-# **Predict:** the recall at 3 of TF-IDF for the questions that describe their term.
+# **Predict:** what is the recall at 3 of TF-IDF for the questions that describe their term?
 
 # %% tags=["demo"]
 predict("sentences.described", ...)
@@ -1221,8 +1272,9 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
     print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
-# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss half or more, and 31 questions are too few to tell whether MiniLM finds more than TF-IDF.
-# The mean of GloVe's vectors is worse for both kinds. A search that does well on questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
+# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss half or more,
+# and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both kinds. A search that does well on
+# questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
@@ -1230,8 +1282,9 @@ def answer_prompt(question: str, passages: list[str], most: int) -> str:
 
     The passages are given best first. Each is written unchanged on a line of its own after its number: "[1] …", "[2] …".
     Together they may have at most `most` words, not counting the numbers; words are the elements of text.split(). The
-    first passage that does not fit is left out, and so are all passages after it. Then follow an empty line, a line
-    "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt begins with "Question:".
+    first passage that does not fit is left out, and so are all passages after it. The included passages are followed by an
+    empty line, a line "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt
+    begins with "Question:".
     """
     ### BEGIN SOLUTION
     lines, words = [], 0
@@ -1253,7 +1306,9 @@ check("sentences.answer_prompt", lambda case: torch.tensor(list(
 # %% [markdown]
 # (`check` compares the bytes of your prompt. A prompt is text, and every line break matters.)
 #
-# How do we know that an answer comes from the passage? A person can read both. A program can only look for evidence: what fraction of the answer's **content words** (all words except *the*, *of*, *is* and the like) occurs in the passage? We call this fraction the **support** of the answer. An answer that claims nothing needs no support.
+# How do we know that an answer comes from the passage? A person can read both. A program can only look for evidence: what fraction of the answer's **content
+# words** (all words except *the*, *of*, *is* and the like) occurs in the passage? We call this fraction the **support** of the answer. An answer that claims
+# nothing needs no support.
 
 # %%
 FUNCTION_WORDS = set(
@@ -1263,12 +1318,12 @@ FUNCTION_WORDS = set(
 )
 
 def content_words(text: str) -> list[str]:
-    """The words and numbers of a text in lower case, in their order, without function words."""
+    """The words and numbers of a text in lower case, in order, without function words."""
     return [w for w in re.findall(r"[a-z]+|\d[\d.,]*\d|\d", text.lower()) if w not in FUNCTION_WORDS]
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-supported", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def supported(answer: str, passage: str) -> float:
-    """The fraction of an answer's different content words that occur in the passage.  (further, ●○○, 5 minutes)
+    """The fraction of an answer's distinct content words that occur in the passage.  (further, ●○○, 5 minutes)
 
     Content words are those of `content_words`. A repeated word counts once; a part of a longer word does
     not count as an occurrence. An answer without content words claims nothing, and its support is 1.
@@ -1292,11 +1347,14 @@ for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.
     print(f"    {supported(said, passage):.2f}  {said!r}")
 
 # %% [markdown]
-# A wrong number lowers the support, but so does a correct paraphrase. And a false sentence that consists of the passage's own words is fully supported. Support shows where to look first; it does not replace reading.
+# A wrong number lowers the support, but so does a correct paraphrase. Conversely, a false sentence made of the passage's own words is fully supported. Support
+# shows where to look first; it does not replace reading.
 
 # %% [markdown]
-# Now SmolLM2 answers all questions: without a passage, with the right passage, with the three passages that MiniLM retrieves, and with the passage of another question (recorded with `python -m experiments retrieval_answers`). We use two wordings of the prompt; the figure shows the first. A statement that no source supports is called a **hallucination** (07; Ji et al. 2023). An answer often
-# repeats its question, which provides no evidence, so we count only the content words that it *adds*.
+# Now SmolLM2 answers all questions: without a passage, with the right passage, with the three passages that MiniLM retrieves, and with the passage of another
+# question (recorded with `python -m experiments retrieval_answers`). We use two wordings of the prompt; the figure shows the first. A statement that no source
+# supports is called a **hallucination** (07; Ji et al. 2023). An answer often repeats words of the question, which are no evidence, so we count only the
+# content words that it *adds*.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 WORDINGS = {                                   # instructions without a passage, and with one
@@ -1323,7 +1381,7 @@ def added(answer: str, question: str) -> str:
     return " ".join(word for word in content_words(answer) if word not in content_words(question))
 
 def three_shares(answers, given, table: pd.DataFrame) -> dict[str, Float[np.ndarray, "questions"]]:
-    """Support of the added words by the given passages and by the right one; fraction of the right answer that was said."""
+    """Support of the added words by the given passages and by the right one; fraction of the right answer's words in the reply."""
     new = [added(*pair) for pair in zip(answers, table.question, strict=True)]
     return {
         "given": np.array([supported(*pair) for pair in zip(new, given, strict=True)]),
@@ -1349,7 +1407,7 @@ shares = shares_by_wording["a few words"]
 pictures.answers(shares, {
     "given": "added words that occur\nin the given passages",
     "true": "added words that occur\nin the right passage",
-    "right": "words of the right answer\nthat were said",
+    "right": "words of the right answer\nthat occur in the reply",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1386,18 +1444,24 @@ whole = {way: {bound: float((found["true"] >= bound).mean()) for bound in (0.5, 
 display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of answers with at least this support by the right passage"))
 
 # %% [markdown]
-# With the right passage, SmolLM2 adds more words that are supported and says more of the right answer than without a passage. Still, about half of the words it adds occur nowhere in a passage of two lines. With three retrieved passages, more of its words are supported by what it was
-# given than by the right passage: it is faithful to texts that do not answer the question. All this holds for both wordings.
+# With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
+# about half of the words it adds occur nowhere in a passage of two lines. With three retrieved passages, more of its words are supported by what it was
+# given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
 
 # %% [markdown]
-# A wrong passage does not help with the right answer. Yet when asked for a short phrase, SmolLM2 has *more* support with a wrong passage than without any. More of these answers add no word at all, and an answer that adds nothing counts as fully supported. With the other wording there is no such difference.
+# A wrong passage does not help SmolLM2 to find the right answer. Yet when it is asked for a short phrase, its replies have *more* support with a wrong passage
+# than without any. More of these replies add no word at all, and an answer that adds nothing counts as fully supported. With the other wording there is no such
+# difference.
 
 # %% [markdown]
-# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2 says after reading three, though in many more words. With a decoder of this size, the search does most of the work.
+# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first
+# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply to three passages, though in many more words. With a decoder
+# of this size, the search does most of the work.
 
 # %% [markdown]
-# > **Sources say, we measure.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when *trained* to answer from retrieved passages than when trained without them. Our decoder was trained for chat, is far smaller, and most of its weights are stored in 4 bits.
-# > It benefits from the right passage nevertheless, with both wordings of the prompt.
+# > **Sources say, we measure.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when
+# > *trained* to answer from retrieved passages than when trained without them. Our decoder was trained for chat and is far smaller, and most of its weights
+# > are stored in 4 bits. Nevertheless, it benefits from the right passage with both wordings of the prompt.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1488,11 +1552,14 @@ controls = ("GloVe, mean", "MiniLM: trained for this")
 pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 
 # %% [markdown]
-# No layer of this language model, which has six times MiniLM's parameters, agrees with the annotators as well as MiniLM does. (Each point has an interval of about ± 0.1, so small differences between layers mean nothing, and choosing the best layer from this figure would be choosing it on the test set.)
-# SmolLM2 was trained for chat and not on pairs.
+# No layer of this language model, which has six times as many parameters as MiniLM, agrees with the annotators as well as MiniLM does. (Each point has an
+# interval of about ± 0.1, so small differences between layers mean nothing, and choosing the best layer from this figure would be choosing it on the test set.)
+# SmolLM2 was trained for chat, not on sentence pairs.
 
 # %% [markdown]
-# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It pools by the last token, as your function does, and its queries begin with an instruction that describes the task.
+# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was
+# ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It takes the vector of the last
+# token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
 # ## The same in five lines
@@ -1508,15 +1575,15 @@ same = (theirs - normalize(minilm_vectors(exam.premise[:64]), dim=1)).abs().max(
 print(f"largest difference from the normalised mean_pool: {same:.1e}")
 
 # %% [markdown]
-# The library computes what you built. It also provides both training losses: `MultipleNegativesRankingLoss` is your ranking loss with in-batch negatives (InfoNCE), and `SoftmaxLoss` is your
-# classification objective.
+# The library computes the same vectors. It also provides both training losses: `MultipleNegativesRankingLoss` is your ranking loss with in-batch negatives
+# (InfoNCE), and `SoftmaxLoss` is your classification objective.
 
 # %% [markdown]
 # ## Summary
 #
 # - The vector of a sentence is the mean over its own tokens, without padding.
-# - Models are compared with annotators by rank correlation, with mean ranks for ties, and with an interval.
-# - Without training on pairs, our encoder agrees little with annotators. Baselines are length, overlap, GloVe's mean and centring.
+# - Models are compared with annotators by rank correlation, with mean ranks for ties and a confidence interval.
+# - Without training on pairs, our encoder agrees little with annotators. The baselines are length, overlap, GloVe's mean and centring.
 # - A classification objective trains for labels, a contrastive loss for the cosine itself.
 # - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.

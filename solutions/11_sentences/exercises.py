@@ -60,8 +60,7 @@ spearman = Exercise(
         ),
         Mistake(
             "argsort applied twice",
-            "Without ties you would be right. Where two values are equal, in one list or in both, yours get different ranks, "
-            "depending on their order in the file.",
+            "Without ties your answer would be correct. Where two values are equal, in one list or in both, you give them different ranks, depending on their order in the file.",
             RANKS, "x.argsort().argsort().float()",
             also=("""
 def spearman(a, b):
@@ -83,7 +82,7 @@ def spearman(a, b):
         ),
         Mistake(
             "tied values counted as one",
-            "After a group of equal values, your next rank is one higher, however large the group is. Three equal values "
+            "After a group of equal values, your next rank is only one higher, however large the group is. Three equal values "
             "occupy three ranks.",
             RANKS, "x.unique(return_inverse=True)[1].float()",
         ),
@@ -106,7 +105,7 @@ def spearman(a, b):
         ),
         Mistake(
             "means not subtracted",
-            "Your numbers are too close to 1, because two lists of positive ranks always point in similar directions. What "
+            "Your numbers are too close to 1, because two vectors of positive ranks always point in similar directions. What "
             "does a correlation subtract first?",
             "ra, rb = ra - ra.mean(), rb - rb.mean()", "pass",
             also=("""
@@ -127,7 +126,7 @@ def spearman(a, b):
         ),
         Mistake(
             "covariance instead of correlation",
-            "Your numbers are not between −1 and 1: divide by the standard deviations of both lists.",
+            "Your results can lie outside the range from −1 to 1: divide by the standard deviations of both lists.",
             PEARSON, "(ra @ rb) / len(a)",
         ),
     ),
@@ -199,8 +198,7 @@ classification_objective = Exercise(
     mistakes=(
         Mistake(
             "softmax applied twice",
-            "Your loss stays close to that of a uniform distribution, however confident the logits are. Is the input of your "
-            "log-softmax still logits?",
+            "Your loss stays close to that of a uniform distribution, however confident the logits are. Does your log-softmax still receive logits?",
             "(features @ W)", "(features @ W).softmax(dim=1)",
         ),
         Mistake(
@@ -253,17 +251,17 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "difference placed first",
-            "Your three parts are right, but not in the order of the rows of W: the difference comes last.",
+            "Your three parts are correct, but they are not in the order of the rows of W: the difference comes last.",
             FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
         ),
         Mistake(
             "difference placed second",
-            "Your three parts are right, but not in the order of the rows of W: u, then v, then the difference.",
+            "Your three parts are correct, but they are not in the order of the rows of W: u, then v, then the difference.",
             FEATURES, "torch.cat([u, (u - v).abs(), v], dim=1)",
         ),
         Mistake(
             "features interleaved",
-            "Your features are right but interleaved: u, v and the difference of the first coordinate, then of the second. Put "
+            "Your features are correct but interleaved: u, v and the difference for the first coordinate, then for the second. Put "
             "all of u first, then all of v.",
             FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
         ),
@@ -280,7 +278,7 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "accuracy instead of loss",
-            "You return the share of pairs whose label gets the highest score, which is the accuracy. The loss is the mean of "
+            "You return the accuracy, the share of pairs whose label gets the highest score. The loss is the mean of "
             "−log p of the labels.",
             NATS, "(log_p.argmax(dim=1) == labels).float().mean()",
         ),
@@ -419,7 +417,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "positive left out of the softmax",
-            "Your loss can become negative: the right answer is missing from the candidates of the softmax.",
+            "Your loss can become negative: the correct answer is missing from the candidates of the softmax.",
             PICK,
             "(scores.masked_fill(torch.eye(*scores.shape, dtype=torch.bool), float('-inf')).logsumexp(dim=1) - scores.diagonal()).mean()",
         ),
@@ -430,8 +428,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "hard negatives left out",
-            "You are right where there are as many positives as anchors. Further rows are candidates, too, but belong to no "
-            "anchor.",
+            "Your answer is correct where there are as many positives as anchors. The additional rows are candidates as well, but they belong to no anchor.",
             "normalize(positives, dim=1)", "normalize(positives[: len(anchors)], dim=1)",
         ),
         Mistake(
@@ -447,14 +444,12 @@ def ranking_loss(anchors, positives, scale):
         ),
         Mistake(
             "divided by the number of positives",
-            "You are right where there are as many positives as anchors. The mean is over the anchors: further rows are only "
-            "candidates.",
+            "Your answer is correct where there are as many positives as anchors. The mean is over the anchors: the additional rows are only candidates.",
             PICK, "-log_p.diagonal().sum() / len(positives)",
         ),
         Mistake(
             "epsilon added to the probability",
-            "The loss of an anchor far from its own positive is too small: the number you add before the logarithm is larger "
-            "than the probability. A log-softmax needs no such number.",
+            "The loss of an anchor far from its own positive is too small: the number that you add before taking the logarithm is larger than the probability. A log-softmax needs no such number.",
             PICK, "-(log_p.exp().diagonal() + 1e-8).log().mean()",
             also=tuple(PROBABILITY.replace("EPSILON", e) for e in ("1e-6", "1e-9", "1e-10", "1e-12")),
         ),
@@ -487,7 +482,7 @@ def ranking_loss(anchors, positives, scale):
     hints=(
         "Give each anchor a multiple-choice question: which of these sentences is your partner? What are the wrong answers, "
         "and where do they come from?",
-        "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The right answer for row i is in column i. "
+        "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The correct answer for row i is in column i. "
         "Output: a number.",
         "cosine of every anchor with every candidate, times scale\nlog-softmax of each row\nminus the diagonal, averaged over "
         "the anchors",
@@ -529,7 +524,7 @@ search = Exercise(
         ),
         Mistake(
             "only the corpus normalised",
-            "Your order is right, but your scores are cosines multiplied by the length of the query.",
+            "Your order is correct, but your scores are cosines multiplied by the length of the query.",
             "normalize(query, dim=1)", "query",
         ),
         Mistake(
@@ -539,12 +534,12 @@ search = Exercise(
         ),
         Mistake(
             "least similar first",
-            "Your lists contain the texts farthest from the query.",
+            "Your lists contain the texts that are least similar to the query.",
             TOP, "cosines.topk(k, dim=1, largest=False)",
         ),
         Mistake(
             "best last",
-            "You find the right k texts, but in the wrong order: the best comes first.",
+            "You find the correct k texts, but in the wrong order: the best comes first.",
             TOP, "(x.flip(1) for x in cosines.topk(k, dim=1))",
         ),
         Mistake(
@@ -554,7 +549,7 @@ search = Exercise(
         ),
         Mistake(
             "best text skipped",
-            "Your lists begin with the second best text. That is right when the query itself is in the corpus; here it is not.",
+            "Your lists begin with the second-best text. That is correct when the query itself is in the corpus; here it is not.",
             TOP, "(x[:, 1 : k + 1] for x in cosines.sort(dim=1, descending=True))",
             also=("""
 def search(query, corpus, k):
@@ -565,7 +560,7 @@ def search(query, corpus, k):
         ),
         Mistake(
             "nearest queries of each text",
-            "Your results have one column per text: you look for the queries nearest to each text. Each query looks for texts.",
+            "Your results have one column per text: you look for the queries nearest to each text. Look for the texts nearest to each query.",
             TOP, "cosines.topk(min(k, len(query)), dim=0)",
         ),
         Mistake(
@@ -581,7 +576,7 @@ def search(query, corpus, k):
         ),
         Mistake(
             "sorted in corpus order",
-            "You find the right k texts, but in the order of the corpus, not sorted by cosine.",
+            "You find the correct k texts, but in the order of the corpus, not sorted by cosine.",
             code="""
 def search(query, corpus, k):
     normalize = torch.nn.functional.normalize
@@ -687,7 +682,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "0 for a query without relevant texts",
-            "A query without relevant texts lowers your mean. Nothing could be found: leave it out.",
+            "A query without relevant texts lowers your mean. There was nothing to find: leave it out.",
             SHARES, "(found / total.clamp(min=1)).mean()",
         ),
         Mistake(
@@ -697,7 +692,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "division by zero",
-            "Where no text is relevant, you divide 0 by 0, and one such query makes the mean NaN.",
+            "Where a query has no relevant text, you divide 0 by 0, and one such query makes the mean NaN.",
             SHARES, "(found / total).mean()",
         ),
         Mistake(
@@ -718,12 +713,12 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "one text too many",
-            "You consider k + 1 texts: positions 0 to k are k + 1 positions.",
+            "You consider k + 1 texts: there are k + 1 positions from 0 to k.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices",
         ),
         Mistake(
             "best text skipped",
-            "Your search omits the first result. That is right when the query itself is in the collection; here it is not.",
+            "Your search omits the first result. That is correct when the query itself is in the collection; here it is not.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices[:, 1:]",
         ),
         Mistake(
@@ -769,7 +764,7 @@ def recall_at_k(scores, relevant, k):
     hints=(
         "Three texts answer a question, and two of them are among the first five. What is the recall at five? What if no text "
         "answers it?",
-        "scores (Q, N), relevant (Q, N), True or False. Found and relevant texts: a count per query, (Q). Output: a number.",
+        "scores (Q, N), relevant (Q, N), True or False. Counts of found and of relevant texts: (Q), one per query. Output: a number.",
         "the k highest scores of each row\ncount the relevant texts among them, and all relevant texts\ntheir ratio for each "
         "query that has any; the mean of these ratios",
         "A near miss: `found.sum() / total.sum()` counts a query with ten relevant texts ten times.",
@@ -803,7 +798,7 @@ windows = Exercise(
         ),
         Mistake(
             "overlap used as the step",
-            "Your windows begin in the wrong places: overlap is what two neighbours share, not the distance between their "
+            "Your windows begin at the wrong positions: overlap is the number of tokens that two neighbours share, not the distance between their "
             "starts.",
             STARTS, "range(0, len(ids), max(overlap, 1))",
             also=("""
@@ -854,7 +849,7 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "end of the text lost",
-            "The last tokens of the text are in no window. A window that the text cannot fill is filled with padding.",
+            "The last tokens of the text are in no window. A window that the text does not fill is filled up with padding.",
             STARTS, "range(0, max(len(ids) - size + 1, 1), size - overlap)",
         ),
         Mistake(
@@ -976,13 +971,12 @@ def pool_windows(hidden, keep):
         ),
         Mistake(
             "weighted windows averaged",
-            "Your vector is too short by the factor W, the number of windows. The weights already sum to 1: do not divide the "
-            "sum again.",
+            "Your vector is too short by a factor of W, the number of windows. The weights already sum to 1: do not divide again.",
             WEIGHTED, "(weights[:, None] * mean_pool(hidden, keep)).mean(dim=0)",
         ),
         Mistake(
             "softmax of the counts",
-            "Your weights sum to 1, but the longest windows get nearly all the weight. A share is a count divided by the sum.",
+            "Your weights sum to 1, but the longest windows get nearly all the weight. A share is a count divided by the sum of the counts.",
             "weights = counts / counts.sum()", "weights = counts.softmax(dim=0)",
         ),
         Mistake(
@@ -1051,7 +1045,7 @@ def prompt_cases(draw: Draw) -> Iterator[Case]:
         if kind == "one word to spare":  # too little for a question, or for the numbers
             most = sum(lengths[:-1]) + 1
         passages = [" ".join(draw.rng.choice(SAID, length)) + "." for length in lengths]
-        if kind in ("all", "full", "one word to spare"):  # what split(" ") finds is more than words
+        if kind in ("all", "full", "one word to spare"):  # split(" ") also finds empty words
             passages = [passage.replace(" ", "  ", 9 if kind == "all" else 2) for passage in passages]
         yield {
             "question": str(draw.rng.choice(ASKED)),
@@ -1071,19 +1065,17 @@ answer_prompt = Exercise(
     mistakes=(
         Mistake(
             "limit ignored",
-            "You take all passages, however many words they contain. The prompt has room for `most`.",
+            "You take all passages, however many words they contain. The prompt has room for only `most` words.",
             "if words > most:", "if False:",
         ),
         Mistake(
             "later, shorter passage included",
-            "You leave out the passage that does not fit and include a later, shorter one. The first that does not fit ends "
-            "the list: all later ones match less well.",
+            "You leave out the passage that does not fit and include a later, shorter one. The first passage that does not fit ends the list: all later ones match less well.",
             edits={COUNT: "size = len(passage.split())", "if words > most:": "if words + size > most:", STOP: "            continue\n        words += size\n"},
         ),
         Mistake(
             "later passage included and renumbered",
-            "You leave out the passage that does not fit, include a later, shorter one and renumber it. The first that does "
-            "not fit ends the list.",
+            "You leave out the passage that does not fit, include a later, shorter one and renumber it. The first passage that does not fit ends the list.",
             code="""
 def answer_prompt(question, passages, most):
     lines, words = [], 0
@@ -1115,7 +1107,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "limit treated as exclusive",
-            "Where the passages have exactly `most` words, you leave out the last one. That many words are allowed.",
+            "Where the passages have exactly `most` words, you leave out the last one. Exactly `most` words are allowed.",
             "if words > most:", "if words >= most:",
         ),
         Mistake(
@@ -1130,8 +1122,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "empty words counted",
-            "You are right unless one space follows another: split(' ') finds an empty word between two spaces, split() does "
-            "not.",
+            "Your answer is correct unless one space follows another: split(' ') finds an empty word between two spaces, but split() does not.",
             COUNT, 'words += len(passage.split(" "))',
         ),
         Mistake(
@@ -1169,7 +1160,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "numbers missing",
-            "Your passages have no numbers, so a reader could not be told which passage the answer comes from.",
+            "Your passages have no numbers, so an answer could not state which passage it comes from.",
             LINE, "lines.append(passage)",
         ),
         Mistake(
@@ -1205,7 +1196,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "answer line missing",
-            "Your prompt ends with the question. Its last line should be \"Answer:\", which tells the model that it is its turn.",
+            "Your prompt ends with the question. Its last line should be \"Answer:\", which signals to the model that the answer comes next.",
             JOIN, '"\\n".join([*lines, f"Question: {question}"])',
         ),
         Mistake(
@@ -1307,7 +1298,7 @@ supported = Exercise(
     mistakes=(
         Mistake(
             "repeated words counted each time",
-            "If an answer contains a word three times, you count it three times. Each different word counts once.",
+            "If an answer contains a word three times, you count it three times. Each distinct word counts once.",
             code="""
 def supported(answer, passage):
     claimed = content_words(answer)
@@ -1337,8 +1328,7 @@ def supported(answer, passage):
         ),
         Mistake(
             "share of the words of both texts",
-            "You divide by the number of words in answer and passage together. What else the passage says does not weaken the "
-            "answer's support.",
+            "You divide by the number of words in answer and passage together. The rest of the passage does not weaken the answer's support.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(claimed | set(content_words(passage)))",
             also=("""
 def supported(answer, passage):
@@ -1354,7 +1344,7 @@ def supported(answer, passage):
         ),
         Mistake(
             "function words counted",
-            "Your share is that of all words. *The* and *is* occur in every passage and support nothing.",
+            "You compute the share of all words. *The* and *is* occur in every passage and support nothing.",
             edits={CLAIMED: 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", answer.lower()))', "set(content_words(passage))": 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", passage.lower()))'},
             also=("""
 def supported(answer, passage):
@@ -1433,9 +1423,9 @@ def supported(answer, passage):
         "says nothing?",
         "Input: two texts. `content_words` returns a list of words for each, which may contain a word twice. Output: a number "
         "from 0 to 1.",
-        "the different content words of the answer\nif there are none: 1\nhow many of them are among the content words of the "
+        "the distinct content words of the answer\nif there are none: 1\nhow many of them are among the content words of the "
         "passage, divided by how many there are",
-        "A near miss: `word in passage` looks for letters, `word in content_words(passage)` for a word.",
+        "A near miss: `word in passage` looks for a sequence of letters, `word in content_words(passage)` for a whole word.",
     ),
 )
 
@@ -1444,9 +1434,9 @@ def last_cases(draw: Draw) -> Iterator[Case]:
     """Sequences padded on the right, the first without padding; then padded on the left; then both in one batch."""
     for B, T, D, side in ((4, 7, 5, "right"), (3, 9, 4, "left"), (5, 6, 8, "both")):
         keep = draw.padding(B, T)
-        if side == "right":  # the first row says nothing of the others
+        if side == "right":  # the first row reveals nothing about the others
             keep = keep[(~keep.all(axis=1)).argsort(kind="stable")]
-        while side != "right" and keep[:2].all(axis=1).any():  # one row of each side at least is padded
+        while side != "right" and keep[:2].all(axis=1).any():  # at least one row of each side is padded
             keep = draw.padding(B, T)
         turned = {"right": [], "left": range(B), "both": range(1, B, 2)}[side]
         for row in turned:
@@ -1462,7 +1452,7 @@ last_token = Exercise(
     mistakes=(
         Mistake(
             "last position regardless of padding",
-            "For sequences that end in padding, you return the padding's vector.",
+            "For sequences that end in padding, you return the vector of a padding position.",
             LAST, "torch.full((len(hidden),), T - 1)",
         ),
         Mistake(
@@ -1517,8 +1507,7 @@ def last_token(hidden, keep):
         ),
         Mistake(
             "every position looked up in every sequence",
-            "You look up *all* positions in each sequence, which gives (B, B, D). Sequence 0 needs only its own position, "
-            "sequence 1 only its own.",
+            "You look up *all* positions in each sequence, which gives (B, B, D). Each sequence needs only its own position.",
             "return hidden[torch.arange(len(hidden)), last]", "return hidden[:, last]",
         ),
         Mistake(

@@ -217,7 +217,7 @@ def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measure
         )
         for name in (
             "MiniLM, 3 layers, untrained: ranking loss, minus before training",  # "stay near 0"
-            "small BERT: ranking loss, minus small BERT, untrained: ranking loss",  # "no better than its own untrained architecture"
+            "small BERT: ranking loss, minus small BERT, untrained: ranking loss",  # "no better than the same architecture without pre-training"
         ):
             _, low, high = gains[name][what]
             assert low < 0 < high
@@ -284,10 +284,10 @@ def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured, 
     three = shares["SmolLM2, three retrieved"]
     assert bootstrap(three["given"] - three["true"])[0] > 0  # "faithful to texts that do not answer"
     _, low, high = gains["right", "SmolLM2, a wrong passage", nothing]
-    assert low < 0 < high or high <= 0  # "does not help with the right answer"
+    assert low < 0 < high or high <= 0  # "does not help SmolLM2 to find the right answer"
     _, low, high = gains["true", "SmolLM2, a wrong passage", nothing]
     silent_low, silent_high = measured["silence"][wording][1:]
-    if wording == "short phrase":  # "has more support": "more of its answers add no word at all"
+    if wording == "short phrase":  # "has more support": "more of these replies add no word at all"
         assert low > 0 and silent_low > 0
     else:
         assert low < 0 < high and silent_low < 0 < silent_high
