@@ -10,7 +10,7 @@
 # # 05 · ELMo
 #
 # The translator in 04 learned to separate the senses of words because their translations differ. Plain text comes without translations, but a model
-# can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) trains two
+# can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
 # language models, one from left to right and one from right to left. Their hidden states at a word depend on its sentence, and together they form
 # its contextual embedding.
 #
@@ -100,13 +100,13 @@ answers = answers_of(shown, elmo, number)[:, k]
 pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
-# Of all trained filters, this is the one whose response rises most reliably from singular to plural: it detects a final *s*. It knows letters, not
-# meanings; *bus* activates it as well. It need not even be learned: one of the 328 random filters of an untrained ELMo does the same, and with one
-# of six seeds it is nearly as reliable.
+# Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It knows letters, not meanings; *bus* activates it
+# as well. It need not even be learned: one of the 328 random filters of an untrained ELMo does the same, and with one of six seeds it is nearly as
+# reliable.
 #
 # The largest responses of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al.
-# 2015) may then transform them: a gate decides for each feature how much of the transformed value replaces the old one. Finally, a projection
-# produces a vector of size D. If you get stuck, call `hint("elmo.char_cnn")`.
+# 2015) may then transform the features: a gate decides for each of them how much of the transformed value replaces the old one. Finally, a
+# projection produces a vector of size D. If you get stuck, call `hint("elmo.char_cnn")`.
 
 # %%
 Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
@@ -469,10 +469,10 @@ pictures.influences(mended, sentence)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # If the state that predicts a word depends on both sides, it depends on the word itself, through the states of its neighbours. Prediction then
-# amounts to copying, and the model learns nothing. So each language model must be blind to one side in all of its layers. ELMo trains two such
-# models and concatenates their states afterwards, so that the resulting vector depends on both sides. What is lost is the interaction: no layer
-# combines a cue on the left with a cue on the right, and the two halves meet only in the task's own network. (BERT, in 06, uses both sides in every
-# layer by masking the word that it has to predict.)
+# amounts to copying, and the model learns nothing. So each language model must be blind to one side in all of its layers. ELMo uses two such models
+# and concatenates their states afterwards, so that the resulting vector depends on both sides. What is lost is the interaction: no layer combines a
+# cue on the left with a cue on the right, and the two halves meet only in the task's own network. (BERT, in 06, uses both sides in every layer by
+# masking the word that it has to predict.)
 #
 # *Marking: 1 point for the leak (a state that depends on both sides contains the answer); 1 point for "concatenated only afterwards" together with
 # what is lost (no interaction between the sides inside the model).*
@@ -682,9 +682,9 @@ show(*small_models.senses("elmo"))
 
 # %% [markdown]
 # Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. A bag of words cannot exceed 0.5
-# there (01), and the untrained stacks stay close to that, even with the most labelled sentences. Layer 0 does no better than the most frequent
-# sense, because it has not read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever that line leaves room
-# for improvement, both trained layers are above it.
+# there (01), and the untrained stacks stay close to that, even with the largest number of labelled sentences. Layer 0 does no better than the most
+# frequent sense, because it has not read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever that line
+# leaves room for improvement, both trained layers are above it.
 #
 # But no state of ELMo depends on both sides: each stack is unidirectional. Are there questions that require both?
 
@@ -709,8 +709,8 @@ print(f"Of {len(exam.held_out):,} questions, the words before determine the sens
 #
 # $$\mathrm{ELMo} = \gamma \sum_{l=0}^{L} w_l \, h_l, \qquad w = \operatorname{softmax}(s) .$$
 #
-# The layers have different scales, which would distort the weights. So each vector is normalised first (Peters et al. report that this helped in some
-# cases).
+# The layers differ in scale, which would distort the weights. Therefore each vector is normalised first (Peters et al. report that this helped in
+# some cases).
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-scalar_mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scalar_mix(
@@ -979,9 +979,9 @@ for layer in range(len(labelled_layers)):
 # %% [markdown]
 # ## Further: the size of the original
 #
-# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half the sizes of Jozefowicz et al. 2016). It has 2048
-# character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al. 2014) and
-# reached a perplexity of 39.7, averaged over both directions.
+# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half as large as in Jozefowicz et al. 2016). It
+# has 2048 character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al.
+# 2014) and reached a perplexity of 39.7, averaged over both directions.
 
 # %% tags=["demo"]
 units, size, characters, char_dim = 4096, 512, 262, 16
@@ -1029,10 +1029,10 @@ print(f"our ELMo, softmax included: {ours:,}")
 
 # %% [markdown]
 # > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the
-# > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 = 2560
-# > numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads* characters,
-# > so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper reports that it
-# > helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
+# > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 =
+# > 2560 dimensions per word; ELMo's vectors have 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads*
+# > characters, so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper
+# > reports that it helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
 
 # %% [markdown]
 # ## Further: the architecture table
@@ -1069,7 +1069,7 @@ def first_word_left(model, seed: int) -> float:
 from coursekit.architectures import keep_measured
 
 def measured(name: str, model) -> dict[str, str]:
-    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table of 12."""
+    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in 12."""
     seen = influence(model, sentence_x)[3] > 0                                # from the word in the middle
     left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
@@ -1235,7 +1235,7 @@ sentence_of = for_novels.row.explode().index                                    
 within = np.concatenate([np.arange(len(row)) for row in for_novels.row])                           # its position there
 
 def in_your_sentence(word: str, sentence: str) -> dict[str, list[str]]:
-    """The nearest words at each layer; prints the nearest occurrence of the same word. A missing word is reported, not an error."""
+    """The nearest words at each layer; prints the nearest occurrence of the same word. A missing word is reported without raising an error."""
     row, spelt = novels_spelling.split(sentence), novels_spelling.split(word)
     if len(spelt) != 1 or spelt[0] not in row:
         print(f"“{sentence}” does not contain the word “{word}”. ELMo reads: {' · '.join(row) or 'nothing'}.")
@@ -1341,7 +1341,7 @@ display(pd.DataFrame({
 # %% [markdown]
 # ## Extensions
 #
-# Both extensions count as extra credit.
+# Both extensions earn extra credit.
 #
 # **How a task uses ELMo.** ELMo enters the task's network twice: it is concatenated to the task's own word vectors x, and again to the states of
 # the network. Each time it has its own mix, and dropout is applied to both mixes. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to
@@ -1562,7 +1562,7 @@ untrained = by_network["tutorial, untrained (mean of 5)"][1]
 reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
     EXACTLY_1: "Random LSTMs also mix the neighbouring words into a state, so the two vectors differ.",
     JUST_BELOW: "The vector of the word itself is part of the sum, and random LSTMs add a little of its neighbours.",
-    NEAR_0: "Both sums contain the same row of the table, which is much longer than the states of random LSTMs.",
+    NEAR_0: "Both sums contain the same row of the table, whose norm is much larger than that of the states of random LSTMs.",
 })
 tutorial(ids).square().sum().backward()
 print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.layer_weights.grad.tolist()))

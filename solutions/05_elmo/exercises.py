@@ -708,7 +708,7 @@ def influence(model, x):
         ),
         Mistake(
             "rows normalised to 1",
-            "You divide each row by its sum. Leave the influence on its own scale.",
+            "You divide each row by its sum. Leave the influence on its original scale.",
             "return " + SIZE, "sizes = " + SIZE + "\n    return sizes / sizes.sum(dim=-1, keepdim=True)",
         ),
         Mistake(

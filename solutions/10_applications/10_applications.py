@@ -317,8 +317,9 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# Fine-tuning gains seven points of accuracy over the frozen encoder. Two thirds of this gain come from the *contrast* reviews, one in eight, on which the accuracy rises
-# from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did not test this.
+# Fine-tuning improves on the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews, one in eight, on which the
+# accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did
+# not test this.
 #
 # On *plain* reviews the gain is within the noise. On reviews with *negation* we see none, but with 40 such reviews even a gain of ten points could go undetected.
 # Sarcastic reviews say the opposite of what they mean. On these the model is at chance level, although 20 reviews are too few for a precise estimate.
@@ -337,10 +338,10 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
     """A label for each subword: the tag of its word, or −100.  (difficulty ●●○, 6 minutes)
 
-    The first subword of a word has the tag of the word; all other subwords, special tokens and
-    padding have the label −100. word_ids gives for each subword the number of its word; None means
-    special token or padding. The subwords of a word are adjacent, the words are in order, and a word
-    may have no subword at all. tags[i] is the number of the tag of word i.
+    The label of the first subword of a word is the tag of the word; all other subwords, special
+    tokens and padding have the label −100. For each subword, word_ids contains the number of its
+    word; None means special token or padding. The subwords of a word are adjacent, the words are in
+    order, and a word may have no subword at all. tags[i] is the number of the tag of word i.
     """
     ### BEGIN SOLUTION
     labels, before = [], None
@@ -412,7 +413,7 @@ example_pieces = tokenizer.convert_ids_to_tokens(row["input_ids"])
 pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 
 # %% [markdown]
-# Note that the subwords contain no capital letters, because the vocabulary is *uncased*: the Orchard Bank and an orchard full of trees begin with the same subword. We
+# Note that the subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
 # return to this below.
 #
 # The model outputs tags, but users want entities: where each one begins and ends, and of what type it is. Not every sequence of tags is well formed. What should happen
@@ -459,7 +460,8 @@ for tags in (example_tags, odd_tags):
         print(f"    {kind:<5}", " ".join(example[begin:end]))
 
 # %% [markdown]
-# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. On the test sentences, a tagger that assigns O to every word reaches:
+# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. The next cell computes it, on the test sentences, for a tagger that
+# assigns O to every word.
 
 # %% tags=["demo"]
 test_sentences = sentences[sentences["split"] == "test"]
@@ -506,7 +508,7 @@ check("applications.entity_f1", lambda case: entity_f1(
 predict("applications.live_f1", ...)
 
 # %% [markdown]
-# We now train this tagger for three epochs on 312 sentences: the head and the upper half of the layers.
+# We now train this tagger (its head and the upper half of the layers) for three epochs on 312 sentences.
 
 # %% tags=["demo"]
 tagged = sentence_rows(encoder, tokenizer, HALF)
@@ -534,7 +536,7 @@ pictures.live_run(curve, (silent_accuracy, entity_f1(true_tags, nothing_found)[2
 
 # %% [markdown]
 # After five steps the model tags every word as O: four fifths of the tags are correct, but it finds no entity. From then on the accuracy rises only slowly, while F1
-# shows what the model learns. Which errors are left?
+# shows what the model is learning. Which errors are left?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 live_tags = tags_of(tagger, tagged, asked)
@@ -591,7 +593,7 @@ print(f"token accuracy exceeds entity F1 by {flattery.min():.2f} to {flattery.ma
       f"for everything O, by {silent_accuracy:.2f}")
 
 # %% [markdown]
-# All taggers lie in a narrow band of accuracy near the right edge of the figure, yet they spread over half of the F1 axis. Accuracy is misleading for two reasons: most
+# All taggers lie in a narrow band of accuracy near the right edge of the figure, but they spread over half of the F1 axis. Accuracy is misleading for two reasons: most
 # words are easy to recognise as O, and one wrong tag is enough to lose an entity of three tokens.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -796,8 +798,8 @@ for name, values in (("start", start), ("end", end)):
           ", ".join(f"{word} ({values[t]:.1f})" for word, t in zip(words_there, best)))
 
 # %% [markdown]
-# These scores were recorded from a model trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best start and the
-# best end independently. But nothing ensures that the two fit together: the end may come before the start, or only one of them may be [CLS].
+# These scores were recorded with a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best
+# start and the best end independently. But nothing ensures that the two fit together: the end may come before the start, or only one of them may be [CLS].
 #
 # **Predict:** for what fraction of the test questions do the two not form a valid span (0 to 1)?
 
@@ -937,9 +939,9 @@ for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", [
     print(f"said {answer!r:<18} accepted {str(accepted):<36} match {exact:.0f}, F1 {overlap:.2f}")
 
 # %% [markdown]
-# A model must also be able to abstain: if the margin is not above 0, we replace its answer by the empty text. The table has two parts: questions that have an answer, where
-# the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most words with the
-# question (*likeliest sentence*), and a model that *always abstains*.
+# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. The table has two parts: questions that have an answer,
+# where the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most words with
+# the question (*likeliest sentence*), and a model that *always abstains*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def marks(answers: pd.Series) -> pd.DataFrame:

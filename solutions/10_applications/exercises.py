@@ -61,8 +61,8 @@ pool = Exercise(
         ),
         Mistake(
             "divided by the tokens of the whole batch",
-            "All your means are too close to 0, those of short texts most of all: you divide each sum by the tokens of the "
-            "whole batch.",
+            "All your means are too close to 0, those of short texts most of all: you divide each sum by the number of "
+            "tokens in the whole batch.",
             MEAN, "(H * kept).sum(dim=1) / kept.sum()",
         ),
         Mistake(
@@ -628,7 +628,7 @@ mended_piece_labels = Exercise(
         ),
         Mistake(
             "only first subwords labelled",
-            "This is your align_labels. Here every subword has a label; the bug is only *which* label.",
+            "This is the same as your align_labels. Here every subword has a label; the bug only concerns *which* label.",
             PIECE, "-100 if word is None or word == before else tags[word]",
         ),
         Mistake(
@@ -885,7 +885,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "products instead of sums",
-            "Your scores are products, so two very negative numbers make a good span. Logits are added.",
+            "Your scores are products, so two very negative numbers would make a good span. Logits have to be added.",
             "start[:, None] + end[None, :]", "start[:, None] * end[None, :]",
         ),
     ),
@@ -1089,7 +1089,7 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "every repetition counted as shared",
-            "You count a word said three times as shared three times, though the accepted answer contains it once.",
+            "You count a word said three times as shared three times, although the accepted answer contains it only once.",
             "shared = (Counter(said_words) & Counter(words)).total()",
             "shared = sum(word in words for word in said_words)",
         ),
@@ -1155,8 +1155,8 @@ def exact_match_and_f1(said, accepted):
 """,
     },
     hints=(
-        "Accepted are \"340 metres\" and \"about 340 metres\"; the answer given is \"The 340 metres.\" Which of the two accepted "
-        "answers counts, and which words are compared?",
+        "The accepted answers are \"340 metres\" and \"about 340 metres\"; the answer given is \"The 340 metres.\" Which "
+        "of the two accepted answers counts, and which words are compared?",
         "said: a string. accepted: a list of strings, possibly empty. words_of returns a list of words. Output: two numbers "
         "from 0 to 1.",
         "for each accepted answer (if there is none: the empty one):\n    exact: are the two lists of words the same?\n    "
@@ -1208,7 +1208,7 @@ best_threshold = Exercise(
     mistakes=(
         Mistake(
             "abstention never rewarded",
-            "Answering everything is always best in your function. Not answering earns 1 where no answer exists.",
+            "In your function, answering everything is always best. But not answering earns 1 where no answer exists.",
             "(~answerable).float()", "torch.zeros_like(f1)",
         ),
         Mistake(
