@@ -270,7 +270,7 @@ check("elmo.bilm_loss", lambda case: bilm_loss(**case))
 
 # %% [markdown]
 # Which direction is easier? For the generated language we know the exact probabilities, so we also know the **entropy**: the lowest cross-entropy
-# that a model can reach. The amount by which a model exceeds it is the KL divergence (02).
+# that a model can reach. The amount by which a model's cross-entropy exceeds it is the KL divergence (02).
 #
 # **Predict:** compare the best possible left-to-right model with the best possible right-to-left model. Which of them has the higher loss for a whole
 # sentence, in nats? Run the cell to see the choices.
@@ -945,8 +945,8 @@ recorded_halves = read_table("results/elmo_halves.csv")
 pictures.halves(recorded_halves, after)
 
 # %% [markdown]
-# From the same vectors, a linear classifier finds nearly all senses, because it learns which half to trust. The nearest neighbour does so, too, if
-# there are four times as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect
+# From the same vectors, a linear classifier finds nearly all senses, because it learns which half to trust. A nearest-neighbour classifier does so,
+# too, with four times as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect
 # cues, since a random LSTM mixes neighbouring words into a word's state, much as counting does. They do not represent who did what to whom. *That*
 # is what training adds.
 #
@@ -1196,7 +1196,7 @@ with pd.option_context("display.max_colwidth", None):
 # thousandths of a nat).
 #
 # When predicting the next word, ELMo beats 5-grams, which count sequences of up to five words. (When it fills gaps, it does not; see 06.) Nobody
-# knows how far it is from the entropy of English.
+# knows how far its loss is from the entropy of English.
 
 # %% [markdown]
 # What are the nearest neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list, at each
@@ -1267,8 +1267,8 @@ with pd.option_context("display.max_colwidth", None):
 # There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram
 # vectors of the two words on either side.
 #
-# **Predict:** the accuracy of layer 2 where the senses are different parts of speech (0 to 1). A random choice is correct in about half of the
-# sentences.
+# **Predict:** what accuracy does layer 2 reach where the senses are different parts of speech (0 to 1)? A random choice is correct in about half of
+# the sentences.
 
 # %% tags=["demo"]
 predict("elmo.english_senses", ...)
@@ -1570,10 +1570,10 @@ display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.rou
 
 # %% [markdown]
 # *The third weight never gets a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first
-# layer is missing from the mix. *It leaks*: the second layer reads both halves (section 3), so the network cannot be trained as two language models.
-# And *the demonstration shows nothing*: an untrained network passes it, with almost the same cosine within a sense and between senses. What has to
-# be shown is a larger difference between the two columns than in an untrained network. In the course's ELMo there is such a difference, but it is
-# small, because sentences differ in more than the sense of one word.
+# layer is missing from the mix. *The network leaks*: its second layer reads both halves (section 3), so it cannot be trained as two language
+# models. And *the demonstration shows nothing*: an untrained network would pass it, with almost the same cosine within a sense and between senses.
+# What has to be shown is a larger difference between the two columns than in an untrained network. In the course's ELMo there is such a difference,
+# but it is small, because sentences differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary

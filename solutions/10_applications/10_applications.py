@@ -939,9 +939,9 @@ for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", [
     print(f"said {answer!r:<18} accepted {str(accepted):<36} match {exact:.0f}, F1 {overlap:.2f}")
 
 # %% [markdown]
-# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. The table has two parts: questions that have an answer,
-# where the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most words with
-# the question (*likeliest sentence*), and a model that *always abstains*.
+# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. The next table has two parts: questions that have an
+# answer, where the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most
+# words with the question (*likeliest sentence*), and a model that *always abstains*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def marks(answers: pd.Series) -> pd.DataFrame:
@@ -1001,8 +1001,8 @@ print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_w
 # %% [markdown]
 # ## 6 · Further: which model for which task
 #
-# A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned) zero-shot, once
-# for every second test review and test question.
+# A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned) zero-shot on every
+# second test review and test question, once each.
 #
 # Its label is the more probable of two words after *This review is*. Its answer to a question is the text it generates, which need not be a span of the paragraph and may
 # be a hallucination (07). We count *None* and *The text does not …* as abstaining. (Tags would have to be extracted from a generated list of names; we did not try this.)
@@ -1179,14 +1179,14 @@ margin_above_words = np.quantile(more, [0.025, 0.975])
 print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2f}".format(*margin_above_words))
 
 # %% [markdown]
-# Even the words of the question alone predict better than chance whether there is an answer, perhaps because one author wrote all unanswerable questions. The fine-tuned
-# margin is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals resample paragraphs.)
+# Even the words of the question alone predict better than chance whether there is an answer, perhaps because one author wrote all unanswerable questions. The margin of
+# the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals resample paragraphs.)
 
 # %% [markdown]
 # ## Summary
 #
 # - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding must not affect it.
-# - Tags belong to words, but encoders process subwords: label only the first, or change B- to I- in the others.
+# - Tags belong to words, but encoders process subwords: label only the first, or change later B- to I-.
 # - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
 # - Start and end must be chosen jointly, or they often form no span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
