@@ -1186,7 +1186,7 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 # ## Summary
 #
 # - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding must not affect it.
-# - Tags belong to words, but encoders process subwords: label only the first, or change later B- to I-.
+# - Tags belong to words, but encoders process subwords: label only the first, or change each later B- to I-.
 # - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
 # - Start and end must be chosen jointly, or they often form no span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
