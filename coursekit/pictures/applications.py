@@ -209,7 +209,7 @@ def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chos
         linestyle=":",
         label=f"always abstains: {(~answerable).mean():.3f}",
     )
-    ax.set(xlabel="threshold of the margin", ylabel="F1 on the test questions", ylim=(0, None))
+    ax.set(xlabel="threshold for the margin", ylabel="F1 on the test questions", ylim=(0, None))
     ax.legend(fontsize=9)
     show(
         figure,

@@ -15,7 +15,7 @@ from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
 
 
 def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"], width: int) -> None:
-    """The answers of one filter at each position of some words; a box marks the largest answer, which is kept."""
+    """The responses of one filter at each position of some words; a box marks the largest, which is kept."""
     longest = max(*map(len, words), answers.argmax(axis=1).max())
     answers = answers[:, : longest + 2]  # the rest is padding
     figure, ax = plt.subplots(figsize=(8.8, 0.48 * len(words) + 1.3))
@@ -43,10 +43,10 @@ def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"
     ax.set_yticks(range(len(words)), words)
     ax.set_xticks([])
     ax.set_xlabel("position of the filter (· is padding)")
-    figure.colorbar(image, label="answer")
+    figure.colorbar(image, label="response")
     show(
         figure,
-        alt=f"Answers of one filter of width {width} at every position of {len(words)} words. Largest answers: {'; '.join(said)}.",
+        alt=f"Responses of one filter of width {width} at every position of {len(words)} words. Largest responses: {'; '.join(said)}.",
     )
 
 

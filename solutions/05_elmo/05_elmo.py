@@ -9,10 +9,10 @@
 # %% [markdown]
 # # 05 · ELMo
 #
-# The translator of 04 learned to separate the senses of words because their translations differ. Plain text has no translations, but training on it can
-# be self-supervised: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) trains two language models, one from
-# left to right and one from right to left. The states of their layers at a word depend on its sentence, and together they form its contextual
-# embedding.
+# The translator in 04 learned to separate the senses of words because their translations differ. Plain text comes without translations, but a model
+# can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
+# language models, one from left to right and one from right to left. Their hidden states at a word depend on its sentence, and together they form
+# its contextual embedding.
 #
 # **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and
 # two extensions are optional.
@@ -22,9 +22,9 @@
 # %% [markdown]
 # **Afterwards you can**
 #
-# - compute a word's vector from its characters, also for unknown words;
+# - compute a word's vector from its characters, even if the word is unknown;
 # - train a language model in each direction, and *show* that neither sees the word that it has to predict;
-# - combine the layers of both into one vector per word, with weights that a task learns;
+# - combine the layers of both into one vector per word, with weights learned for each task;
 # - measure which layer is best for a task.
 
 # %%
@@ -56,9 +56,9 @@ language, spelling = load_language(), Spelling()                    # spelling: 
 # %% [markdown]
 # ## 1 · A word from its characters
 #
-# An embedding table has no row for a word that it has never seen. ELMo has no table of words. It reads a word as a sequence of characters, with small
-# filters that slide over them: a **character convolution** (Kim et al. 2016). A filter of width 3 gives a large answer where it meets the three letters
-# that it has learned to detect. Only its largest answer is kept, so the filter reports *whether* its pattern occurs, not where.
+# An embedding table has no row for a word that did not occur in training. ELMo has no table of words. It reads a word as a sequence of characters,
+# over which small filters slide: a **character convolution** (Kim et al. 2016). A filter of width 3 responds strongly wherever it meets the three
+# letters that it has learned to detect. Only its largest response is kept, so the filter reports *whether* its pattern occurs, not where.
 
 # %% tags=["demo"]
 elmo = load("elmo")                                      # trained on the generated language (section 4)
@@ -70,13 +70,13 @@ nouns = [word for word, parts in language.parts_of_speech_of.items() if "NOUN" i
 stems = {plural(word): word for word in nouns if plural(word) in nouns}          # cells: cell
 
 def answers_of(words: list[str], model: ELMo, number: int) -> Float[Tensor, "word filter position"]:
-    """The answers of the filters of one width at every position of some words."""
+    """The responses of the filters of one width at every position of the given words."""
     letters = model.token.character.weight[spelling.of_words(words)].transpose(1, 2)
     convolution = model.token.convolutions[number]
     return conv1d(letters, convolution.weight, convolution.bias).detach()
 
 def best_filter(model: ELMo) -> tuple[float, float, int, int]:
-    """The filter that rises most reliably from singular to plural: the mean rise in standard deviations,
+    """The filter whose response rises most reliably from singular to plural: the mean rise in standard deviations,
     the fraction of nouns for which it rises, the index of its width, and its index within that width."""
     found = []
     for number in range(len(model.token.convolutions)):
@@ -91,7 +91,7 @@ before_training = []
 for seed in range(6):
     torch.manual_seed(seed)
     before_training.append(best_filter(ELMo(elmo.config)))
-print(f"Its answer is higher for the plural in {risen:.1%} of {len(stems)} nouns (mean rise {effect:.1f} standard deviations).")
+print(f"Its response is higher for the plural in {risen:.1%} of {len(stems)} nouns (mean rise {effect:.1f} standard deviations).")
 print("The best filters of six untrained ELMos:",
       ", ".join(f"{share:.0%} ({by:.1f})" for by, share, *_ in before_training))
 shown = ["cell", "cells", "guard", "guards", "thief", "thieves", "bus"]
@@ -100,12 +100,13 @@ answers = answers_of(shown, elmo, number)[:, k]
 pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
-# Of all trained filters, this one rises most reliably from singular to plural: it detects a final *s*. It knows letters, not meanings: *bus* activates
-# it as well. It need not even be learned: of the 328 random filters of an untrained ELMo, one does the same, for one of six seeds nearly as reliably.
+# Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It knows letters, not meanings; *bus* activates it
+# as well. It need not even be learned: one of the 328 random filters of an untrained ELMo does the same, and with one of six seeds it is nearly as
+# reliable.
 #
-# The largest answers of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may
-# then transform them: a gate decides for each feature how much of the transformed value replaces the old one. Finally, a projection produces a vector
-# of size D. If you get stuck, call `hint("elmo.char_cnn")`.
+# The largest responses of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al.
+# 2015) may then transform the features: a gate decides for each of them how much of the transformed value replaces the old one. Finally, a
+# projection produces a vector of size D. If you get stuck, call `hint("elmo.char_cnn")`.
 
 # %%
 Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
@@ -134,10 +135,11 @@ def char_cnn(
 ) -> Float[Tensor, "B T D"]:
     """A vector for each word from its characters.  (difficulty ●●○, 10 minutes)
 
-    table has a row of c numbers for each character; row 0 belongs to padding and is read like any
-    other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters of width w. Each
-    filter slides over all C positions, padding included, wherever it fits entirely; keep the largest output. Concatenate the features of all filters in the given order, and apply relu, then onward:
-    (N, all F) -> (N, D).
+    table has a row of c numbers for each character; row 0 belongs to padding and is looked up like
+    any other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters of width w.
+    Each filter slides over all C positions, padding included, and is applied wherever it fits
+    entirely; keep its largest output. Concatenate the features of all filters in the given order,
+    and apply relu, then onward: (N, all F) -> (N, D).
     """
     ### BEGIN SOLUTION
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -150,8 +152,8 @@ def char_cnn(
 check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
 
 # %% [markdown]
-# `word_vectors(elmo, chars)` applies your function with the trained filters. The words on the left below do not occur in the language, so no table
-# could have a row for them. Which words of the language are nearest to them?
+# `word_vectors(elmo, chars)` applies your function with the trained filters. The words on the left below do not occur in the generated language, so
+# a table of its words would have no row for them. Which words of the language are nearest to them?
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def word_vectors(model: ELMo, chars: Int[Tensor, "N C"]) -> Float[Tensor, "N D"]:
@@ -193,14 +195,14 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Every word gets a vector, and its nearest neighbours share many of its letters. Even nonsense has neighbours. Similar spelling does not imply similar
-# meaning, however. And x is still a static embedding f(w): it is the same in every sentence.
+# Every word gets a vector, even nonsense, and its nearest neighbours share many of its letters. Similar spelling does not imply similar meaning,
+# however. And the vector, which we call x, is still a static embedding f(w): it is the same in every sentence.
 
 # %% [markdown]
 # ## 2 · Two language models
 #
 # The forward model reads x from left to right with a stack of LSTM layers and predicts the next word at each position. The backward model has a stack
-# of its own, reads from right to left and predicts the preceding word. The two share x and the final softmax, nothing else. Each of them is
+# of its own, reads from right to left and predicts the preceding word. The two share x and the final softmax, but nothing else. Each of them is
 # autoregressive; together they form a **bidirectional language model** (biLM).
 
 # %% tags=["demo"]
@@ -250,10 +252,10 @@ def bilm_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Cross-entropy per token in each direction, in nats: (forward, backward).  (difficulty ●●○, 8 minutes)
 
-    forward[b, t] are the logits of a model that has read tokens 0 to t, and predict token t + 1.
-    backward[b, t] are those of a model that has read token t and all tokens after it, and predict
-    token t − 1. Each row of ids is [BOS] words [EOS], then 0 for padding. Padding is not predicted
-    and predicts nothing; [BOS] and [EOS] are tokens like others. Take the mean over all predicted
+    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to t.
+    backward[b, t] contains those for token t − 1, from a model that has read token t and all tokens
+    after it. Each row of ids is [BOS] words [EOS], then 0 for padding. Padding is neither predicted
+    nor used to predict; [BOS] and [EOS] are tokens like any other. Take the mean over all predicted
     tokens of the batch. (Training minimises the sum of the two.)
     """
     ### BEGIN SOLUTION
@@ -267,14 +269,14 @@ def bilm_loss(
 check("elmo.bilm_loss", lambda case: bilm_loss(**case))
 
 # %% [markdown]
-# Which direction is easier? For the generated language we know the exact probabilities, so we know the **entropy**: the lowest cross-entropy that a
-# model can reach. A model's excess over it is the KL divergence (02).
+# Which direction is easier? For the generated language we know the exact probabilities, so we also know the **entropy**: the lowest cross-entropy
+# that a model can reach. The amount by which a model's cross-entropy exceeds it is the KL divergence (02).
 #
 # **Predict:** compare the best possible left-to-right model with the best possible right-to-left model. Which of them has the higher loss for a whole
 # sentence, in nats? Run the cell to see the choices.
 
 # %% tags=["demo"]
-MORE, SAME, LESS = "right to left: sentences are made to be read forwards", "neither, for any sentence", "left to right: the end of a sentence reveals more about its beginning"
+MORE, SAME, LESS = "right to left: sentences are written to be read forwards", "neither, for any sentence", "left to right: the end of a sentence reveals more about its beginning"
 predict("elmo.backward", ..., choices=(MORE, SAME, LESS))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -296,21 +298,21 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# The two models are surprised at different words. Over the whole sentence their losses must agree, because both factorise the same probability by the
-# chain rule, one from the left and one from the right:
+# The two models are surprised by different words. Over the whole sentence their losses must agree, because both factorise the same probability by
+# the chain rule, one from the left and one from the right:
 #
 # $$p(x_1 \dots x_T) = \prod_t p(x_t \mid x_1 \dots x_{t-1}) = \prod_t p(x_t \mid x_{t+1} \dots x_T) .$$
 #
 # (The forward model is given [BOS] and has to predict [EOS]; for the backward model it is the other way round.) So the entropy is the same in both
-# directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only in what the models have failed to
-# learn. In the paper they were approximately equal, with the backward one slightly lower.
+# directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only because of what the models have
+# failed to learn. In the paper they were approximately equal, with the backward one slightly lower.
 
 # %% [markdown]
 # ## 3 · Which words does a state depend on?
 #
 # Why not use a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half predicting the next word and the backward half the
 # preceding one? To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at
-# word i change? In 02 and 03 this was done for you; now you write it.
+# word i change? In 02 and 03 the code for this was given; now you write it yourself.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
@@ -366,10 +368,10 @@ print(f"influence from the right: {from_the_right:.0%} of the total")
 pictures.influences(leaks, sentence)
 
 # %% [markdown]
-# A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it should predict. In 2016
-# a pull request made a popular character model bidirectional. Its perplexity was good but its text was poor, and the author of the pull request
-# withdrew it: the network had *seen* the characters that it should predict (char-rnn-tensorflow, pull request 64). The code below does what `nn.LSTM`
-# does between its layers, written with your function, and gives the same numbers. *Find the bug.*
+# A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it is supposed to
+# predict. In 2016 a pull request made a popular character model bidirectional. Its perplexity was good but its text was poor, and the author
+# withdrew the pull request: the network had *seen* the characters that it was supposed to predict (char-rnn-tensorflow, pull request 64). The code
+# below, written with your function, does what `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
 
 # %%
 Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]        # reads from left to right
@@ -400,7 +402,7 @@ def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list
     return [layer(number) for number in range(len(W_x))]
 
 # %% [markdown]
-# Write the two stacks as in ELMo. Two things are new: the function returns the states of *all* layers, and from the second layer on there is a
+# Now write the two stacks of ELMo. Two things are new: the function returns the states of *all* layers, and from the second layer on there is a
 # **residual connection**, as in 03.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -459,28 +461,28 @@ pictures.influences(mended, sentence)
 
 # %% [markdown]
 # This is the trained ELMo, run through your `two_stacks`. The influence from the wrong side is exactly 0. From the other side it is uneven: the
-# architecture determines which words a state *can* depend on, training which ones it *does* depend on.
+# architecture determines which words a state *can* depend on, and training determines which ones it *does* depend on.
 
 # %% [markdown]
-# **Question 1.** Could a single language model be trained whose states at every layer have read *both* sides? Explain why the objective of this
-# notebook forbids it, how ELMo nevertheless uses both sides, and what it loses in this way. (3–5 sentences)
+# **Question 1.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this
+# notebook rules this out, how ELMo nevertheless uses both sides, and what is lost in this way. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If the state that predicts a word has read both sides, it has read the word itself, through the states of its neighbours. Prediction is then copying
-# and teaches nothing. So each language model must be blind to one side in all of its layers. ELMo trains two such models and concatenates their states
-# afterwards, so that the resulting vector depends on both sides. What is lost is the interaction: no layer combines a cue on the left with a cue on the
-# right, and the two halves meet only in the network of the task. (BERT, in 06, uses both sides in every layer by masking the word that it has to
-# predict.)
+# If the state that predicts a word depends on both sides, it depends on the word itself, through the states of its neighbours. Prediction then
+# amounts to copying, and the model learns nothing. So each language model must be blind to one side in all of its layers. ELMo uses two such models
+# and concatenates their states afterwards, so that the resulting vector depends on both sides. What is lost is the interaction: no layer combines a
+# cue on the left with a cue on the right, and the two halves meet only in the task's own network. (BERT, in 06, uses both sides in every layer by
+# masking the word that it has to predict.)
 #
-# *Marking: 1 point for the leak (a state with both sides contains the answer); 1 point for "concatenated only afterwards" together with what is lost
-# (no interaction between the sides inside the model).*
+# *Marking: 1 point for the leak (a state that depends on both sides contains the answer); 1 point for "concatenated only afterwards" together with
+# what is lost (no interaction between the sides inside the model).*
 
 # %% [markdown]
 # ## 4 · Train it
 #
-# Training on the whole language takes minutes. For a run of seconds we use only its sentences about *bank* (topics river and money), whose entropy is
-# known as well. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. Afterwards we replace its second layers by layers that read both
-# halves, as in the leaking stack, and train on for a shorter time.
+# Training on the whole language takes many minutes. For a run that takes only seconds, we use its sentences about *bank* (topics river and money),
+# whose entropy is known as well. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. Afterwards we replace its second layers
+# with layers that read both halves, as in the leaking stack, and continue training for fewer steps.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
@@ -491,7 +493,7 @@ print(f"{len(about_bank.vocabulary)} of {len(language.vocabulary):,} words; sens
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def batch_vectors(model: ELMo, ids: Int[Tensor, "B T"], spelt: Spelling) -> Float[Tensor, "B T D"]:
-    """The word vectors of a batch; each distinct word is computed once."""
+    """The word vectors of a batch; each distinct word is encoded only once."""
     different, place = ids.unique(return_inverse=True)
     return word_vectors(model, spelt.of_ids(different))[place]
 
@@ -552,15 +554,15 @@ pictures.training({
 }, bank_bound)
 
 # %% [markdown]
-# The two losses without a leak approach the entropy together. The loss of the leaking model falls clearly below it, although its second layers started
-# from random weights. Every batch is newly sampled, so the model cannot have memorised it. **A loss clearly below the entropy on data that the model
-# has not memorised proves a leak**: no model that sees only the left side can reach it. On real text the entropy is unknown, and such a curve looks
-# like success; influence would still reveal the leak.
+# Without a leak, both losses approach the entropy. The loss of the leaking model falls clearly below it, although its second layers started from
+# random weights. Every batch is newly sampled, so the model cannot have memorised it. **A loss clearly below the entropy on data that the model has
+# not memorised proves a leak**: no model that sees only the left side can reach it. On real text the entropy is unknown, and such a curve would
+# look like success, but the influence would still reveal the leak.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def nats(model: ELMo, sentences, spelt: Spelling) -> tuple[float, float]:
-    """The losses of both directions on some sentences."""
+    """The losses of both directions on the given sentences."""
     ids = torch.from_numpy(sentences.ids)
     states = honest(model, batch_vectors(model, ids, spelt), (ids != PAD).sum(dim=1))
     following, preceding = bilm_loss(*map(model.softmax, states), ids)
@@ -577,9 +579,9 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# The perplexities of the checkpoint agree in both directions, as the chain rule says they should; the short run was not trained long enough. The
-# checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). Over
-# several training runs with different seeds, the loss comes this close to the entropy:
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was not trained long enough for this. The
+# checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
+# figure shows how close the loss comes to the entropy in several training runs with different seeds:
 
 # %% tags=["demo"]
 from coursekit.pictures import small_models
@@ -588,8 +590,8 @@ show(*small_models.losses("elmo"))
 
 # %% [markdown]
 # In either direction the loss is only about 3 % above the entropy. Held-out sentences contain combinations of words that occur in no training sentence,
-# and a model that learns to exclude them is penalised here. The numbers in brackets, for fresh sentences with training combinations, show how much this
-# costs.
+# and a model that has learned to exclude them is penalised here. The numbers in brackets, measured on fresh sentences with training combinations,
+# show how much this costs.
 
 # %% [markdown]
 # ## 5 · From 2L + 1 vectors to L + 1
@@ -605,7 +607,7 @@ def representations(
 ) -> Float[Tensor, "L+1 B T 2*D"]:
     """The L + 1 representations of every word, from layer 0 up.  (difficulty ●○○, 4 minutes)
 
-    Layer 0 is [x; x], layer l is the concatenation [forward; backward] of its states, a vector of size 2D.
+    Layer 0 is [x; x]. Layer l is the concatenation [forward; backward] of its states, of size 2D.
     """
     ### BEGIN SOLUTION
     both = torch.cat([forward, backward], dim=-1)
@@ -658,12 +660,12 @@ pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.
 
 # %% [markdown]
 # At layer 0 all occurrences of *cell* have the same vector: the cosine is 1, as for a static embedding. From layer 1 on the vector is contextual, f(w,
-# C): *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word is a baseline.
+# C): *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word serves as a baseline.
 #
-# Next we evaluate all ambiguous words, on the course's test of word senses. In its questions the cue is on the left of the word, only on its *right*,
-# or in the *order* of the words, in sentences of one clause or of two.
+# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In its questions the cue is to the left of the word, only
+# to its *right*, or in the *order* of the words, in sentences with one clause or two.
 #
-# **Predict:** the accuracy of layer 0 where the only cue is on the right (0 to 1). Each word has two or three senses.
+# **Predict:** what accuracy does layer 0 reach where the only cue is on the right (0 to 1)? Each word has two or three senses.
 
 # %% tags=["demo"]
 predict("elmo.layer_0", ...)
@@ -679,12 +681,12 @@ reveal("elmo.layer_0", accuracy[0].right)
 show(*small_models.senses("elmo"))
 
 # %% [markdown]
-# The trained top layer finds nearly all senses where word order decides, with one clause as well as with two. A bag of words cannot exceed 0.5 there
-# (01), and the untrained stacks stay close to that, even with the most labelled sentences. Layer 0 stays at the most frequent sense, because it has not
-# read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever the line leaves room, both trained layers are above
-# it.
+# Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. A bag of words cannot exceed 0.5
+# there (01), and the untrained stacks stay close to that, even with the largest number of labelled sentences. Layer 0 does no better than the most
+# frequent sense, because it has not read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever that line
+# leaves room for improvement, both trained layers are above it.
 #
-# But no state of ELMo has read both sides: each stack is unidirectional. Is there a question that requires both?
+# But no state of ELMo depends on both sides: each stack is unidirectional. Are there questions that require both?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 surest = {
@@ -693,10 +695,10 @@ surest = {
 told = {side: best > 0.999 for side, best in surest.items()}
 untold = ~(told["left"] | told["right"])
 print(f"Of {len(exam.held_out):,} questions, the words before determine the sense in {told['left'].sum():,}, "
-      f"the words after in {told['right'].sum():,}, neither alone in {untold.sum():,}.")
+      f"the words after in {told['right'].sum():,}, and neither side alone in {untold.sum():,}.")
 
 # %% [markdown]
-# There is none: in each question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated
+# There are none: in every question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated
 # language; do not expect it of English.) The decisive side differs from sentence to sentence, and the concatenated vector contains both.
 
 # %% [markdown]
@@ -707,8 +709,8 @@ print(f"Of {len(exam.held_out):,} questions, the words before determine the sens
 #
 # $$\mathrm{ELMo} = \gamma \sum_{l=0}^{L} w_l \, h_l, \qquad w = \operatorname{softmax}(s) .$$
 #
-# The layers have different scales, which would distort the weights. So each vector is normalised first (Peters et al. report that this helped in some
-# cases).
+# The layers differ in scale, which would distort the weights. Therefore each vector is normalised first (Peters et al. report that this helped in
+# some cases).
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-scalar_mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scalar_mix(
@@ -732,13 +734,13 @@ def scalar_mix(
 check("elmo.scalar_mix", lambda case: scalar_mix(**case))
 
 # %% [markdown]
-# We define three tasks. Each trains a linear classifier on top of your mix, together with s and γ; the biLM is frozen.
+# We define three tasks. For each, we train a linear classifier on top of your mix, together with s and γ; the biLM is frozen.
 #
-# - **syntax**: the part of speech of every word (*guards* may be a noun or a verb);
+# - **syntax**: the part of speech of every word (*guards* can be a noun or a verb);
 # - **sense**: the sense of an ambiguous word;
 # - **morphology**: whether a regular verb is in the past tense, tested on verbs of which *no* form occurs in the task's training data.
 #
-# **Predict:** with uniform weights each layer would have 0.33. What weight does layer 0 get in the *morphology* task?
+# **Predict:** if the weights were uniform, each layer would have 0.33. What weight does layer 0 get in the *morphology* task?
 
 # %% tags=["demo"]
 predict("elmo.morphology", ...)
@@ -765,11 +767,11 @@ def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarra
 
 # %% tags=["demo", "record"]
 def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None, steps=200):
-    """The weights learned for a task, and its accuracy on the test words.
+    """The weights learned for a task, and the accuracy on the test words.
 
-    R and asked contain the vectors (L+1, N, E) of training and test words, labels and right their labels.
-    strength is the factor of a penalty on s; a penalty pulls the weights towards 1 / (L + 1). If `only` is
-    given, that single layer is used instead of the mix.
+    R and asked contain the vectors (L+1, N, E) of training and test words; labels and right contain
+    their labels. strength is the coefficient of a penalty on s, which pulls the weights towards
+    1 / (L + 1). If `only` is given, that single layer is used instead of the mix.
     """
     torch.manual_seed(seed)
     s, gamma = torch.zeros(len(R), requires_grad=True), torch.ones((), requires_grad=True)
@@ -828,18 +830,20 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task prefers a different layer, for all five seeds. *Morphology* gives most weight to layer 0, which encodes the characters, *sense* gives most
-# to the top by a wide margin, and *syntax* gives slightly more to layer 1 than to the others.
+# Each task prefers a different layer, with all five seeds. *Morphology* gives the most weight to layer 0, which encodes the characters; *sense*
+# gives the most to the top layer, by a wide margin; and *syntax* gives slightly more to layer 1 than to the others.
 #
-# In the paper, too, layer 1 was best for the part of speech (accuracy 97.3, layer 2: 96.8) and layer 2 for senses (F1 69.0, layer 1: 67.4).
+# In the paper, too, layer 1 was better for parts of speech (accuracy 97.3, against 96.8 for layer 2) and layer 2 for senses (F1 69.0, against 67.4
+# for layer 1).
 
 # %% [markdown]
-# This order of the layers holds with other penalties and numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights
-# changes. Layer 2 contains layer 1 through its residual connection; without that part, layer 1 receives more weight, but *sense* still prefers layer 2.
+# Each task prefers the same layer with other penalties and other numbers of training steps (`python -m experiments elmo_mix`), although the size of
+# the weights changes. Layer 2 contains layer 1 through its residual connection; without that part, layer 1 receives more weight, but *sense* still
+# prefers layer 2.
 #
 # Are the layers with large weights the better ones? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone*
-# and of the mix, over five seeds. There are two baselines: untrained biLMs, and the most frequent label of the word (for a held-out verb: the most
-# frequent label).
+# and of the mix, over five seeds. There are two baselines: untrained biLMs, and the most frequent label of the word (for a held-out verb, the most
+# frequent label overall).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -854,22 +858,22 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most frequent label"}))
 
 # %% [markdown]
-# They are: for senses, layer 2 is five points better than layer 1. For the part of speech it makes almost no difference, and the weights differ little
-# as well. (In the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers above it,
-# and the weights favour it.
+# They are. For senses, layer 2 is five points better than layer 1. For parts of speech the two are almost equally good, and their weights differ
+# little as well. (In the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
+# above it, and the weights favour it.
 #
-# The untrained biLMs show the effect of training: it is largest for senses, where the best layer gains 25 points. In the paper the mix was better than
-# any single layer; in ours it is never clearly better than the best layer alone.
+# The comparison with untrained biLMs shows the effect of training. It is largest for senses, where the best layer gains 25 points. In the paper the
+# mix was better than any single layer; in our experiment it is never clearly better than the best layer alone.
 
 # %% [markdown]
-# **Question 2.** The networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned
-# weights over using only the top layer, and one over training the whole biLM further on the task. What could only further training achieve? (3–5
-# sentences)
+# **Question 2.** The task networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with
+# learned weights over using only the top layer, and one over training the whole biLM further on the task. What can be achieved only by further
+# training? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, word senses in the higher layers. Learned weights let a task select what it needs at the cost of L + 2 parameters, whereas the top layer alone suits only some tasks. A frozen biLM can
-# be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). What weights cannot do is add
-# information that no layer encodes; for this the biLM itself would have to change.
+# be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). What learned weights cannot
+# do is add information that no layer encodes; for this, the biLM itself would have to change.
 #
 # *Marking: 1 point for layers that encode different information, so that the best combination depends on the task; 1 point for an advantage of freezing
 # (cost, sharing, no forgetting) together with its limit.*
@@ -902,18 +906,18 @@ display(Markdown("ELMo compared with the bag of words: " + "; ".join(
 ) + "."))
 
 # %% [markdown]
-# Where order decides, ELMo is far better than every classifier based on counts: its stacks read one word after another, and in each sentence one of
-# them reads the side that determines the sense. With a cue on the right the gain is smaller: half of the vector carries no information about the sense
-# but counts fully in the comparison. There the translator of 04 remains ahead. No half of its vectors is blind to the cue, but somebody had to write
-# its sentence pairs. ELMo was trained on text alone.
+# Where order decides, ELMo is far better than every classifier based on counts, because its stacks read one word after another, and in each
+# sentence one of them reads the side that determines the sense. With a cue on the right the gain is smaller, because half of the vector carries no
+# information about the sense but counts fully in the comparison. There the translator of 04 remains ahead, since no half of its vectors is blind to
+# the cue. But it was trained on pairs of sentences, which somebody has to write, whereas ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the two halves of a vector
 #
 # What accuracy does each half of the top layer reach?
 #
-# **Predict:** in sentences with two clauses in which order decides, the forward half finds about four in five senses, the backward half about two in
-# three. What accuracy do the concatenated halves reach (0 to 1)?
+# **Predict:** in sentences with two clauses in which order decides, the forward half finds about four senses in five, and the backward half about
+# two in three. What accuracy do the concatenated halves reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("elmo.both_halves", ...)
@@ -929,11 +933,11 @@ for name, of_half in by_half.items():
 # Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows:
 # the forward half to the dashed line in the figure of section 5, the backward half to the first row of the next figure.
 #
-# There is one exception. Where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information
-# about these senses but counts as much in the cosine, and pulls the vector towards sentences that merely begin alike. Concatenation leaves it to the
-# classifier to decide which half to trust.
+# There is one exception: where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information
+# about these senses but counts just as much in the cosine, and pulls the vector towards sentences with a similar beginning. Concatenation leaves it
+# to the classifier to decide which half to trust.
 #
-# The recorded results for all seeds, also with other classifiers (`python -m experiments elmo_halves`):
+# The next figure shows the recorded results, with all seeds and more classifiers (`python -m experiments elmo_halves`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 after = {kind: surest["right"][exam.held_out.cue == kind].mean() for kind in QUESTIONS}
@@ -941,11 +945,12 @@ recorded_halves = read_table("results/elmo_halves.csv")
 pictures.halves(recorded_halves, after)
 
 # %% [markdown]
-# A linear classifier finds nearly all senses in the same vectors, because it learns which half to trust; so does the nearest neighbour with four times
-# as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect cues, since a random LSTM
-# mixes neighbouring words into a word's state, much as counting does. They do not represent who did what to whom. *That* is what training adds.
+# From the same vectors, a linear classifier finds nearly all senses, because it learns which half to trust. A nearest-neighbour classifier does so,
+# too, with four times as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect
+# cues, since a random LSTM mixes neighbouring words into a word's state, much as counting does. They do not represent who did what to whom. *That*
+# is what training adds.
 #
-# Which sentences are the neighbours? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest
+# Which sentences are the nearest? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest
 # labelled sentences at each layer:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -967,15 +972,16 @@ for layer in range(len(labelled_layers)):
     show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word have the same vector. At the top the nearest occurrence has a different sense: its sentence begins like ours,
-# with a word of the same kind at each position. The words that follow, which determine the sense, have no more weight than the words before it.
+# At layer 0 all occurrences of the word have the same vector. At the top layer the nearest occurrence has a different sense: its sentence begins
+# like ours, with a word of the same kind at each position. The words after the ambiguous word, which determine its sense, have no more weight than
+# those before it.
 
 # %% [markdown]
 # ## Further: the size of the original
 #
-# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half the sizes of Jozefowicz et al. 2016). It has 2048
-# character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al. 2014) and
-# reached a perplexity of 39.7, averaged over both directions.
+# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half as large as in Jozefowicz et al. 2016). It
+# has 2048 character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al.
+# 2014) and reached a perplexity of 39.7, averaged over both directions.
 
 # %% tags=["demo"]
 units, size, characters, char_dim = 4096, 512, 262, 16
@@ -1007,10 +1013,10 @@ ours = sum(p.numel() for p in elmo.parameters())
 print(f"our ELMo, softmax included: {ours:,}")
 
 # %% [markdown]
-# Nearly all parameters are in the LSTMs and the highway layers; the characters need almost none. The softmax has more parameters than everything else
-# together and is discarded after training: ELMo spells its input, and only its *output* needs a list of words.
+# Nearly all of these parameters are in the LSTMs and the highway layers; the characters need almost none. The softmax has more parameters than
+# everything else together and is discarded after training. ELMo reads its input letter by letter, and only its *output* needs a list of words.
 #
-# With the original, all this was a single call. AllenNLP (Gardner et al. 2018) is archived, so we show it only as text:
+# With the original library, all this took a single call. AllenNLP (Gardner et al. 2018) is now archived, so we show the code without running it:
 #
 # ```python
 # from allennlp.commands.elmo import ElmoEmbedder
@@ -1023,10 +1029,10 @@ print(f"our ELMo, softmax included: {ours:,}")
 
 # %% [markdown]
 # > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the
-# > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 = 2560
-# > numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads* characters,
-# > so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper reports that it
-# > helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
+# > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 =
+# > 2560 dimensions per word; ELMo's vectors have 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads*
+# > characters, so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper
+# > reports that it helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
 
 # %% [markdown]
 # ## Further: the architecture table
@@ -1063,7 +1069,7 @@ def first_word_left(model, seed: int) -> float:
 from coursekit.architectures import keep_measured
 
 def measured(name: str, model) -> dict[str, str]:
-    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table of 12."""
+    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in 12."""
     seen = influence(model, sentence_x)[3] > 0                                # from the word in the middle
     left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
@@ -1081,7 +1087,7 @@ def measured(name: str, model) -> dict[str, str]:
 known = {
     "attention": ("none", "none"),
     "objective": ("next word", "next word and preceding word"),
-    "generates text": ("yes, left to right", "only a single stack"),
+    "generates text": ("yes, left to right", "only with a single stack"),
     "sequential steps": ("T", "T, both stacks in parallel"),
     "used for": ("generating text, scoring sentences", "vectors for the network of a task"),
 }
@@ -1094,9 +1100,9 @@ for name, values in known.items():
 display(table)
 
 # %% [markdown]
-# ELMo depends on all words, at the cost of a second stack. The influence of the first word survives 64 words: a trained LSTM keeps what it needs. (How
-# much survives depends strongly on the words, as the range shows.) What it inherits from recurrence is the cost: T steps in sequence, and a state of
-# fixed size for a text of any length.
+# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The influence of the first word survives 64 words: a trained
+# LSTM keeps what it needs. (How much survives depends strongly on the words, as the range shows.) But ELMo inherits the cost of recurrence: T steps
+# in sequence, and a state of fixed size for a text of any length.
 
 # %% [markdown]
 # ## Further: an ELMo of English
@@ -1104,8 +1110,8 @@ display(table)
 # So far ELMo has read a generated language. The same model, with 256 dimensions in each direction, was also trained on real English: 82 novels from
 # 1839 to 1927 ([its card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)), with one seed.
 #
-# Its softmax has 16,384 words and treats all others as a *single* word, [UNK], so its perplexity cannot be compared with that of a model with another
-# vocabulary. But it *reads* any word, letter by letter. Your functions run it without changes.
+# Its softmax covers 16,384 words and treats all others as a *single* word, [UNK], so its perplexity cannot be compared with that of a model with
+# another vocabulary. But ELMo can *read* any word, letter by letter. Your functions run it without changes.
 
 # %% tags=["demo"]
 YOUR_WORD = "spring"                                                        # change these
@@ -1142,8 +1148,8 @@ print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameter
       f"your functions differ from the model's own by at most {english_away:.0e}")
 
 # %% [markdown]
-# By the chain rule, the entropy is the same in both directions (section 2), and the ELMo of the generated language comes close to it in both. What
-# about English?
+# By the chain rule, the entropy is the same in both directions (section 2), and the ELMo trained on the generated language comes close to it in
+# both. What about English?
 #
 # **Predict:** on novels by two authors who are not in its training data, in which direction is its perplexity lower?
 
@@ -1170,7 +1176,7 @@ def line_of(forward: float | None, backward: float | None, difference: str) -> d
 
 reveal("elmo.english_directions", LEVEL if card_low < 0 < card_high else FROM_RIGHT if card_gap < 0 else FROM_LEFT, because={
     FROM_LEFT: "English is written to be read from the left, but the entropy of a whole text is the same in both directions.",
-    LEVEL: "The difference is small, but both directions were tested on the same sequences: its interval does not contain 0.",
+    LEVEL: "The difference is small, but both directions were tested on the same sequences, and its interval does not contain 0.",
 })
 INTERVAL = "{:+.3f} ({:+.3f} to {:+.3f})"
 directions_table = pd.DataFrame({
@@ -1185,15 +1191,17 @@ with pd.option_context("display.max_colwidth", None):
     display(directions_table)
 
 # %% [markdown]
-# Its perplexity is slightly lower from right to left, as in the paper. The chain rule is not violated: it holds for whole sequences, with [EOS] for the
-# forward model and [BOS] for the backward model. With these tokens included, the difference nearly vanishes (six thousandths of a nat).
+# The perplexity of the English ELMo is slightly lower from right to left, as in the paper. The chain rule is not violated: it holds for whole
+# sequences, with [EOS] for the forward model and [BOS] for the backward model. With these tokens included, the difference nearly vanishes (six
+# thousandths of a nat).
 #
-# When predicting the next word, ELMo beats 5-grams, which count sequences of up to five words. (For words in gaps it does not: see 06.) Nobody knows
-# how far it is from the entropy of English.
+# When predicting the next word, ELMo beats 5-grams, which count sequences of up to five words. (When it fills gaps, it does not; see 06.) Nobody
+# knows how far its loss is from the entropy of English.
 
 # %% [markdown]
-# What are the neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list the nearest words with
-# a different spelling at each layer, and the nearest other occurrence of *spring*. All of them come from the course's sentences for the novels.
+# What are the nearest neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list, at each
+# layer, the nearest words with a different spelling and the nearest other occurrence of *spring*. All of them come from sentences written for this
+# course, with twelve ambiguous words that occur in the novels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1227,7 +1235,7 @@ sentence_of = for_novels.row.explode().index                                    
 within = np.concatenate([np.arange(len(row)) for row in for_novels.row])                           # its position there
 
 def in_your_sentence(word: str, sentence: str) -> dict[str, list[str]]:
-    """The nearest words at each layer; prints the nearest occurrence of the same word. A missing word is reported, not an error."""
+    """The nearest words at each layer; prints the nearest occurrence of the same word. A missing word is reported without raising an error."""
     row, spelt = novels_spelling.split(sentence), novels_spelling.split(word)
     if len(spelt) != 1 or spelt[0] not in row:
         print(f"“{sentence}” does not contain the word “{word}”. ELMo reads: {' · '.join(row) or 'nothing'}.")
@@ -1248,19 +1256,19 @@ with pd.option_context("display.max_colwidth", None):
     display(pd.DataFrame(neighbours_of_spring, index=[f"layer {layer}" for layer in range(len(english_pool))]).T)
 
 # %% [markdown]
-# The nearest *spring* has the right sense at both layers, the season for the first sentence and the water for the second. Layer 0 gives the same list
-# for both sentences, words with similar spelling; from layer 1 on each sentence has its own list. The letters still matter there: most of these words
-# also end in *-ing*.
+# At layers 1 and 2, the nearest *spring* has the right sense: the season for the first sentence and the water for the second. Layer 0 gives the
+# same list of similarly spelt words for both sentences; from layer 1 on, each sentence has its own list. The letters still matter there: most of
+# these words also end in *-ing*.
 
 # %% [markdown]
 # How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled
-# sentence with the same word. In some words the senses are different parts of speech (*a rose*, *she rose*); in others all are nouns.
+# sentence with the same word. For some words the senses are different parts of speech (*a rose*, *she rose*); for others they are all nouns.
 #
 # There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram
 # vectors of the two words on either side.
 #
-# **Predict:** the accuracy of layer 2 where the senses are different parts of speech (0 to 1). A random choice is correct in about half of the
-# sentences.
+# **Predict:** what accuracy does layer 2 reach where the senses are different parts of speech (0 to 1)? A random choice is correct in about half of
+# the sentences.
 
 # %% tags=["demo"]
 predict("elmo.english_senses", ...)
@@ -1325,19 +1333,19 @@ display(pd.DataFrame({
 }).rename_axis("accuracy (95 % interval)"))
 
 # %% [markdown]
-# ELMo has learned to separate senses from plain novels. Where they are different parts of speech, layer 2 is far better than a bag of words, an
-# untrained network and layer 0; where all are nouns, it is better than all three, by a smaller margin. The sentences are too few to tell which of
-# layers 1 and 2 is better. The two words on either side are a strong baseline, which layer 2 does not clearly beat: much of what determines a sense is
-# close to the word.
+# From nothing but the text of novels, ELMo has learned to separate senses. Where these are different parts of speech, layer 2 is far better than a
+# bag of words, an untrained network and layer 0. Where they are all nouns, it is better than all three, by a smaller margin. There are too few
+# sentences to tell whether layer 1 or layer 2 is better. The two words on either side are a strong baseline, which layer 2 does not clearly beat:
+# much of what determines a sense is close to the word.
 
 # %% [markdown]
 # ## Extensions
 #
-# Both extensions count as extra credit.
+# Both extensions earn extra credit.
 #
-# **How a task uses ELMo.** ELMo enters the network of the task twice: concatenated to the task's own word vectors x, and concatenated to the states of
-# the network. Each of the two has its own mix, and dropout is applied to both. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to the loss.
-# In section 6, `learn` applies it to s: a large λ makes the weights uniform.)
+# **How a task uses ELMo.** ELMo enters the task's network twice: it is concatenated to the task's own word vectors x, and again to the states of
+# the network. Each time it has its own mix, and dropout is applied to both mixes. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to
+# the loss. In section 6, `learn` applies it to s: a large λ makes the weights uniform.)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_rnn(case: dict) -> Callable[[Tensor], Tensor]:
@@ -1389,8 +1397,8 @@ def with_elmo(
 check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 
 # %% [markdown]
-# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, alone or
-# with the states of an untrained or the trained biLM.
+# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, either
+# alone or together with the states of an untrained or the trained biLM.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -1439,15 +1447,15 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
 
 # %% [markdown]
-# ELMo makes the difference. Twenty sentences contain few of the words in the test. The task's own vectors are untrained for the others, whereas the
-# biLM has read them all in unlabelled text. This is the purpose of pre-training.
+# ELMo makes the difference. Twenty sentences contain few of the words in the test. For the others, the task's own vectors are untrained, whereas
+# the biLM has read them all in unlabelled text. This is the purpose of pre-training.
 #
-# More labels do not replace it (recorded: `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of an LSTM on
-# senses from 0.68 to 0.93, and it helps in every task of section 6, with 50 sentences as with 1,500. Dropout of one half on the mix helps in none of
-# them, and for senses it costs accuracy with either number of sentences.
+# More labels do not make ELMo superfluous (recorded: `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of
+# an LSTM on senses from 0.68 to 0.93, and it helps in every task of section 6, with 50 sentences as well as with 1,500. Dropping half of the
+# activations of the mix helps in none of them, and for senses it costs accuracy with either number of sentences.
 
 # %% [markdown]
-# **From one sentence to all layers.** We write the call of the original library for our ELMo. A `BiLM` bundles what it needs.
+# **From one sentence to all layers.** Now you write the original library's function for our ELMo. A `BiLM` bundles what it needs.
 
 # %%
 @dataclass(frozen=True)
@@ -1522,7 +1530,7 @@ class TutorialELMo(torch.nn.Module):
 
 # %% [markdown]
 # **Predict:** take two sentences with *bank*, one about a river and one about money. Before any training, how similar are the two vectors that this
-# network gives to *bank*?
+# network assigns to *bank*?
 
 # %% tags=["demo"]
 EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1: it has learned nothing yet", "cosine just below 1", "cosine near 0"
@@ -1554,7 +1562,7 @@ untrained = by_network["tutorial, untrained (mean of 5)"][1]
 reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
     EXACTLY_1: "Random LSTMs also mix the neighbouring words into a state, so the two vectors differ.",
     JUST_BELOW: "The vector of the word itself is part of the sum, and random LSTMs add a little of its neighbours.",
-    NEAR_0: "Both sums contain the same row of the table, which is much longer than the states of random LSTMs.",
+    NEAR_0: "Both sums contain the same row of the table, whose norm is much larger than that of the states of random LSTMs.",
 })
 tutorial(ids).square().sum().backward()
 print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.layer_weights.grad.tolist()))
@@ -1562,18 +1570,18 @@ display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.rou
 
 # %% [markdown]
 # *The third weight never gets a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first
-# layer is missing from the mix. *It leaks*: the second layer reads both halves (section 3), so the network cannot be trained as two language models.
-# And *the demonstration shows nothing*: an untrained network passes it, with the same cosine within a sense and between senses. What has to be shown is
-# a difference between the two columns, compared with an untrained network. In the course's ELMo this difference exists but is small, because sentences
-# differ in more than the sense of one word.
+# layer is missing from the mix. *The network leaks*: its second layer reads both halves (section 3), so it cannot be trained as two language
+# models. And *the demonstration shows nothing*: an untrained network would pass it, with almost the same cosine within a sense and between senses.
+# What has to be shown is a larger difference between the two columns than in an untrained network. In the course's ELMo there is such a difference,
+# but it is small, because sentences differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary
 #
-# - ELMo computes a word's vector from its characters. No word is unknown.
-# - It trains two language models that share x and the softmax. By the chain rule their entropies are equal.
-# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that
-#   it should predict.
+# - ELMo computes a word's vector from its characters, so no word is unknown.
+# - It consists of two language models that share x and the softmax. By the chain rule their entropies are equal.
+# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word
+#   that it is supposed to predict.
 # - A loss clearly below the entropy proves a leak, unless the model has memorised the data.
 # - Directions are concatenated; layers are added, with weights that each task learns.
 # - Trained on novels, the upper layers separate English senses better than a bag of words.

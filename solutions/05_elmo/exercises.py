@@ -61,8 +61,8 @@ char_cnn = Exercise(
     mistakes=(
         Mistake(
             "mean over positions",
-            "You average a filter's answers over all positions, padding included. A feature should report whether the pattern "
-            "occurs anywhere, not how often on average: take the largest answer.",
+            "You average a filter's responses over all positions, padding included. A feature should report whether the "
+            "pattern occurs anywhere, not how strong the response is on average: take the largest response.",
             "amax(dim=-1)", "mean(dim=-1)",
             also=(
                 """
@@ -75,8 +75,8 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "sum over positions",
-            "Your numbers grow with the number of positions. A feature is the answer of a filter at one position, where it is "
-            "largest.",
+            "Your numbers grow with the number of positions. A feature is the response of a filter at a single position, "
+            "where it is largest.",
             "amax(dim=-1)", "sum(dim=-1)",
         ),
         Mistake(
@@ -96,7 +96,7 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "filter biases not used",
-            "Your answer does not depend on the biases of the filters.",
+            "Your result does not depend on the biases of the filters.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel)",
         ),
         Mistake(
@@ -108,7 +108,7 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "filters flipped",
-            "Filters of width 1 are correct, wider ones are not: you reverse each kernel. conv1d does not.",
+            "Filters of width 1 are correct, but wider ones are not: you reverse each kernel, which conv1d does not do.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel.flip(-1), bias)",
         ),
         Mistake(
@@ -119,7 +119,8 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "filters beyond the edges",
-            "Your filters also answer at positions where they fit only partly. A filter of width w has C − w + 1 positions.",
+            "You also apply the filters at positions where they fit only partly. A filter of width w has C − w + 1 "
+            "positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel, bias, padding=kernel.shape[-1] - 1)",
             also=(
                 SLID.format("padding=kernel.shape[-1] // 2"),
@@ -137,8 +138,8 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "last position left out",
-            "Some of your features are too small: you miss a filter's best answer if it occurs at the last position. A filter "
-            "of width w has C − w + 1 positions.",
+            "Some of your features are too small: you miss a filter's largest response if it occurs at the last position. "
+            "A filter of width w has C − w + 1 positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters[..., :-1], kernel, bias)",
         ),
         Mistake(
@@ -148,13 +149,13 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "largest absolute value",
-            "You keep the answer that is farthest from 0. A strongly negative answer means that the pattern is absent, so take "
-            "the largest answer.",
+            "You keep the response that is farthest from 0. A strongly negative response means that the pattern is absent, "
+            "so take the largest response.",
             "bias).amax", "bias).abs().amax",
         ),
         Mistake(
             "position instead of answer",
-            "You return the position of a filter's largest answer instead of the answer itself.",
+            "You return the position of a filter's largest response instead of the response itself.",
             "amax(dim=-1) for kernel, bias in filters]", "argmax(dim=-1).float() for kernel, bias in filters]",
         ),
         Mistake(
@@ -248,8 +249,8 @@ def char_cnn(chars, table, filters, onward):
 """,
     },
     hints=(
-        "Take one word and one filter of width 2. At how many positions does the filter fit, and which of its answers do you "
-        "keep?",
+        "Take one word and one filter of width 2. At how many positions does the filter fit, and which of its responses do "
+        "you keep?",
         "table[chars]: (B, T, C, c). conv1d expects (words, c, C): the channels before the positions, and all words on one "
         "axis. A kernel (F, c, w) gives (words, F, C − w + 1), and (words, F) after the maximum over positions.",
         "look up every letter; put all words of the batch on one axis; move the channels before the positions\nfor each kernel: "
@@ -301,18 +302,18 @@ reverse_padded = Exercise(
         ),
         Mistake(
             "nothing reversed",
-            "You return the rows as they came in.",
+            "You return the rows unchanged.",
             ORDER, "places.expand(len(x), -1)",
         ),
         Mistake(
             "first token not moved",
-            "Your rows still begin with the same token. A backward model begins with the last token, whatever the first one "
-            "is.",
+            "Your rows still begin with the same token. A backward model must read the last token first, even if the first "
+            "one is a special token.",
             ORDER, "torch.where((places > 0) & (places < last), last - places, places)",
         ),
         Mistake(
             "last token not moved",
-            "The last token of each row stays where it was. A backward model reads it first.",
+            "The last token of each row stays where it was, but a backward model must read it first.",
             ORDER, "torch.where(places < last - 1, last - 2 - places, places)",
         ),
         Mistake(
@@ -481,18 +482,18 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "padding counted in the loss",
-            "You would be right for batches without padding. Here some of the tokens that you predict, or predict from, are "
-            "padding.",
+            "This would be correct for batches without padding. Here some of the tokens that you predict, or predict from, "
+            "are padding.",
             "ids[:, 1:] != 0", "torch.ones_like(ids[:, 1:], dtype=torch.bool)",
         ),
         Mistake(
             "backward prediction from padding",
-            "Your first number is correct. In the second, padding after the last token predicts that token.",
+            "Your first number is correct. In the second, padding is used to predict the last token of a sequence.",
             PRECEDING, "cross_entropy(backward[:, 1:][ids[:, :-1] != 0], ids[:, :-1][ids[:, :-1] != 0])",
         ),
         Mistake(
             "sums instead of means",
-            "Your numbers grow with the batch. Return nats per predicted token.",
+            "Your numbers grow with the size of the batch. Return the mean in nats per predicted token.",
             edits={
                 FOLLOWING: 'cross_entropy(forward[:, :-1][real], ids[:, 1:][real], reduction="sum")',
                 PRECEDING: 'cross_entropy(backward[:, 1:][real], ids[:, :-1][real], reduction="sum")',
@@ -520,7 +521,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "bits instead of nats",
-            "Your numbers are too large by the factor 1.44: use the natural logarithm.",
+            "Your numbers are too large by a factor of 1.44: use the natural logarithm.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) / 0.6931472",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) / 0.6931472",
@@ -528,13 +529,13 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "last token not predicted",
-            "Your forward direction never predicts the last token of a sentence, which is a token like any other.",
+            "In the forward direction you never predict the last token of a sentence, which is a token like any other.",
             "real = ids[:, 1:] != 0", "real = torch.nn.functional.pad(ids[:, 2:] != 0, (0, 1))",
         ),
         Mistake(
             "[BOS] and [EOS] left out",
-            "You average over the words only. [BOS] and [EOS] are tokens like others: the forward model predicts [EOS], the "
-            "backward model [BOS].",
+            "You average over the words only. [BOS] and [EOS] are tokens like any other: the forward model predicts [EOS], "
+            "and the backward model predicts [BOS].",
             code="""
 def bilm_loss(forward, backward, ids):
     following, preceding, count = 0, 0, 0
@@ -548,8 +549,8 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "one pair too many in short rows",
-            "You check that the *earlier* token of a pair is real. After the last token of a short row, padding is then "
-            "predicted and used for prediction: check the later token.",
+            "You check that the *earlier* token of a pair is real. At the end of a short row, padding is then predicted "
+            "and also used to predict: check the later token.",
             "real = ids[:, 1:] != 0", "real = ids[:, :-1] != 0",
         ),
         Mistake(
@@ -686,7 +687,7 @@ def influence(model, x):
         ),
         Mistake(
             "mean square instead of sum of squares",
-            "Your numbers are off by one factor in each case. Add the squares without dividing by their number.",
+            "In each case, all your numbers are off by the same factor. Add the squares without dividing by their number.",
             "sum(dim=(1, 3))", "mean(dim=(1, 3))",
         ),
         Mistake(
@@ -701,19 +702,19 @@ def influence(model, x):
         ),
         Mistake(
             "gradient times input",
-            "You multiply the derivatives by the input. This is a different measure, in which a word with a short vector has "
-            "little influence.",
+            "You multiply the derivatives by the input. This is a different measure, by which a word with a short vector "
+            "has little influence.",
             SIZE, "(jacobian * x).square().sum(dim=(1, 3)).sqrt()",
         ),
         Mistake(
             "rows normalised to 1",
-            "You divide each row by its sum. Leave the influence on its own scale.",
+            "You divide each row by its sum. Leave the influence on its original scale.",
             "return " + SIZE, "sizes = " + SIZE + "\n    return sizes / sizes.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
             "one gradient for all outputs",
             "You have a single number for each input word, because you add all outputs before you differentiate. Keep the "
-            "outputs apart.",
+            "outputs separate.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -930,8 +931,8 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "residual connection always from the first layer",
-            "You would be right for two layers. You add the states of the first layer to every later one. Add the layer's "
-            "*own* input instead.",
+            "This would be correct for two layers. You add the states of the first layer to the output of every later one. "
+            "Add the layer's *own* input instead.",
             code=FROM_BELOW.format("below", "states[0]"),
         ),
         Mistake(
@@ -1068,8 +1069,8 @@ representations = Exercise(
         ),
         Mistake(
             "layers concatenated",
-            "You return one long vector for each word. Concatenate the *directions*, but keep the layers apart, so that each "
-            "can have its own weight.",
+            "You return one long vector for each word. Concatenate the *directions*, but keep the layers separate, so that "
+            "each can have its own weight.",
             "torch.cat([first[None], both])", "torch.cat([first, *both], dim=-1)",
         ),
         Mistake(
@@ -1123,7 +1124,7 @@ def representations(x, forward, backward):
         ),
         Mistake(
             "2L + 1 layers",
-            "You keep the 2L + 1 vectors apart. Concatenate those of the same layer into one vector of size 2D.",
+            "You keep the 2L + 1 vectors separate. Concatenate those of the same layer into one vector of size 2D.",
             edits={f"both = {BOTH}": "both = torch.cat([forward, backward])", FIRST: "x"},
         ),
     ),
@@ -1192,7 +1193,8 @@ scalar_mix = Exercise(
         ),
         Mistake(
             "raw numbers divided by their sum",
-            "Your weights sum to 1 but can be negative. Use the function from 02 that turns any numbers into positive weights.",
+            "Your weights sum to 1 but can be negative. Use the function from 02 that turns any numbers into positive "
+            "weights with sum 1.",
             SOFT, "s / s.sum()",
         ),
         Mistake(
@@ -1207,7 +1209,7 @@ scalar_mix = Exercise(
         ),
         Mistake(
             "only the LSTM layers mixed",
-            "Your answer depends neither on layer 0 nor on the first entry of s. Mix all L + 1 layers.",
+            "Your result depends neither on layer 0 nor on the first entry of s. Mix all L + 1 layers.",
             edits={
                 SOFT: "torch.softmax(s[1:], dim=0)",
                 MIX: "gamma * (weights[:, None, None, None] * normed[1:]).sum(dim=0)",
@@ -1215,7 +1217,7 @@ scalar_mix = Exercise(
         ),
         Mistake(
             "gamma not used",
-            "Your numbers are off by one factor in each case: multiply the sum by gamma.",
+            "In each case, all your numbers are off by the same factor: multiply the sum by gamma.",
             MIX, "(weights[:, None, None, None] * normed).sum(dim=0)",
         ),
         Mistake(
@@ -1256,8 +1258,8 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "epsilon missing, of a different size, or outside the root",
-            "Only vectors that hardly vary come out wrong: there the size of epsilon matters, and whether it is added before "
-            "or after the square root.",
+            "Only vectors whose coordinates are nearly equal come out wrong. For these it matters how large epsilon is, "
+            "and whether it is added before or after the square root.",
             NORMED, "(R - mean) / variance ** 0.5",
             also=(
                 """
@@ -1295,13 +1297,13 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "mean over the layers",
-            "Your numbers are too small by the number of layers. The weights already sum to 1, so add the layers without "
-            "dividing.",
+            "Your numbers are too small by a factor equal to the number of layers. The weights already sum to 1, so add "
+            "the layers without dividing.",
             MIX, "gamma * (weights[:, None, None, None] * normed).mean(dim=0)",
         ),
         Mistake(
             "uniform weights",
-            "Your answer does not depend on s: every layer has the same weight.",
+            "Your result does not depend on s: every layer has the same weight.",
             SOFT, "torch.full_like(s, 1 / len(s))",
         ),
         Mistake(
@@ -1446,8 +1448,8 @@ with_elmo = Exercise(
         ),
         Mistake(
             "kept activations not scaled up",
-            "You do not scale up the activations that are kept. The network would then receive smaller values in training than "
-            "in use.",
+            "You do not scale up the activations that are kept. The network would then receive smaller values in training "
+            "than at test time.",
             " / (1 - p)", "",
         ),
         Mistake(
@@ -1457,7 +1459,8 @@ with_elmo = Exercise(
         ),
         Mistake(
             "kept and dropped swapped",
-            "You drop an activation if its draw is p or more. A draw is below p with probability p, so drop below p.",
+            "You drop an activation if its draw is p or more. A draw is below p with probability p, so drop the "
+            "activations whose draw is below p.",
             "draws[i] >= p", "draws[i] < p",
         ),
         Mistake(
@@ -1614,7 +1617,7 @@ def embed_sentence(words, bilm):
         ),
         Mistake(
             "layers averaged",
-            "You mix the layers. Keep them apart here: a task will weight them.",
+            "You mix the layers. Keep them separate here: each task learns its own weights for them.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].mean(dim=0)",
         ),
         Mistake(
@@ -1673,7 +1676,7 @@ def embed_sentence(words, bilm):
         "chars: (1, T + 2, C). x: (1, T + 2, D). States: (L, 1, T + 2, D) each. Output: (L + 1, T, 2D).",
         "put [BOS] and [EOS] around the words; spell them; compute x; run both stacks on a batch of one sentence; call "
         "representations\nremove the batch axis and the two extra tokens",
-        "A near miss: without [BOS] and [EOS] everything runs and the shapes are correct. But the first word then starts from "
-        "an empty state, which the model has never seen there.",
+        "A near miss: without [BOS] and [EOS] everything runs and the shapes are correct. But the model then reads the "
+        "first word in its initial state, which never happened in training.",
     ),
 )

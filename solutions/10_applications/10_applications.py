@@ -11,7 +11,7 @@
 #
 # In 09 we fine-tuned an encoder for one task. Here we solve three tasks, each with its own head: a label for a text, a tag for every word, and a span of a text that
 # answers a question. Each head is a single linear layer. The difficulties lie elsewhere: which subword carries the label of a word, which spans are possible answers, and
-# what counts as correct?
+# what counts as correct.
 #
 # **You need** notebook 09. **Time** about 70 minutes for the core: six exercises and one written question. Sections marked *Further* (with a bug to fix and a second
 # written question) and one extension are optional.
@@ -21,9 +21,9 @@
 # %% [markdown]
 # **Afterwards you can**
 #
-# - put heads for texts, tokens and spans on the same encoder, with labels aligned to its subwords;
-# - implement the standard metrics: entity F1, and exact match and F1 of answers, including questions without an answer;
-# - explain why token accuracy is misleading, and why start and end of an answer must be chosen jointly;
+# - put heads for texts, tokens and spans on top of the same encoder, with labels aligned to its subwords;
+# - implement the standard metrics: entity F1, and exact match and F1 for answers, including questions without an answer;
+# - explain why token accuracy is misleading, and why the start and end of an answer must be chosen jointly;
 # - choose a type of model for a task, and report each result next to a baseline.
 
 # %%
@@ -43,8 +43,8 @@ TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]   # O, B-PE
 # %% [markdown]
 # ## 1 · One encoder, three heads
 #
-# An encoder returns one vector per token, (T, D). A **head** turns these vectors into an answer; here, each head is one linear layer. The heads differ in the vectors they
-# are applied to and in what their outputs mean.
+# An encoder returns one vector per token, (T, D). A **head** turns these vectors into an answer; here, each head is one linear layer. The heads differ in the vectors to
+# which they are applied and in what their outputs mean.
 
 # %% tags=["demo"]
 from IPython.display import Markdown, display
@@ -168,8 +168,8 @@ def part(table: pd.DataFrame, split: str) -> Int[Tensor, "rows"]:
 # %% [markdown]
 # ## 2 · A label for a text
 #
-# A text has T vectors but only one label, so the vectors must be combined into one (**pooling**). BERT uses the first vector, that of [CLS]. Others use the mean of all
-# vectors, or the maximum in each coordinate. If a batch contains padding, the mean and the maximum can be silently wrong.
+# A text has T vectors but only one label, so the vectors must be combined into one (**pooling**). BERT uses the first vector, that of [CLS]. Other models use the mean of
+# all vectors, or the maximum in each coordinate. If a batch contains padding, the mean and the maximum can be silently wrong.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-pool", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool(
@@ -221,7 +221,8 @@ display(test_reviews.groupby("phenomenon").agg(
 ).style)
 
 # %% [markdown]
-# We begin *without* changing the encoder: we encode some reviews, pool the vectors in your three ways, and train only a linear layer. Which way represents a text best?
+# We begin *without* changing the encoder: we encode some reviews, pool the vectors in your three ways, and train only a linear layer. Which of the three represents a
+# text best?
 
 # %% tags=["demo"]
 print("This takes a few seconds.")
@@ -259,13 +260,13 @@ for name, gain in pooling_gains.items():
 # With all three vectors the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews no difference between
 # the three exceeds the noise. The choice may matter for another encoder: BERT was pre-trained to use [CLS] (06).
 #
-# Next, we also train the upper layers. The following figure is recorded (`python -m experiments applications_sentiment`): predictions of each model for each test review,
-# with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random weights*. SmolLM2
-# from 07 is not trained but prompted zero-shot, on every second review. Chance level is 0.5.
+# Next, we also train the upper layers. The following figure is based on recorded predictions (`python -m experiments applications_sentiment`) of each model for each test
+# review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random
+# weights*. SmolLM2 from 07 is not trained but prompted zero-shot, on every second review. Chance level is 0.5.
 
 # %% [markdown]
-# **Predict:** some reviews contain both praise *and* blame, and one of them prevails (*contrast*). On these the frozen encoder is hardly better than chance. What accuracy
-# does the fine-tuned model reach (0 to 1)?
+# **Predict:** some reviews contain both praise *and* blame, and one of them prevails (*contrast*). On these, the frozen encoder is hardly better than chance. What
+# accuracy does the fine-tuned model reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("applications.contrast", ...)
@@ -316,18 +317,19 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# Fine-tuning gains seven points of accuracy over the frozen encoder. Two thirds of this gain come from *contrast*, one review in eight, where the accuracy rises from 0.54
-# to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did not test this.
+# Fine-tuning improves on the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews, one in eight, on which the
+# accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did
+# not test this.
 #
-# On *plain* reviews the gain is within the noise. On *negation* we see none, but with 40 such reviews even a gain of ten points could go undetected. Sarcastic reviews say
-# the opposite of what they mean. The model is at chance level there, although 20 reviews are too few for a precise estimate.
+# On *plain* reviews the gain is within the noise. On reviews with *negation* we see none, but with 40 such reviews even a gain of ten points could go undetected.
+# Sarcastic reviews say the opposite of what they mean. On these the model is at chance level, although 20 reviews are too few for a precise estimate.
 
 # %% [markdown]
 # ## 3 · A tag for every word
 #
 # Which people, places and organisations does a sentence mention? Finding them is called **named-entity recognition**. Each *word* receives one of the **BIO tags**: B-
-# begins an entity, I- continues it, and O is outside (Ramshaw and Marcus 1995). If *every* entity begins with B-, as here, the scheme is called IOB2 (Tjong Kim Sang and
-# Veenstra 1999).
+# begins an entity, I- continues it, and O marks words outside any entity (Ramshaw and Marcus 1995). If *every* entity begins with B-, as here, the scheme is called IOB2
+# (Tjong Kim Sang and Veenstra 1999).
 #
 # The encoder, however, processes *subwords*. The usual **token alignment** assigns the tag to the first subword of a word. The other subwords, [CLS], [SEP] and padding are
 # ignored by the loss.
@@ -336,10 +338,10 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
     """A label for each subword: the tag of its word, or −100.  (difficulty ●●○, 6 minutes)
 
-    The first subword of a word has the tag of the word; all other subwords, special tokens and
-    padding have the label −100. word_ids gives for each subword the number of its word; None means
-    special token or padding. The subwords of a word are adjacent, the words are in order, and a word
-    may have no subword at all. tags[i] is the number of the tag of word i.
+    The label of the first subword of a word is the tag of the word; all other subwords, special
+    tokens and padding have the label −100. For each subword, word_ids contains the number of its
+    word; None means special token or padding. The subwords of a word are adjacent, the words are in
+    order, and a word may have no subword at all. tags[i] is the number of the tag of word i.
     """
     ### BEGIN SOLUTION
     labels, before = [], None
@@ -355,7 +357,7 @@ check("applications.align_labels", lambda case: align_labels(
 ))
 
 # %% [markdown]
-# The data are 520 sentences in `data/entities`, with names of people (PER), places (LOC), organisations (ORG) and anything else (MISC).
+# The data are 520 sentences in `data/entities`, with names of people (PER), places (LOC), organisations (ORG) and other things (MISC).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 words = read_table("entities/entities.csv").groupby("sentence", sort=False)
@@ -363,7 +365,7 @@ sentences = words.agg({"token": list, "tag": list, "split": "first", "genre": "f
 
 
 def sentence_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
-    """Labels at first subwords; `more`: does the word begin with a capital, is it all capitals?"""
+    """Labels at first subwords; `more` says whether the word begins with a capital and whether it is all capitals."""
     tokens = sentences["token"].tolist()
     rows = tokenizer(tokens, is_split_into_words=True, padding=True, return_tensors="pt")
     word_ids = [rows.word_ids(n) for n in range(len(tokens))]
@@ -411,11 +413,11 @@ example_pieces = tokenizer.convert_ids_to_tokens(row["input_ids"])
 pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 
 # %% [markdown]
-# Note that the subwords contain no capital letters, because the vocabulary is *uncased*: the Orchard Bank and an orchard full of trees begin with the same subword. We
+# Note that the subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
 # return to this below.
 #
-# The model outputs tags, but users want entities: where each one begins and ends, and its type. Not every sequence of tags is well formed. What should happen if an I- tag
-# follows O?
+# The model outputs tags, but users want entities: where each one begins and ends, and of what type it is. Not every sequence of tags is well formed. What should happen
+# if an I- tag follows O?
 
 # %%
 def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
@@ -458,7 +460,8 @@ for tags in (example_tags, odd_tags):
         print(f"    {kind:<5}", " ".join(example[begin:end]))
 
 # %% [markdown]
-# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. On the test sentences, a tagger that assigns O to every word reaches:
+# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. The next cell computes it, on the test sentences, for a tagger that
+# assigns O to every word.
 
 # %% tags=["demo"]
 test_sentences = sentences[sentences["split"] == "test"]
@@ -474,8 +477,8 @@ silent_accuracy = token_accuracy(nothing_found)
 print(f"everything O: token accuracy {silent_accuracy:.3f}")
 
 # %% [markdown]
-# Yet this tagger has not found a single entity. The standard metric, **entity F1**, therefore counts entities: one is correct only if both its boundaries *and* its type
-# are (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
+# Yet this tagger has not found a single entity. The standard metric, **entity F1**, therefore counts entities: an entity is correct only if its boundaries *and* its type
+# are both correct (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "applications-entity_f1", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float, float, float]:
@@ -499,13 +502,13 @@ check("applications.entity_f1", lambda case: entity_f1(
 ))
 
 # %% [markdown]
-# **Predict:** a tagger trained for a quarter of a minute reaches a token accuracy of about 0.92. What is its entity F1 (0 to 1)?
+# **Predict:** a tagger trained for about fifteen seconds reaches a token accuracy of about 0.92. What is its entity F1 (0 to 1)?
 
 # %% tags=["demo"]
 predict("applications.live_f1", ...)
 
 # %% [markdown]
-# We now train this tagger for three epochs on 312 sentences: the head and the upper half of the layers.
+# We now train this tagger (its head and the upper half of the layers) for three epochs on 312 sentences.
 
 # %% tags=["demo"]
 tagged = sentence_rows(encoder, tokenizer, HALF)
@@ -532,8 +535,8 @@ reveal("applications.live_f1", curve[-1][3])
 pictures.live_run(curve, (silent_accuracy, entity_f1(true_tags, nothing_found)[2]))
 
 # %% [markdown]
-# After five steps the model tags everything O: four fifths of the tags are correct, but it finds no entity. From then on the accuracy rises only slowly, while F1 shows
-# what the model learns. Which errors are left?
+# After five steps the model tags every word as O: four fifths of the tags are correct, but it finds no entity. From then on the accuracy rises only slowly, while F1
+# shows what the model is learning. Which errors are left?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 live_tags = tags_of(tagger, tagged, asked)
@@ -550,8 +553,8 @@ precision, recall, f1 = entity_f1(true_tags, live_tags)
 print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
 # %% [markdown]
-# The following results are recorded, with three seeds and five epochs instead of three. The baselines do without an encoder: everything O, the most frequent tag of each
-# word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
+# The following results were recorded with three seeds, and with five epochs instead of three. The baselines do without an encoder: *everything O*, the most frequent tag
+# of each word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
 #
 # In the variant *with capitals*, the head receives two more inputs besides the 384 coordinates: whether the word begins with a capital letter, and whether it is all
 # capitals.
@@ -590,8 +593,8 @@ print(f"token accuracy exceeds entity F1 by {flattery.min():.2f} to {flattery.ma
       f"for everything O, by {silent_accuracy:.2f}")
 
 # %% [markdown]
-# All taggers lie in a narrow band of accuracy near the right edge of the figure, yet they spread over half of the F1 axis. Accuracy is misleading for two reasons: most
-# words are easy O's, and one wrong tag is enough to lose an entity of three tokens.
+# All taggers lie in a narrow band of accuracy near the right edge of the figure, but they spread over half of the F1 axis. Accuracy is misleading for two reasons: most
+# words are easy to recognise as O, and one wrong tag is enough to lose an entity of three tokens.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def f1_gain(a: str, b: str) -> tuple[float, float, float]:
@@ -612,8 +615,8 @@ for (a, b), (middle, low, high) in f1_gains.items():
     print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 
 # %% [markdown]
-# Fine-tuning improves F1 substantially over the frozen encoder and over the window of words. Giving capitals back to the head, the obvious remedy, brings no gain beyond
-# the noise; these runs do not show why.
+# Fine-tuning improves F1 substantially over the frozen encoder and over the window of words. Telling the head about capital letters, the obvious remedy, brings no gain
+# beyond the noise; these runs do not show why.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 f1_by_size = {}
@@ -685,8 +688,8 @@ check("applications.mended_piece_labels", lambda case: mended_piece_labels(
 ))
 
 # %% [markdown]
-# How much does this matter? We label all subwords of the test sentences in both ways and count the entities. Then we spread the tags predicted by the tagger above over the
-# subwords in both ways and compute F1.
+# How much does this matter? We label all subwords of the test sentences in both ways and count the entities. Then we copy the tags predicted by the tagger above to the
+# subwords, again in both ways, and compute F1.
 #
 # **Predict:** the test sentences contain 250 entities. How many are there in the labels of 2021?
 
@@ -698,7 +701,7 @@ in_pieces = tokenizer(test_sentences["token"].tolist(), is_split_into_words=True
 ids_of_words = [in_pieces.word_ids(n) for n in range(len(test_sentences))]
 
 def on_pieces(labelled, tags: list[list[str]]) -> list[list[str]]:
-    """Spread the tags of words over their subwords in one of the two ways."""
+    """Copy the tags of words to their subwords in one of the two ways."""
     numbered = [[TAGS.index(tag) for tag in row] for row in tags]
     labels = [labelled(*pair) for pair in zip(ids_of_words, numbered)]
     return [[TAGS[i] for i in row[row != -100]] for row in labels]
@@ -720,27 +723,27 @@ for name in in_labels:
 
 # %% [markdown]
 # Rare names consist of many subwords. In the labels of 2021, every subword of a word tagged B- begins an entity of its own, so the metric counts such a name several times.
-# The same predictions receive a different score, here a better one. With the bug fixed, the number of entities and the F1 equal those computed on words. A model trained on
-# the labels of 2021 is also taught to predict B- inside a name.
+# The same predictions receive a different score, here a better one. With the bug fixed, the number of entities and the F1 equal those computed on words. Moreover, the
+# labels of 2021 teach a model to predict B- inside a name.
 
 # %% [markdown]
 # ## 5 · A span for a question
 #
-# In extractive **question answering**, the third head computes two scores for each token: one for an answer that *starts* here, and one for an answer that *ends* here. The
-# input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). For a question without an answer in the text, start and
-# end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
+# In extractive **question answering**, the third head computes two scores for each token: one for an answer that *starts* there, and one for an answer that *ends* there.
+# The input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). For a question without an answer in the text, start
+# and end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from pathlib import Path
 
 import coursekit
 
-MAX_LEN = 24                                                        # subwords of the longest possible answer
+MAX_LEN = 24                                                        # subwords of the longest answer that is allowed
 questions = pd.read_json(Path(coursekit.__file__).parents[1] / "data/questions/questions.json")
 
 
 def question_rows(encoder: BertModel, tokenizer, below: int) -> tuple[Rows, Int[Tensor, "N T 2"]]:
-    """Question and text as one sequence, the answer's first and last token (0, 0: no answer), character offsets."""
+    """Question and text as one sequence, the answer's first and last token (0, 0: no answer), and the character offsets."""
     rows = tokenizer(
         questions["question"].tolist(), questions["context"].tolist(),
         padding=True, return_offsets_mapping=True, return_tensors="pt",
@@ -795,10 +798,10 @@ for name, values in (("start", start), ("end", end)):
           ", ".join(f"{word} ({values[t]:.1f})" for word, t in zip(words_there, best)))
 
 # %% [markdown]
-# These scores were recorded from a model trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best start and the
-# best end independently. But nothing ensures that the two fit together: the end may come before the start, or one of them may be [CLS].
+# These scores were recorded with a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best
+# start and the best end independently. But nothing ensures that the two fit together: the end may come before the start, or only one of them may be [CLS].
 #
-# **Predict:** for which fraction of the test questions do the two not form a valid span (0 to 1)?
+# **Predict:** for what fraction of the test questions do the two not form a valid span (0 to 1)?
 
 # %% tags=["demo"]
 predict("applications.invalid", ...)
@@ -822,9 +825,9 @@ for name in ("fine-tuned", "frozen"):
           f"(by seed {seeds}; ± {100 * half_width(shares):.1f} points)")
 
 # %% [markdown]
-# Start and end must therefore be chosen jointly. All spans of a text of T tokens form a T × T matrix, whose rows are first tokens and whose columns are last tokens. The
-# score of a span is its start score plus its end score. Below the diagonal the end would come before the start; far to the right of it the span is too long. What remains
-# is a diagonal band.
+# Start and end must therefore be chosen jointly. The spans of a text of T tokens can be arranged in a T × T matrix: the row is the first token of a span, the column its
+# last token. The score of a span is its start score plus its end score. Below the diagonal the end would come before the start; far to the right of it the span is too
+# long. What remains is a diagonal band.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-best_span", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_span(
@@ -888,8 +891,8 @@ slider = IntSlider(
 interact(lambda number: question_triangle(test_questions.index[number]), number=slider)
 
 # %% [markdown]
-# When is an answer correct? "The 340 metres." and "340 metres" are the same answer, "metres" is part of it, and annotators often accept several. SQuAD uses two metrics,
-# **exact match** and *F1* over words. Before the comparison, both texts are normalised as follows:
+# When is an answer correct? "The 340 metres." and "340 metres" are the same answer, and "metres" is part of it. Annotators often accept several answers. SQuAD uses two
+# metrics, **exact match** and *F1* over words. Before the comparison, both texts are normalised as follows:
 
 # %%
 def words_of(text: str) -> list[str]:
@@ -898,7 +901,7 @@ def words_of(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", plain).split()
 
 def mark_all(case: dict, mark) -> Float[Tensor, "questions 2"]:
-    """Both scores of each answer; `accepted` lists the answers of all questions, `counts` of them for each."""
+    """Both scores of each answer; `accepted` lists the answers of all questions, and `counts` their number for each question."""
     accepted = iter(case["accepted"])
     answers = [[next(accepted) for _ in range(count)] for count in case["counts"].tolist()]
     marks = [torch.as_tensor(mark(*pair)) for pair in zip(case["said"], answers)]
@@ -936,9 +939,9 @@ for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", [
     print(f"said {answer!r:<18} accepted {str(accepted):<36} match {exact:.0f}, F1 {overlap:.2f}")
 
 # %% [markdown]
-# A model must also be able to abstain: if the margin is not above 0, we replace its answer by the empty text. The table has two parts: questions that have an answer, where
-# the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most words with the
-# question (*likeliest sentence*), and a model that *always abstains*.
+# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. The next table has two parts: questions that have an
+# answer, where the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most
+# words with the question (*likeliest sentence*), and a model that *always abstains*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def marks(answers: pd.Series) -> pd.DataFrame:
@@ -989,8 +992,8 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# With a few hundred questions, the head learns to find answers far better than the likeliest sentence does. Even so, barely more than a quarter of its answers match
-# exactly. On SQuAD, BERT-Base reached an F1 of 88.5 after 87,599 training questions (Devlin et al. 2019, table 2).
+# With a few hundred questions, the head learns to find answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of its answers
+# match exactly. On SQuAD, BERT-Base reached an F1 of 88.5 when trained on 87,599 questions (Devlin et al. 2019, table 2).
 #
 # If abstaining is allowed, every model has to beat *always abstains*, whose score is the fraction of unanswerable questions. The fine-tuned model clearly does; the frozen
 # head and SmolLM2 do not. Deciding when to abstain is a problem of its own, which the extension takes up.
@@ -998,8 +1001,8 @@ print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_w
 # %% [markdown]
 # ## 6 · Further: which model for which task
 #
-# A decoder can also solve such tasks: we put the text and the request into its prompt. SmolLM2 (135 million parameters, instruction-tuned) was prompted zero-shot, once, on
-# every second test review and test question.
+# A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned) zero-shot on every
+# second test review and test question, once each.
 #
 # Its label is the more probable of two words after *This review is*. Its answer to a question is the text it generates, which need not be a span of the paragraph and may
 # be a hallucination (07). We count *None* and *The text does not …* as abstaining. (Tags would have to be extracted from a generated list of names; we did not try this.)
@@ -1036,11 +1039,12 @@ versus = {
 display(pd.DataFrame(versus))
 
 # %% [markdown]
-# The decoder labels most reviews positive: its threshold is shifted, as in 07. It often answers questions in sentences, which SQuAD's metrics penalise even where they are
-# correct. This compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights were rounded to 4 bits.
+# The decoder labels most reviews positive: its decision threshold is shifted, as in 07. It often answers questions in whole sentences, which SQuAD's metrics penalise
+# even where they are correct. This compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights
+# were rounded to 4 bits.
 #
-# What matters in general is the *shape* of the answer. For a label or a position in the text, a head cannot output anything else, needs a single forward pass, and returns
-# scores that can be compared with a threshold. Only a generative model can produce a new text.
+# What matters in general is the *shape* of the answer. Where a label or a position in the text is wanted, a head cannot output anything else; it needs a single forward
+# pass and returns scores that can be compared with a threshold. Only a generative model can produce a new text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
@@ -1064,18 +1068,18 @@ pictures.decision(leaves)
 # are rare, precision and recall of "complaint"; the baselines are the majority class and a bag of words. (b) The answer is a position in a text, or none: start and end
 # scores chosen jointly, or tags. The metrics are exact match and F1 with the option to abstain, compared with a model that *always abstains*, which is correct for every
 # letter without a cancellation. The threshold is chosen on letters outside the test set. (c) The answer is a new text, which only a decoder (or an encoder–decoder) can
-# generate. Word overlap with a single reference reply says little, so people judge drafts without knowing where they come from; the baseline is the standard letter that
-# the library sends today. For two million letters, cost matters as well: one pass of a small encoder is much cheaper than generating a text.
+# generate. Word overlap with a single reference reply says little, so people should rate the drafts without knowing where they come from; the baseline is the standard
+# letter that the library sends today. For two million letters, cost matters as well: one pass of a small encoder is much cheaper than generating a text.
 #
-# *Marking: 1 point for the three shapes (label, span or none, new text) with fitting models; 1 point for suitable metrics, each with a baseline that is hard to beat or
+# *Marking: 1 point for the three shapes (label, span or none, new text) with suitable models; 1 point for suitable metrics, each with a baseline that is hard to beat or
 # exposes a flaw of the metric.*
 
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas today's models were trained on English;
-# their results are in the figures and tables of sections 2, 3 and 5. The public data sets that ours imitate (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times as many
-# training examples. If the model hub can be reached, `coursekit.public_data.load_public` loads them with the same columns, so that the same code runs on them.
+# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models of this notebook were trained
+# on English; their results are in the figures and tables of sections 2, 3 and 5. The public data sets that ours imitate (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times
+# as many training examples. If the model hub can be reached, `coursekit.public_data.load_public` loads them with the same columns, so that the same code runs on them.
 
 # %% [markdown]
 # ## Extension: when to abstain
@@ -1087,7 +1091,7 @@ pictures.decision(leaves)
 def best_threshold(
     margins: Float[Tensor, "n"], f1: Float[Tensor, "n"], answerable: Bool[Tensor, "n"]
 ) -> tuple[float, float]:
-    """The best threshold of the margin, and its score.  (extension, ●●○, 10 minutes)
+    """The best threshold for the margin, and its score.  (extension, ●●○, 10 minutes)
 
     A question is answered if its margin is above the threshold, and then earns its f1. A question
     that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity and every margin
@@ -1133,7 +1137,7 @@ print(f"gain over threshold 0: {threshold_gain.mean():+.3f} ± {half_width(thres
 pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test")), gained[0][0])
 
 # %% [markdown]
-# The last number in each line cannot be lower than the others, and it is too optimistic, because its threshold was chosen on the questions being scored. The threshold
+# The last score in each line cannot be lower than the other two, and it is too optimistic, because its threshold was chosen on the questions being scored. The threshold
 # chosen on validation questions gains nothing over 0 here: from far below 0 up to 0 the curve is nearly flat, so a hundred validation questions may put the threshold
 # almost anywhere in that range.
 
@@ -1175,16 +1179,16 @@ margin_above_words = np.quantile(more, [0.025, 0.975])
 print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2f}".format(*margin_above_words))
 
 # %% [markdown]
-# Even the words of the question alone predict above chance level whether there is an answer, perhaps because one author wrote all unanswerable questions. The fine-tuned
-# margin is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals resample paragraphs.)
+# Even the words of the question alone predict better than chance whether there is an answer, perhaps because one author wrote all unanswerable questions. The margin of
+# the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals resample paragraphs.)
 
 # %% [markdown]
 # ## Summary
 #
 # - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding must not affect it.
-# - Tags belong to words, but encoders process subwords: label the first and ignore the rest, or change B- to I- there.
+# - Tags belong to words, but encoders process subwords: label only the first, or change each later B- to I-.
 # - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
-# - Start and end are chosen jointly; independently, they often form no span.
+# - Start and end must be chosen jointly, or they often form no span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
 # - The shape of the answer determines the type of model: a label, a position, or a new text.
 #
@@ -1203,4 +1207,4 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 # - transformers (2021). Running run_ner_no_trainer.py with --label_all_tokens falsifies seqeval results. github.com/huggingface/transformers/issues/14043, fixed in pull request 14055.
 
 # %% [markdown]
-# Next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb). The [start page](../start.ipynb) shows your progress.

@@ -61,8 +61,8 @@ pool = Exercise(
         ),
         Mistake(
             "divided by the tokens of the whole batch",
-            "All your means are too close to 0, those of short texts most of all: you divide each sum by the tokens of the "
-            "whole batch.",
+            "All your means are too close to 0, those of short texts most of all: you divide each sum by the number of "
+            "tokens in the whole batch.",
             MEAN, "(H * kept).sum(dim=1) / kept.sum()",
         ),
         Mistake(
@@ -78,7 +78,7 @@ pool = Exercise(
         ),
         Mistake(
             "largest absolute value",
-            "Your third vector has no negative value. Of −3 and 2 the larger is 2, and −3 keeps its sign.",
+            "Your third vector has no negative value. Of −3 and 2 the larger is 2, not −3: do not take absolute values.",
             LARGEST, "(H * kept).abs().amax(dim=1)",
         ),
         Mistake(
@@ -88,7 +88,7 @@ pool = Exercise(
         ),
         Mistake(
             "last token instead of [CLS]",
-            "Your first vector is that of the last position. [CLS] is at the first, and the last may be padding.",
+            "Your first vector is that of the last position. [CLS] is at the first position, and the last may be padding.",
             RETURN_POOLED, "return H[:, -1], mean, largest",
         ),
         Mistake(
@@ -171,8 +171,8 @@ align_labels = Exercise(
         ),
         Mistake(
             "tags compared instead of words",
-            "Where two neighbouring words have the same tag (O O O, say), the second has no label: you compare tags. A subword "
-            "is a later one if it belongs to the same *word* as the one before it.",
+            "Where two neighbouring words have the same tag (as in O O O), the second has no label: you compare tags. A "
+            "subword is a later one if it belongs to the same *word* as the one before it.",
             ASKED, "-100 if word is None or (before is not None and tags[word] == tags[before]) else tags[word]",
         ),
         Mistake(
@@ -189,7 +189,7 @@ align_labels = Exercise(
         ),
         Mistake(
             "later subwords labelled O",
-            "You teach the model that the rest of a name is outside the entity.",
+            "You teach the model that the rest of a name lies outside the entity.",
             ASKED, "-100 if word is None else 0 if word == before else tags[word]",
         ),
         Mistake(
@@ -204,8 +204,8 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "tags taken in order instead of by word number",
-            "You are right until a word has no subword at all (the tokeniser may drop a character). From there on your tags "
-            "are one word late.",
+            "Your labels are correct up to a word that has no subword at all (the tokeniser may drop a character). From "
+            "there on, your tags are one word late.",
             code="""
 def align_labels(word_ids, tags):
     labels, before, rest = [], None, iter(tags)
@@ -223,7 +223,7 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "−1 instead of −100",
-            "Positions to be ignored have the label −1, which the loss does not ignore.",
+            "The positions to be ignored have the label −1 in your result, which the loss does not ignore.",
             "-100", "-1",
         ),
         Mistake(
@@ -329,8 +329,8 @@ bio_spans = Exercise(
         ),
         Mistake(
             "I- that continues nothing dropped",
-            "You have too few entities: you drop an I- that continues nothing, such as one after O. By the docstring it begins "
-            "an entity.",
+            "You have too few entities: you drop an I- that continues nothing, such as one after O. According to the "
+            "docstring, it begins an entity.",
             'elif tag != "O":', 'elif tag.startswith("B-"):',
         ),
         Mistake(
@@ -417,14 +417,14 @@ def bio_spans(tags):
 """,
     },
     hints=(
-        "Put your finger on a tag. What must you know about the tags before it to decide whether an entity begins here, "
+        "Look at a single tag. What must you know about the tags before it to decide whether an entity begins here, "
         "continues here, or neither?",
         "tags: T strings. Output: a list of tuples (begin, end, type), in the order of the text. tags[begin:end] are the tags "
         "of one entity.",
         "for each position and tag:\n    if it is I- and the last span ends right here and has this type: extend the span by "
         "one\n    else if it is not O: begin a new span of one token\nreturn the spans",
-        "A near miss: closing an entity only when an O comes. Then an entity at the end of the sentence is never closed, and "
-        "two adjacent ones become one.",
+        "A near miss: closing an entity only when an O follows. Then an entity at the end of the sentence is never closed, "
+        "and two adjacent ones become one.",
     ),
 )
 
@@ -483,7 +483,7 @@ entity_f1 = Exercise(
         ),
         Mistake(
             "mean over sentences",
-            "You average over sentences, so one entity in a short sentence weighs as much as five in another. Add up the "
+            "You average over sentences, so one entity in a short sentence counts as much as five in another. Add up the "
             "counts over all sentences, then divide.",
             code="""
 def entity_f1(truth, predicted):
@@ -496,7 +496,7 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "tokens counted instead of entities",
-            "You count tokens: a name of three tokens with one wrong tag is two thirds correct in your answer. As an entity it "
+            "You count tokens: for you, a name of three tokens with one wrong tag is two thirds correct. As an entity it "
             "is wrong.",
             code="""
 def entity_f1(truth, predicted):
@@ -532,13 +532,13 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "division by 0",
-            "Your function raises an error where nothing is predicted or nothing is true. The docstring says what to return "
-            "then.",
+            "Your function raises an error where there are no predicted or no true entities. The docstring says what to "
+            "return then.",
             edits={"right / max(given, 1), right / max(asked, 1)": "right / given, right / asked", F1: "2 * right / (asked + given)"},
         ),
         Mistake(
             "mean over types",
-            "You score each type separately and take the mean, so a rare type weighs as much as a frequent one. Count all "
+            "You score each type separately and take the mean, so a rare type counts as much as a frequent one. Count all "
             "entities together.",
             code="""
 def entity_f1(truth, predicted):
@@ -552,7 +552,8 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "1 instead of 0 where the denominator is 0",
-            "Your numbers are 1 where the denominator is 0. By the docstring, a tagger that predicts nothing has precision 0.",
+            "Your numbers are 1 where the denominator is 0. According to the docstring, a tagger that predicts nothing has "
+            "precision 0.",
             edits={
                 "right / max(given, 1), right / max(asked, 1)": "right / given if given else 1.0, right / asked if asked else 1.0",
                 F1: "2 * right / (asked + given) if asked + given else 1.0",
@@ -627,7 +628,7 @@ mended_piece_labels = Exercise(
         ),
         Mistake(
             "only first subwords labelled",
-            "This is your align_labels. Here every subword has a label; the bug is only *which* label.",
+            "This is the same as your align_labels. Here every subword has a label; the bug only concerns *which* label.",
             PIECE, "-100 if word is None or word == before else tags[word]",
         ),
         Mistake(
@@ -642,7 +643,7 @@ mended_piece_labels = Exercise(
         ),
         Mistake(
             "1 added to every later subword",
-            "You also change later subwords of words tagged O or I-, which then begin something.",
+            "You also change later subwords of words tagged O or I-, which then begin new entities.",
             "(tags[word] % 2)", "1",
         ),
         Mistake(
@@ -795,8 +796,8 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "search initialised with the score 0",
-            "Where every span has a score below 0, you find none. Initialise the search with minus infinity: the best of "
-            "several bad spans is still the best.",
+            "Where every span has a score below 0, you do not find any. Initialise the search with minus infinity: the "
+            "best of several bad spans is still the best.",
             "best = scores.masked_fill(~valid, -torch.inf)",
             "best = scores.masked_fill(~valid, -torch.inf).clamp(min=0)",
             also=("""
@@ -811,8 +812,8 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "no answer included among the spans",
-            "You allow [CLS] to [CLS] as a span. The best span of the text is compared with it: if no answer scores higher, "
-            "the margin is below 0.",
+            "You allow [CLS] to [CLS] as a span. The best span of the text is compared with it: if that of no answer has "
+            "the higher score, the margin is below 0.",
             "valid = context[:, None] & context & ",
             "context = context.clone()\n    context[0] = True\n    valid = context[:, None] & context & ",
         ),
@@ -872,18 +873,19 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "score instead of margin",
-            "Your positions are correct. Your third number is the span's score; it should be how far this exceeds the score of "
-            "no answer.",
+            "Your positions are correct. Your third number is the span's score; it should be the amount by which this "
+            "exceeds the score of no answer.",
             MARGIN, "scores[best // T, best % T]",
         ),
         Mistake(
             "only the start score of no answer subtracted",
-            "Your positions are correct. Like any span, no answer has a start and an end: its score is the sum of two numbers.",
+            "Your positions are correct. Like any other span, the one for no answer has a start and an end: its score is "
+            "the sum of two numbers.",
             "(start[0] + end[0])", "start[0]",
         ),
         Mistake(
             "products instead of sums",
-            "Your scores are products, so two very negative numbers make a good span. Logits are added.",
+            "Your scores are products, so two very negative numbers would make a good span. Logits have to be added.",
             "start[:, None] + end[None, :]", "start[:, None] * end[None, :]",
         ),
     ),
@@ -1015,8 +1017,8 @@ exact_match_and_f1 = Exercise(
         ),
         Mistake(
             "mean over the accepted answers",
-            "You average over the accepted answers, so a correct answer scores only half if a second one is accepted. The best "
-            "counts.",
+            "You average over the accepted answers, so a correct answer scores only half if a second one is accepted. The "
+            "best score counts.",
             edits={"exact = max(exact, float(same))": 'exact += float(same) / len(accepted or [""])',
              "f1 = max(f1, 1.0 if same else 2 * shared / (len(said_words) + len(words)))":
              'f1 += (1.0 if same else 2 * shared / (len(said_words) + len(words))) / len(accepted or [""])'},
@@ -1073,8 +1075,8 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "both scores from one accepted answer",
-            "You choose one accepted answer and take both scores from it. The best counts for each: F1 may come from another "
-            "answer.",
+            "You choose one accepted answer and take both scores from it. For each score the best value counts: F1 may "
+            "come from another answer.",
             code="""
 def exact_match_and_f1(said, accepted):
     marks = []
@@ -1087,7 +1089,7 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "every repetition counted as shared",
-            "You count a word said three times as shared three times, though the accepted answer contains it once.",
+            "You count a word said three times as shared three times, although the accepted answer contains it only once.",
             "shared = (Counter(said_words) & Counter(words)).total()",
             "shared = sum(word in words for word in said_words)",
         ),
@@ -1153,8 +1155,8 @@ def exact_match_and_f1(said, accepted):
 """,
     },
     hints=(
-        "Accepted are \"340 metres\" and \"about 340 metres\"; the answer given is \"The 340 metres.\" Which of the two accepted "
-        "answers counts, and which words are compared?",
+        "The accepted answers are \"340 metres\" and \"about 340 metres\"; the answer given is \"The 340 metres.\" Which "
+        "of the two accepted answers counts, and which words are compared?",
         "said: a string. accepted: a list of strings, possibly empty. words_of returns a list of words. Output: two numbers "
         "from 0 to 1.",
         "for each accepted answer (if there is none: the empty one):\n    exact: are the two lists of words the same?\n    "
@@ -1206,7 +1208,7 @@ best_threshold = Exercise(
     mistakes=(
         Mistake(
             "abstention never rewarded",
-            "Answering everything is always best in your function. Not answering earns 1 where no answer exists.",
+            "In your function, answering everything is always best. But not answering earns 1 where no answer exists.",
             "(~answerable).float()", "torch.zeros_like(f1)",
         ),
         Mistake(
@@ -1216,7 +1218,7 @@ best_threshold = Exercise(
         ),
         Mistake(
             "abstention rewarded where an answer exists",
-            "You have it the wrong way round: not answering earns 1 where there is *no* answer.",
+            "You have this the wrong way round: not answering earns 1 where there is *no* answer.",
             "(~answerable).float()", "answerable.float()",
         ),
         Mistake(
@@ -1226,8 +1228,8 @@ best_threshold = Exercise(
         ),
         Mistake(
             "0 as an additional threshold",
-            "Your score is correct. Where 0 lies between two margins, it scores like the margin below it: only minus infinity "
-            "and the margins are thresholds here.",
+            "Your score is correct. Where 0 lies between two margins, it gives the same score as the margin below it: only "
+            "minus infinity and the margins are thresholds here.",
             CANDIDATES, "torch.cat([torch.tensor([0.0, -torch.inf]), margins])",
         ),
         Mistake(
@@ -1243,7 +1245,7 @@ best_threshold = Exercise(
         ),
         Mistake(
             "minus infinity not tried",
-            "Where every answer is worth giving, you hold one back: minus infinity is a threshold as well.",
+            "Where it is best to give every answer, you hold one back: minus infinity is a threshold as well.",
             CANDIDATES, "margins",
         ),
         Mistake(

@@ -197,7 +197,7 @@ def test_the_order_of_the_weights_holds_with_other_penalties_and_steps():
         leads[setting, task] = mean_and_half(by_layer[:, most[task]] - others)
     untold = {where for where, (mean, half) in leads.items() if mean < half}
     assert untold == {("penalty 0.01", "syntax"), ("50 steps", "syntax")}
-    assert all(mean > 0 for mean, _ in leads.values())  # "this order holds"
+    assert all(mean > 0 for mean, _ in leads.values())  # "prefers the same layer"
     amounts = [mean for (_, task), (mean, _) in leads.items() if task == "sense"]
     assert max(amounts) > 1.5 * min(amounts)  # "the size of the weights changes"
 
@@ -266,7 +266,7 @@ def test_a_tutorial_s_demonstration_is_passed_by_an_untrained_network(measured):
     for one_sense, two_senses in measured["cosines_untrained"]:  # with every seed
         assert 0.99 < two_senses < 1 and abs(one_sense - two_senses) < 0.002
     one_sense, two_senses = measured["by_network"]["the course's ELMo, top layer"]
-    assert 0.015 < one_sense - two_senses < 0.05  # "it is there, and small"
+    assert 0.015 < one_sense - two_senses < 0.05  # "there is such a difference, but it is small"
 
 
 def test_elmo_helps_every_task_and_dropout_on_the_mix_does_not():
