@@ -11,7 +11,7 @@
 #
 # ELMo (Peters et al. 2018) combines two unidirectional language models, one for each direction; neither ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of 03, in which
 # every word attends to every other, and trains it to predict words that have been masked. We build everything around the encoder: subword tokenisation, sentence pairs, masking
-# and two losses. Then we train it and measure how much the context on both sides is worth.
+# and two losses. Then we train it and measure how much the right-hand context is worth.
 #
 # **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises and two written questions. Seven
 # extensions are optional.
@@ -24,7 +24,7 @@
 # - tokenise words into subwords from a fixed vocabulary, and encode a sentence pair as BERT's input;
 # - mask words as in BERT's pre-training, and compute the loss on the masked words only;
 # - train a small masked language model and compare its loss with the entropy of the language;
-# - state in nats how much the context on both sides is worth;
+# - state in nats how much the right-hand context is worth;
 # - run the weights of a published model in an encoder of your own.
 
 # %%
@@ -67,7 +67,7 @@ display(pd.DataFrame({
 # %% [markdown]
 # The causal model has a label at every position but the last; the masked model has labels only at masked words. This is the price of bidirectional context. Why not predict
 # all words? The model could see them: in a deep bidirectional network the information about each word flows back to its own position through its neighbours, which is the leak that you
-# found in 05. (In an extension you write both kinds of labels.)
+# found in 05. (In an extension you compute both kinds of labels.)
 
 # %% [markdown]
 # ## 2 · Subword tokenisation
@@ -112,7 +112,7 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
 check("bert.wordpiece", lambda case: cut_all(case, wordpiece))
 
 # %% [markdown]
-# We first try a vocabulary of eight subwords and then BERT's own, which is contained in a small package.
+# We first try a vocabulary of eight subwords and then BERT's own, which comes in a small package.
 #
 # **Predict:** what fraction of the words in our generated language are single tokens in BERT's vocabulary (0 to 1)?
 
@@ -160,7 +160,7 @@ display(Markdown(
 # never occurred in training consists of subwords that did.
 
 # %% [markdown]
-# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We use the files of a model that tokenises as BERT does and is installed on this
+# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We use the files of a model that tokenises like BERT and is installed on this
 # machine; a name such as "bert-base-uncased" would download them from the Hugging Face hub.
 
 # %% tags=["demo"]
@@ -175,7 +175,7 @@ print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids
 # %% [markdown]
 # ## Further: learn a subword vocabulary
 #
-# Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters; then the best pair of adjacent units is merged into a new subword, again and again, until
+# Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters. Then the best pair of adjacent units is merged into a new subword, and this step is repeated until
 # the vocabulary has the desired size. Two criteria are common. **Byte-pair encoding** (BPE; Sennrich et al. 2016) merges the pair that occurs most often. WordPiece merges the pair
 # that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published; textbooks usually give this ratio instead:
 #
@@ -200,7 +200,7 @@ def by_likelihood(pair: int, left: int, right: int) -> float:
     return pair / (left * right)
 
 def by_share(pair: int, left: int, right: int) -> float:
-    """The fraction of the left part's occurrences that the right part follows: a third score, to test your function."""
+    """How often the right part follows the left one, as a fraction: a third score, to test your function."""
     return pair / left
 
 SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
@@ -281,7 +281,7 @@ print("This takes about five seconds.")
 learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
 
 # %% [markdown]
-# We apply your vocabularies to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
+# We apply your two vocabularies to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
@@ -465,7 +465,7 @@ print(f"special tokens chosen: {special_chosen} of {(~is_word).sum().item():,}")
 pictures.corruption(shares)
 
 # %% [markdown]
-# All four proportions lie within the expected range, and no special token was changed. A random word can happen to be the original one. On average this occurs once in as many draws as there are words, which is too
+# All four proportions lie within the expected range, and no special token was changed. A random word can happen to be the original one. On average this occurs once in as many draws as the vocabulary has words, which is too
 # rare to be visible here.
 
 # %% [markdown]
@@ -688,7 +688,7 @@ figure, alt = small_models.losses("bert")
 show(figure, alt=alt)
 
 # %% [markdown]
-# Held-out sentences contain combinations of words that occur in no training sentence; fresh sentences of the training split contain none. A loss is a single number. To see what is behind it, we plot three distributions for each of three masked words: the exact one given the words before, the exact one given both sides, and the model's.
+# Held-out sentences contain combinations of words that occur in no training sentence; fresh sentences of the training split contain no such combinations. A loss is a single number. To see what is behind it, we plot three distributions for each of three masked words: the exact one given the words before, the exact one given both sides, and the model's.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
@@ -989,7 +989,7 @@ own_bert = Bert(
     sizes_of_minilm.vocab_size, sizes_of_minilm.max_position_embeddings, sizes_of_minilm.hidden_size,
     sizes_of_minilm.num_hidden_layers, sizes_of_minilm.num_attention_heads, sizes_of_minilm.intermediate_size,
 ).eval()
-own_bert.load_state_dict(bert_names(minilm.model.state_dict()))          # strict: no name missing, none too many
+own_bert.load_state_dict(bert_names(minilm.model.state_dict()))          # strict: no name may be missing or left over
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 PRISON = ["the guard locked the prisoner in his cell", "he spent a night in a cell of the jail", "a narrow cell with one barred window",
@@ -1205,7 +1205,7 @@ against = {
 display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 
 # %% [markdown]
-# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. Their vectors can be compared, on the same task.
+# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. The vectors of the two models can be compared, on the same task.
 #
 # We now add the encoder's column to the architecture table that began in 04. We measure the trained layers on sequences of random words without positions, so that a sequence can be of any length; the
 # times are those of one layer.
@@ -1256,7 +1256,7 @@ encoder_column = {
 display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
-# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step; its cost shows in the times, because it compares all
+# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost is visible in the times, because a layer compares all
 # T² pairs of words. Unlike a decoder, it cannot generate text.
 
 # %% [markdown]
@@ -1470,7 +1470,7 @@ of_unread = {
 pictures.losses_of_training(of_unread)
 
 # %% [markdown]
-# GPT's loss decreases steadily, ever more slowly. BERT's loss has a plateau in both runs: from step 320 to 1,280 it falls by a third of a nat, and in the next 800 steps by more than one. Chen et al. (2024) also observed such a plateau in BERT and found that attention begins to follow syntax at its end. We have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves, not their heights.)
+# GPT's loss decreases steadily but ever more slowly. BERT's loss has a plateau in both runs: from step 320 to 1,280 it falls by a third of a nat, and in the next 800 steps by more than one. Chen et al. (2024) also observed such a plateau in BERT and found that attention begins to follow syntax at its end. We have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves, not their heights.)
 
 # %% [markdown]
 # The two BERTs end with top-1 accuracies that cannot be distinguished, and ELMo outperforms both. Among three smaller BERTs, trained for fewer steps, accuracy ranges from 12 % to 20 % ([models](../../data/models/README.md)). They differ more than the two full-size models; we have not tested whether size or training length is responsible.
@@ -1636,7 +1636,7 @@ def nsp_loss(
 check("bert.nsp_loss", lambda case: nsp_loss(**case))
 
 # %% [markdown]
-# We create pairs from two thousand sentences in documents of five, and apply your head with the weights of the model that was trained with your loss.
+# We create pairs from two thousand sentences in documents of five. Then we run your head with the weights of the model that was trained with your loss.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 generator = torch.Generator().manual_seed(3)

@@ -326,7 +326,7 @@ for task, (make, classes) in TASKS.items():
 # %% [markdown]
 # ## 5 · Parameter groups: a learning rate for each layer
 #
-# An optimiser accepts **parameter groups**, each with its own settings. Two of them matter here. *Weight decay* (decoupled from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. BERT's code applies it to matrices, but not to biases or to the scales of layer norms. The second setting is the
+# An optimiser accepts **parameter groups**, each with its own settings. Two settings matter here. *Weight decay* (decoupled from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. BERT's code applies it to matrices, but not to biases or to the scales of layer norms. The second setting is the
 # learning rate: since lower layers encode more general features, some authors give them lower rates (**discriminative fine-tuning**, Howard and Ruder 2018; see section 12).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -500,7 +500,7 @@ adam_difference = (w - weight).abs().max().item()
 print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_difference:.0e}")
 
 # %% [markdown]
-# For about three hundred steps the effective learning rate is two to seven times the rate you set, and training on a small data set may end there. A warm-up at least keeps the very first steps short.
+# For about three hundred steps the effective learning rate is two to seven times the rate you set, and training on a small data set may be over by then. A warm-up at least keeps the very first steps short.
 # Mosbach et al. (2021) trace failed runs to vanishing gradients rather than to forgetting or to the size of the data set.
 # Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains it; use `torch.optim.AdamW`, which corrects both means.
 
@@ -1067,7 +1067,7 @@ percent = (100 * heads_alone.test).groupby([heads_alone.vector, heads_alone.step
 display(percent.agg(lambda runs: "{:.1f} ± {:.1f}".format(*mean_and_half(runs))).unstack()
         .rename_axis("accuracy (%) on test reviews, frozen", axis=0).rename_axis("steps", axis=1))
 
-encoder = load_pretrained("all-MiniLM-L6-v2")       # or, with a network: ("bert-base-uncased", from_hub=True)
+encoder = load_pretrained("all-MiniLM-L6-v2")       # or, with an internet connection: ("bert-base-uncased", from_hub=True)
 alike = {}
 for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test", 64)[0]).items():
     cosines = torch.nn.functional.cosine_similarity(vector[:, None], vector[None], dim=-1)
@@ -1236,7 +1236,7 @@ display(pd.DataFrame({
 # head that predicts words is sensitive to every change.
 
 # %% [markdown]
-# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. Fine-tuning on *topic* still loses hardly any sense questions, although it forgets
+# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still loses hardly any sense questions, although it forgets
 # over five nats per masked word. What is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
@@ -1249,7 +1249,7 @@ def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
     """Which parts are trained in an epoch of gradual unfreezing.  (extension, ●○○, 5 minutes)
 
     Parts from the bottom: embeddings, layers 0 to L − 1, head. In epoch 0 only the head is trained; each
-    later epoch adds one more part, from the top down. A part continues to be trained from then on. True means trained.
+    later epoch adds one more part, from the top down. Once trained, a part continues to be trained. True means trained.
     """
     ### BEGIN SOLUTION
     return torch.arange(L + 2) >= L + 1 - epoch
