@@ -433,7 +433,7 @@ def mlm_corrupt(
 check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 
 # %% [markdown]
-# Does it produce 80/10/10? We corrupt several thousand sentences and compare the proportions with the range that contains 95 % of such samples.
+# Does it produce 80/10/10? We corrupt several thousand sentences and compare the proportions with the range in which 95 % of such samples lie.
 
 # %% tags=["demo"]
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
@@ -869,7 +869,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %% [markdown]
 # ## 10 · Your own BERT
 #
-# MiniLM has BERT's architecture, with six of the layers of 03, and its weights are published. (It was distilled from a larger model and then tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
+# MiniLM is a published encoder with BERT's architecture and six of the layers of 03. (It was distilled from a larger model and then tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
 # default of 10⁻⁵.
 
 # %% [markdown]

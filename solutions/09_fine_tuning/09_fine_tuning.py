@@ -817,7 +817,7 @@ for task, strategy in chosen.index:
 display(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# We give a price per point only where the gain exceeds the noise. The seconds (of one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
+# We give the nats per point only where the gain exceeds the noise. The seconds (of one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
 # is counted like full fine-tuning.
 
 # %% tags=["demo"]
