@@ -109,7 +109,7 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "padding assumed to be 0",
-            "You are right where the id of padding is 0. It is given as pad, and it differs in some of the inputs.",
+            "Your result is right where the id of padding is 0. It is given as pad, and it differs in some of the inputs.",
             CAUSAL, "following.masked_fill(following == 0, UNCHOSEN)",
         ),
         Mistake(
@@ -660,13 +660,13 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of parts not weighted by word counts",
-            "You are right with by_count. For the likelihood, the counts of the two parts refer to the whole text, as that of "
+            "Your result is right with by_count. For the likelihood, the counts of the two parts refer to the whole text, as that of "
             "the pair does.",
             ALONE, "alone[piece] += 1",
         ),
         Mistake(
             "parts counted on one side of a pair only",
-            "You are right with by_count. For the likelihood, a part counts wherever it occurs, on either side of a pair or "
+            "Your result is right with by_count. For the likelihood, a part counts wherever it occurs, on either side of a pair or "
             "alone.",
             code="""
 def learn_pieces(counts, size, score):
@@ -749,7 +749,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of merged parts not reduced",
-            "You are right with by_count. But a merge also reduces the counts of the two parts it joins.",
+            "Your result is right with by_count. But a merge also reduces the counts of the two parts it joins.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -883,12 +883,12 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "always by count",
-            "You are right with by_count. In the other inputs, `score` is another function. Use it to choose the pair.",
+            "Your result is right with by_count. In the other inputs, `score` is another function. Use it to choose the pair.",
             CHOOSE, "min(pairs, key=lambda pair: (-pairs[pair], pair))",
         ),
         Mistake(
             "left and right part swapped",
-            "You are right where the score treats both parts alike. `score` expects the counts of the pair, its left part and "
+            "Your result is right where the score treats both parts alike. `score` expects the counts of the pair, its left part and "
             "its right part, in this order.",
             "score(pairs[pair], alone[pair[0]], alone[pair[1]])", "score(pairs[pair], alone[pair[1]], alone[pair[0]])",
         ),
@@ -1483,7 +1483,7 @@ Bert = Exercise(
         ),
         Mistake(
             "last rows of the position table",
-            "You are right where a sequence is as long as the position table. In the others you use the last rows of the "
+            "Your result is right where a sequence is as long as the position table. In shorter ones you use the last rows of the "
             "table, but the first token has position 0.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight[-ids.shape[1] :]",
         ),
@@ -1872,7 +1872,7 @@ def bert_names(theirs):
         ),
         Mistake(
             "models without heads not accepted",
-            "You are right where the names begin with bert. But for a BertModel without heads, which has no prefix, you return "
+            "Your result is right where the names begin with bert. But for a BertModel without heads, which has no prefix, you return "
             "nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("bert.")}\n',
         ),
