@@ -9,7 +9,7 @@ from experiments.fine_tuning_reviews import LABELS
 from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
-VECTORS, STEPS = ("[CLS] behind the pooler", "[CLS]", "mean of the tokens"), (32, 1024)
+VECTORS, STEPS = ("[CLS] after the pooler", "[CLS]", "mean of the tokens"), (32, 1024)
 
 
 def _steps(options: Options) -> Steps:

@@ -27,11 +27,11 @@ def label_cases(draw: Draw) -> Iterator[Case]:
     for batch, tokens, pad in ((2, 8, 0), (4, 6, 0), (3, 11, 5), (5, 7, 3)):
         ids = rows_with_padding(draw, batch, tokens, 900, pad)
         chosen = draw.uniform(batch, tokens) < 0.4
-        chosen[:, 0] = chosen[0, tokens - 4] = chosen[1, -1] = True  # also where nothing real follows
+        chosen[:, 0] = chosen[0, tokens - 4] = chosen[1, -1] = True  # also at the end of a sentence
         chosen[:, 1] = False
         chosen &= ids != pad
         if pad:
-            ids[1, [0, 2]] = 0  # a word like any other, once chosen, once asked for by its neighbour
+            ids[1, [0, 2]] = 0  # a word like any other, once chosen and once the label of its neighbour
         yield {"ids": ids, "chosen": chosen, "pad": pad}
 
 
@@ -44,8 +44,8 @@ lm_examples = Exercise(
     mistakes=(
         Mistake(
             "causal labels not shifted",
-            "In your first result, the label of every word is the word itself: the model only has to copy. Which word comes "
-            "after it?",
+            "In your first result, the label of every word is the word itself, so the model only has to copy it. Which word "
+            "comes after it?",
             edits={FOLLOWING: "ids.clone()", CAUSAL: "following.masked_fill(following == pad, UNCHOSEN)"},
         ),
         Mistake(
@@ -109,7 +109,7 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "padding assumed to be 0",
-            "You are right where the id of padding is 0. It is given as pad, and it differs in some of the inputs.",
+            "Your result is right where the id of padding is 0. It is given as pad, and it differs in some of the inputs.",
             CAUSAL, "following.masked_fill(following == 0, UNCHOSEN)",
         ),
         Mistake(
@@ -139,7 +139,7 @@ def lm_examples(ids, chosen, pad):
         Mistake(
             "chosen word with id 0 ignored",
             "Your first result is right. In the second, a chosen word with the id 0 has no label. Any id but pad may be that "
-            "of a word; `chosen` says where a label is needed.",
+            "of a word; `chosen` indicates where a label is needed.",
             "masked = ids.masked_fill(~chosen, UNCHOSEN)", "masked = ids * chosen\n    masked[masked == 0] = UNCHOSEN",
         ),
         Mistake(
@@ -206,12 +206,13 @@ def lm_examples(ids, chosen, pad):
 
 
 def piece_cases(draw: Draw) -> Iterator[Case]:
-    """Vocabularies of made-up pieces, and words that try the matching: [UNK] among them, as a whole and at the end.
+    """Vocabularies of made-up subwords, and words that test the matching; some become [UNK], at once or at their end.
 
-    Some are planted. The first: its longest first piece leads nowhere, while a shorter one would have led to its end.
-    The second: a long piece inside it begins before its longest first piece ends. The others: a piece of eleven
-    letters, alone and inside a word; a single letter; a letter that no piece has in front and in the middle; and
-    a capital letter, which is another letter than the small one. The piece of eleven letters has the id 0.
+    Some words are planted. In the first, the longest first subword leads nowhere, although a shorter one would have
+    led to the end of the word. In the second, a long subword inside the word begins before the longest first subword
+    ends. The others test a subword of eleven letters, alone and inside a word; a single letter; a letter that occurs
+    in no subword, at the beginning and in the middle; and a capital letter, which differs from the small one. The
+    subword of eleven letters has the id 0.
     """
     for letters, many, words in (("abno", 34, 20), ("eilrst", 48, 28), ("adgmu", 40, 24)):
         one, two, three, last = *letters[:3], letters[-1]
@@ -242,7 +243,7 @@ def _string(draw: Draw, letters: str, low: int, high: int) -> str:
 
 
 def _pieces(draw: Draw, letters: str, many: int) -> list[str]:
-    """Special tokens, single letters (all but the last also inside words), and `many` longer pieces, half with ##."""
+    """Special tokens, single letters (all but the last also inside words), and `many` longer subwords, half with ##."""
     pieces = [
         "[PAD]",
         "[UNK]",
@@ -261,7 +262,7 @@ def _pieces(draw: Draw, letters: str, many: int) -> list[str]:
 
 
 def _words(draw: Draw, letters: str, pieces: list[str], many: int) -> list[str]:
-    """Whole words of the vocabulary, words put together from pieces, random words, and words with a strange letter."""
+    """Whole words of the vocabulary, words composed of subwords, random words, and words with an unknown letter."""
     whole = [piece for piece in pieces if not piece.startswith(("[", "#")) and len(piece) > 1]
     inner = [piece[2:] for piece in pieces if piece.startswith("##")]
     choose = draw.rng.choice
@@ -302,8 +303,8 @@ wordpiece = Exercise(
     mistakes=(
         Mistake(
             "## missing inside words",
-            "You look up subwords inside a word like whole words. A subword that continues a word has the id of the entry with "
-            "##.",
+            "You look up subwords inside a word as if they began it. A subword that continues a word has the id of the entry "
+            "with ##.",
             INSIDE, "piece = word[start:end]",
         ),
         Mistake(
@@ -425,7 +426,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "every word becomes [UNK]",
-            "Every word becomes [UNK], even if it is in the vocabulary as it is. Does any of your subwords ever reach the last "
+            "Every word becomes [UNK], even one that is in the vocabulary itself. Does any of your subwords ever reach the last "
             "letter of the word?",
             LONGEST_FIRST, "range(len(word) - 1, start, -1)",
         ),
@@ -562,12 +563,13 @@ def wordpiece(word, vocab):
 
 
 def learning_cases(draw: Draw) -> Iterator[Case]:
-    """Words with counts, and how many pieces are asked for; letters are drawn, so that each seed has others.
+    """Words with counts, and the size of the vocabulary; the letters are drawn, so they differ between seeds.
 
-    Words of a few letters by all scores, with ties; more pieces than there are to find; fewer than there are letters.
-    And planted ones. A pair that lies over itself counts twice in three letters, which decides the first merge; then it
-    matters from which end the three are merged. A word that holds a pair twice. A pair that also stands inside the text of
-    two longer pieces. Of two pairs with the same count, one comes first as a pair and the other as a joined text.
+    The first cases use words of a few letters with every score: some have ties, one asks for more subwords than can
+    be found, and one for fewer than there are letters. The others are planted. A pair that overlaps itself counts twice
+    in three letters, which decides the first merge; then it matters from which end the three are merged. A word
+    contains a pair twice. A pair also occurs inside the text of two longer subwords. Of two pairs with the same
+    count, one comes first as a pair and the other as a joined text.
     """
 
     def letters(many: int) -> list[str]:
@@ -658,13 +660,13 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of parts not weighted by word counts",
-            "You are right with by_count. For the likelihood, the counts of the two parts refer to the whole text, as that of "
+            "Your result is right with by_count. For the likelihood, the counts of the two parts refer to the whole text, as that of "
             "the pair does.",
             ALONE, "alone[piece] += 1",
         ),
         Mistake(
             "parts counted on one side of a pair only",
-            "You are right with by_count. For the likelihood, a part counts wherever it occurs, on either side of a pair or "
+            "Your result is right with by_count. For the likelihood, a part counts wherever it occurs, on either side of a pair or "
             "alone.",
             code="""
 def learn_pieces(counts, size, score):
@@ -747,7 +749,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of merged parts not reduced",
-            "You are right with by_count. But a merge also reduces the counts of the two parts it joins.",
+            "Your result is right with by_count. But a merge also reduces the counts of the two parts it joins.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -881,12 +883,12 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "always by count",
-            "You are right with by_count. In the other inputs, `score` is another function. Use it to choose the pair.",
+            "Your result is right with by_count. In the other inputs, `score` is another function. Use it to choose the pair.",
             CHOOSE, "min(pairs, key=lambda pair: (-pairs[pair], pair))",
         ),
         Mistake(
             "left and right part swapped",
-            "You are right where the score treats both parts alike. `score` expects the counts of the pair, its left part and "
+            "Your result is right where the score treats both parts alike. `score` expects the counts of the pair, its left part and "
             "its right part, in this order.",
             "score(pairs[pair], alone[pair[0]], alone[pair[1]])", "score(pairs[pair], alone[pair[1]], alone[pair[0]])",
         ),
@@ -1055,7 +1057,7 @@ def learn_pieces(counts, size, score):
         Mistake(
             "letters truncated",
             "Your list is right if `size` is larger than the number of letters. If it is not, all letters stay: without them, "
-            "words could not be written.",
+            "some words could not be represented.",
             "return vocabulary", "return vocabulary[:size]",
         ),
     ),
@@ -1162,12 +1164,12 @@ def learn_pieces(counts, size, score):
 
 
 def pair_cases(draw: Draw) -> Iterator[Case]:
-    """Pairs that fit, with and without padding, and pairs that are too long in each way."""
+    """Pairs that fit, with and without padding, and pairs in which either sentence or both are too long."""
     sizes = ((4, 6, 16), (5, 3, 11), (9, 4, 14), (3, 10, 12), (7, 7, 12), (8, 11, 13), (6, 9, 21))
     for first, second, T in sizes:
         words = draw.rng.permutation(np.arange(10, 9_000))
         cls, sep, pad = (int(word) for word in words[-3:])
-        if (first, second) in ((5, 3), (6, 9)):  # words may have any id, also those of the special tokens
+        if (first, second) in ((5, 3), (6, 9)):  # words may have any id, including those of special tokens
             words[[1, first]], words[2] = pad, sep
         yield {
             "a": words[:first],
@@ -1402,10 +1404,10 @@ def encoder_shapes(V: int, P: int, D: int, L: int, F: int) -> dict[str, tuple[in
 
 
 def bert_cases(draw: Draw) -> Iterator[Case]:
-    """Two layers; one, with rows as long as the table of positions; and one in which vectors are so short that an ε shows.
+    """Two layers; one layer, with sequences as long as the position table; and one with vectors so short that ε matters.
 
-    Each layer costs a millisecond to build, and half of one each time that it is run: only two are run in training, too,
-    and asked for a gradient.
+    Each layer takes a millisecond to build and half a millisecond per run, so only two are also run in training mode
+    and checked for a gradient.
     """
     short, tables = 2e-3, ("token.weight", "segment.weight", "position.weight")
     within = ("norm.weight", "norm.bias", "value.weight", "value.bias", "output.weight", "output.bias", "narrow.weight", "narrow.bias")
@@ -1481,7 +1483,7 @@ Bert = Exercise(
         ),
         Mistake(
             "last rows of the position table",
-            "You are right where a sequence is as long as the position table. In the others you use the last rows of the "
+            "Your result is right where a sequence is as long as the position table. In shorter ones you use the last rows of the "
             "table, but the first token has position 0.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight[-ids.shape[1] :]",
         ),
@@ -1624,7 +1626,7 @@ class Bert(nn.Module):
         ),
         Mistake(
             "pre-norm",
-            "Your layers normalise their inputs. BERT, from 2018, normalises the sums.",
+            "Your layers normalise their inputs. BERT, from 2018, normalises the residual sums.",
             BLOCKS, "Block(dim, heads, inner, norm_first=True, eps=1e-12)",
         ),
         Mistake(
@@ -1756,7 +1758,7 @@ class Bert(nn.Module):
 """,
     },
     survivors={
-        "eps=2e-12": "no ε as small as this changes a number of float32, unless a vector is next to nothing",
+        "eps=2e-12": "an ε as small as this changes no float32 value unless a vector is almost 0",
         "eps=-1e-12": "the same",
     },
     hints=(
@@ -1776,7 +1778,7 @@ class Bert(nn.Module):
 
 
 def bert_names_cases(draw: Draw) -> Iterator[Case]:
-    """A BertModel as of today; one with heads and a buffer, as of 2019; one of 2018 with gamma and beta, and eleven layers."""
+    """A current BertModel; one with heads and a buffer, as in 2019; and one from 2018 with gamma, beta and eleven layers."""
     linear = {"attention.self.query": (0, 0), "attention.self.key": (0, 0), "attention.self.value": (0, 0),
               "attention.output.dense": (0, 0), "intermediate.dense": (1, 0), "output.dense": (0, 1)}  # fmt: skip
     for V, D, F, P, layers, prefix, old in ((7, 4, 6, 5, 2, "", False), (5, 6, 9, 8, 1, "bert.", False), (6, 3, 5, 4, 11, "bert.", True)):
@@ -1870,7 +1872,7 @@ def bert_names(theirs):
         ),
         Mistake(
             "models without heads not accepted",
-            "You are right where the names begin with bert. But for a BertModel without heads, which has no prefix, you return "
+            "Your result is right where the names begin with bert. But for a BertModel without heads, which has no prefix, you return "
             "nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("bert.")}\n',
         ),
@@ -1969,7 +1971,7 @@ def bert_names(theirs):
 def corrupt_cases(draw: Draw) -> Iterator[Case]:
     """Draws in thousandths, which the check cell divides: about half lie near the thresholds, some exactly on them.
 
-    In each row one of the random words that are taken is a special token.
+    In each sequence, one of the random words that are used is a special token.
     """
     for B, T, V in ((3, 24, 60), (5, 18, 90), (4, 31, 75)):
         cls, sep, pad, mask = (int(i) for i in draw.rng.permutation(np.arange(V, V + 9))[:4])
@@ -1986,8 +1988,8 @@ def corrupt_cases(draw: Draw) -> Iterator[Case]:
         )
         random_words = draw.integers(0, V, B, T)
         for row in range(B):
-            # Each threshold exactly; a word that stays, a random word that happens to be the true one, a word
-            # that is not chosen although its second draw is low; special tokens with low draws.
+            # Draws exactly on each threshold; a word left unchanged; a random word that happens to be the original; a
+            # word that is not chosen although its second draw is low; special tokens with low draws.
             draws = ((150, 300), (50, 800), (50, 900), (50, 950), (50, 850), (600, 100), (600, 850))
             choice[row, 2 + row : 9 + row], change[row, 2 + row : 9 + row] = np.transpose(draws)
             random_words[row, 6 + row] = ids[row, 6 + row]
@@ -2225,9 +2227,9 @@ def mlm_corrupt(ids, special, mask, choice, change, random_words):
 
 
 def chosen_labels(draw: Draw, B: int, T: int, V: int) -> np.ndarray:
-    """Labels at about a third of the places, a different number in each row; −100 elsewhere.
+    """Labels at about a third of the positions, a different number in each sequence; −100 elsewhere.
 
-    The word with id 0 is among them; of three rows or more, one has no label at all.
+    They include the word with id 0; if there are three sequences or more, one has no label at all.
     """
     chosen = draw.rng.random((B, T)) < 0.3
     chosen[0, :4], chosen[1], chosen[1, 2], chosen[2:3] = True, False, True, False
@@ -2239,7 +2241,7 @@ def chosen_labels(draw: Draw, B: int, T: int, V: int) -> np.ndarray:
 def mlm_loss_cases(draw: Draw) -> Iterator[Case]:
     for B, T, V in ((2, 9, 6), (3, 7, 5), (4, 10, 8), (5, 6, 9)):
         logits, labels = draw.normal(B, T, V), chosen_labels(draw, B, T, V)
-        if B == 5:  # so sure, and so wrong, that the right word's probability is 0 in any floating point
+        if B == 5:  # so confident in a wrong word that the correct word's probability underflows to 0
             logits[0, 0, 0], logits[0, 0, 1] = -500, 500
         yield {"logits": logits, "labels": labels}
 
@@ -2575,7 +2577,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
 
 
 def document_cases(draw: Draw) -> Iterator[Case]:
-    """Documents of unequal length, one of a single sentence; a coin of exactly 0.5, the first and the last of the others."""
+    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; the first and last other sentence drawn."""
     for lengths in ((4, 1, 6, 3), (2, 7, 1, 5, 4), (8, 3, 1, 9, 2, 5)):
         names = draw.rng.permutation(20)[: len(lengths)]
         document = np.repeat(names, lengths)
@@ -2615,8 +2617,8 @@ nsp_pairs = Exercise(
         ),
         Mistake(
             "random sentences from any document",
-            "Some of your random sentences come from the same document, so the model would learn that a text does not continue "
-            "itself.",
+            "Some of your random sentences come from the same document, so the model would learn that a text is not its own "
+            "continuation.",
             OTHERS, "others = torch.arange(len(document))",
         ),
         Mistake(
@@ -2727,7 +2729,7 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "always the true successor",
-            "All your pairs continue: the model would learn always to say yes.",
+            "All your pairs continue, so the model would learn to answer yes every time.",
             "coin[s] < 0.5", "coin[s] < 2",
         ),
     ),
@@ -3112,8 +3114,8 @@ count_parameters = Exercise(
         ),
         Mistake(
             "pooler counted twice",
-            "Your last number is too large by D² + D: the next-sentence head follows the pooler, which has a number of its "
-            "own.",
+            "Your last number is too large by D² + D: the next-sentence head follows the pooler, which is counted "
+            "separately.",
             HEADS, "(D * D + D) + 2 * D + V + (D * D + D) + (2 * D + 2)",
         ),
         Mistake(
@@ -3177,7 +3179,7 @@ def count_parameters(V, P, D, L, F):
 """,
     },
     hints=(
-        "Follow the model from the ids to the logits and stop at everything that is learned. Which shapes do its matrix and "
+        "Follow the model from the ids to the logits and stop at each part that is learned. Which shapes do its matrix and "
         "its bias have?",
         "Linear map from n to m: n · m + m. Layer norm: 2D. Embedding table of n rows: n · D. Output: four integers.",
         "embeddings: three tables, one layer norm\neach layer: four D × D maps, two maps between D and F, two layer "

@@ -10,7 +10,7 @@
 # # 09 · Fine-tuning
 #
 # A pre-trained encoder has learned a language but no task. We add a small new head and continue training: only the head, the upper layers, or the whole model. Which choice is best depends on
-# the number of labels and on how different the task is from pre-training. Every model that is trained further also forgets something. We measure both effects over several seeds and say which differences
+# the number of labels and on how different the task is from pre-training. Every model that is trained further also forgets something. We measure accuracy and forgetting over several seeds and report which differences
 # exceed the noise.
 #
 # **You need** notebooks 06 and 08. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
@@ -69,8 +69,8 @@ def classification_head(
 check("fine_tuning.classification_head", lambda case: classification_head(**case))
 
 # %% [markdown]
-# We attach your head to the small BERT of 06 and compute its loss before any training. If the labels are random, no model can achieve a lower expected loss than log 2, and the new head is
-# only slightly worse. An initial loss far above log C would indicate that the head was initialised with weights that are too large.
+# We attach your head to the small BERT of 06 and compute its loss before any training. With random labels for two classes, no model can achieve an expected loss below log 2, and that of the new head is
+# only slightly higher. An initial loss far above log C would indicate that the head was initialised with weights that are too large.
 
 # %% tags=["demo", "record"]
 from copy import deepcopy
@@ -130,7 +130,7 @@ print(f"loss before training {first_loss:.3f}; log 2 = {np.log(2):.3f}")
 # %% [markdown]
 # ## 2 · Counting parameters
 #
-# How many parameters does a head add? The checks of this notebook use a *miniature*, a model with the named parts of an encoder. Its parameters can be counted and frozen, but it does not process text.
+# How many parameters does a head add? The checks of this notebook use a *miniature*, a model whose parts are named like those of an encoder. Its parameters can be counted and frozen, but it does not process text.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 class Miniature(torch.nn.Module):
@@ -224,7 +224,7 @@ display(pd.DataFrame(counted).map("{:,}".format))
 def freeze(model: torch.nn.Module, names: list[str]) -> None:
     """Freeze the named parts of a model and unfreeze all others.  (difficulty ●●○, 6 minutes)
 
-    A name is that of a module or a parameter, as in model.named_parameters(): "layers.1" means all
+    A name refers to a module or a parameter, as in model.named_parameters(): "layers.1" means all
     of layer 1, but not layers.10. Parameters of these parts require no gradient afterwards; all
     others do, including those that were frozen before.
     """
@@ -261,7 +261,7 @@ display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}"
 # ## 4 · Two tasks with a known upper bound
 #
 # Our generated language provides as many labels as we like, and the best possible accuracy can be computed for two tasks. *Topic*: what is the sentence about? The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never asked for this, so this task is **far**. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words. Where
+# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never required this, so this task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words. In sentences in which
 # people from two topics meet, only the word order determines the topic, and a swap does not change the bag at all.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -297,7 +297,7 @@ def best_possible() -> dict[str, float]:
         if task == "topic":
             answers = language.topic_posterior(given).argmax(axis=1)
         else:
-            answers = np.isinf(language.log_probability(given))      # the language cannot say this
+            answers = np.isinf(language.log_probability(given))      # impossible in the language
         rows[task] = float((answers == labels.numpy()).mean())
     return rows
 
@@ -326,7 +326,7 @@ for task, (make, classes) in TASKS.items():
 # %% [markdown]
 # ## 5 · Parameter groups: a learning rate for each layer
 #
-# An optimiser accepts **parameter groups**, each with its own settings. Two of them matter here. *Weight decay* (decoupled from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. BERT's code applies it to matrices, but not to biases or to the scales of layer norms. The second setting is the
+# An optimiser accepts **parameter groups**, each with its own settings. Two settings matter here. *Weight decay* (decoupled from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. BERT's code applies it to matrices, but not to biases or to the scales of layer norms. The second setting is the
 # learning rate: since lower layers encode more general features, some authors give them lower rates (**discriminative fine-tuning**, Howard and Ruder 2018; see section 12).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -442,7 +442,7 @@ def adam_step(
 ) -> tuple[Float[Tensor, "*N"], Float[Tensor, "*N"], Float[Tensor, "*N"]]:
     """The corrected step; returns the new (w, m, v).  (difficulty ●●○, 8 minutes)
 
-    step is 1 at the first call, where m and v are 0. Return the means without the correction, but use the
+    step is 1 at the first call, when m and v are 0. Return the means without the correction, but use the
     corrected ones in the update: m / (1 − beta_1^step), and likewise v with beta_2. epsilon is added
     outside the square root and weight decay outside the fraction; lr multiplies the whole update.
     """
@@ -468,7 +468,7 @@ def run_adam(case: dict, adam_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.adam_step", lambda case: run_adam(case, adam_step))
 
 # %% [markdown]
-# **Predict:** with a constant gradient, how long is the *first* step of the code of 2018, as a multiple of the learning rate? (The correct value is 1.) It used β₁ = 0.9 and β₂ = 0.999.
+# **Predict:** with a constant gradient, how long is the *first* step of the code of 2018, as a multiple of the learning rate? (The correct value is 1.) The code used β₁ = 0.9 and β₂ = 0.999.
 
 # %% tags=["demo"]
 predict("fine_tuning.first_step", ...)
@@ -500,18 +500,18 @@ adam_difference = (w - weight).abs().max().item()
 print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_difference:.0e}")
 
 # %% [markdown]
-# For about three hundred steps the effective learning rate is two to seven times the rate you set, and on a small data set there may be no further steps. A warm-up at least keeps the very first ones short.
+# For about three hundred steps the effective learning rate is two to seven times the rate you set, and training on a small data set may be over by then. A warm-up at least keeps the very first steps short.
 # Mosbach et al. (2021) trace failed runs to vanishing gradients rather than to forgetting or to the size of the data set.
-# Older tutorials import `AdamW` from transformers. Version 5 no longer contains it; use `torch.optim.AdamW`, which corrects both means.
+# Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains it; use `torch.optim.AdamW`, which corrects both means.
 
 # %% [markdown]
 # **Question 1.** At the first step the head is random. What effect may its gradient have on the layers below, and why is this worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
 # lower learning rates for lower layers. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task,
-# and damages what pre-training has learned without any benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted by many wrong
-# changes. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder before that.
+# The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task.
+# This damages what pre-training has learned and brings no benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted in many wrong
+# ways. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder before that.
 # Lower rates for lower layers let the head change quickly while the lower layers, which encode the most general features, hardly change. (This is the argument of Kumar et al. 2022. Whether a remedy helps in a given case
 # has to be measured: see sections 10 and 12.)
 #
@@ -520,7 +520,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # %% [markdown]
 # ## 8 · One step
 #
-# In 03 you wrote a training step. Now the batch does not fit into memory, so it is processed in **micro-batches** whose gradients are summed before the optimiser steps (**gradient accumulation**). There is a trap: micro-batches
+# In 03 you wrote a training step. A batch that does not fit into memory is processed in **micro-batches**, whose gradients are summed before the optimiser steps (**gradient accumulation**). There is a trap: micro-batches
 # may differ in size. Until October 2024 the `Trainer` of transformers averaged the means of the micro-batches (issue 24725), so that tokens in small ones counted more. No error was raised.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -580,8 +580,8 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
 # %% [markdown]
-# **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles in each epoch, and its `collate_fn` combines single examples into a batch, which is also where
-# surplus padding beyond the longest sequence is removed.
+# **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles in each epoch, and its `collate_fn` combines single examples into a batch. Ours also removes
+# the padding beyond the longest sequence.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader, TensorDataset
@@ -611,7 +611,7 @@ def learning_parts(strategy: str, share: float, L: int) -> Bool[Tensor, "L+2"]:
     if strategy == "last layer":
         return torch.arange(L + 2) >= L
     if strategy == "gradual unfreezing":
-        return unfreeze_at(int(2 * (L + 2) * share), L)              # all of them before half-time
+        return unfreeze_at(int(2 * (L + 2) * share), L)              # all parts within the first half of the steps
     return torch.ones(L + 2, dtype=torch.bool)
 
 def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
@@ -659,8 +659,8 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # %% [markdown]
 # ## 9 · Catastrophic forgetting
 #
-# The small BERT still has its old head, that of the masked language model. We evaluate it on the same thousand held-out sentences before and after fine-tuning; the increase of its loss tells us, in nats, what fine-tuning has
-# cost. Losing what was learned before is called **catastrophic forgetting**. (The old head itself is not trained, but its input vectors have changed.)
+# The small BERT still has its old head, that of the masked language model. We evaluate it on the same thousand held-out sentences before and after fine-tuning; the increase in its loss is the cost of fine-tuning in
+# nats. Losing what was learned before is called **catastrophic forgetting**. (The old head itself is not trained, but its input vectors have changed.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
@@ -689,7 +689,7 @@ def small_tuned(
     return whole, model, seconds
 
 def tune_small(task: str, *how, **more) -> dict[str, float]:
-    """One such run: its accuracy on held-out sentences, its forgetting and its cost."""
+    """One run of small_tuned: its accuracy on held-out sentences, its forgetting and its cost."""
     make, (whole, model, seconds) = TASKS[task][0], small_tuned(task, *how, **more)
     return {
         "validation": accuracy(model, make(500, 20_000, "held_out")),
@@ -747,7 +747,7 @@ display(Markdown(
 
 # %% [markdown]
 # We observe three things. The training loss falls to almost 0 while the validation loss rises again: the model memorises the training sentences, which is called **overfitting**. The
-# validation accuracy does not fall along with it. And the old task is damaged early, while the learning rate is high. The second extension stops such a run in time.
+# validation accuracy does not deteriorate along with it. And most of the forgetting happens early, while the learning rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
@@ -761,8 +761,8 @@ print(f"learning rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
 #
-# A single run is weak evidence. `python -m experiments fine_tuning` ran the cells above for each strategy with three seeds; a seed changes the labelled sentences, the head and the batches. All runs
-# have 200 steps. Each strategy uses its own learning rate: at 512 labels, the lowest rate within one point of the best validation accuracy. As a fifth setting, the same model is trained *from scratch*.
+# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`); a seed changes the labelled sentences, the head and the batches. All runs
+# have 200 steps. Each strategy uses its own learning rate: the lowest whose validation accuracy with 512 labels is within one point of the best. As a fifth setting, the same model is trained *from scratch*.
 #
 # **Predict:** with 4,096 labels, what accuracy do frozen features reach on *swap* (0 to 1)?
 
@@ -784,7 +784,7 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# A trained head alone nearly solves *topic*, and nothing is forgotten: most of the information was already in the vector, far more than in a bag of words. For *swap* the vector of [CLS] does not contain the answer, so the layers have to learn it. Three seeds are too few to tell whether
+# Training the head alone nearly solves *topic*, and nothing is forgotten. Most of the information was already in the vector, which contains far more of it than a bag of words. For *swap* the vector of [CLS] does not contain the answer, so the layers have to learn it. Three seeds are too few to tell whether
 # training all layers is better than training the last one. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
 # one point of accuracy cost?
 
@@ -817,7 +817,7 @@ for task, strategy in chosen.index:
 display(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# We give a price per point only where the gain exceeds the noise. The seconds (of one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
+# We give the nats per point only where the gain exceeds the noise. The seconds (of one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
 # is counted like full fine-tuning.
 
 # %% tags=["demo"]
@@ -850,8 +850,8 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# Many courses teach the same rule of thumb for choosing a strategy; we quote it from the notes on transfer learning of Stanford's CS231n, a course on images. It asks two questions: how many
-# labels are there, and how near is the task? We test the rule against our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
+# Many courses teach the same rule of thumb for choosing a strategy; we quote it from the notes on transfer learning of Stanford's CS231n, a course on computer vision. It asks two questions: how many
+# labels are there, and how near is the task to pre-training? We test the rule against our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rules = (
@@ -894,11 +894,11 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Six epochs from scratch raise *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
+# Six epochs from scratch raise the accuracy on *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
 # even longer training from scratch would achieve.
 
 # %% [markdown]
-# ## 12 · Further: the learning rate, and for how long
+# ## 12 · Further: learning rate and training length
 #
 # Devlin et al. (appendix A.3) recommend learning rates from 2e-5 to 5e-5 and 2 to 4 epochs for BERT. A small model tolerates, and needs, higher rates:
 
@@ -917,8 +917,8 @@ recipe = RECIPES["bert"]
 print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batches of {recipe.batch}")
 
 # %% [markdown]
-# Forgetting grows with the learning rate on both tasks, and beyond 1e-3 it brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
-# fine-tuning rate it erases most of what pre-training had learned. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, and both forget more than one epoch does.
+# Forgetting grows with the learning rate on both tasks, and a rate above 1e-3 brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
+# fine-tuning rate it erases most of what pre-training had learned. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, but both forget more than one epoch does.
 
 # %% [markdown]
 # Does warm-up matter? We compare full fine-tuning on 512 labels with and without a warm-up over a tenth of the steps, using ten paired seeds (`python -m experiments fine_tuning_warm_up`):
@@ -940,7 +940,7 @@ display(pd.DataFrame({
 # Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate *topic* loses half a point with warm-up; one of six 95 % intervals may exclude 0 by chance. (Deeper or other models may need warm-up more, as the post-norm runs of 03 did.)
 
 # %% [markdown]
-# Do lower learning rates for lower layers help (**discriminative fine-tuning**)? Each layer uses 1, ½ or ¼ of the rate of the layer above it; three paired seeds (`python -m experiments fine_tuning_layer_rates`):
+# Do lower learning rates for lower layers help (**discriminative fine-tuning**)? We let each layer use 1, ½ or ¼ of the rate of the layer above it, with three paired seeds (`python -m experiments fine_tuning_layer_rates`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_layer = read_table("results/fine_tuning_layer_rates.csv")
@@ -958,13 +958,13 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# They reduce forgetting. With a decay of ¼ and 3e-3 at the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. But the model forgets less than a tenth as much. A single low rate of 3e-4
-# also forgets little, though still more than that. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (This holds for two layers and 200 steps; deeper models have more rates to choose.)
+# They reduce forgetting. With a decay of ¼ and 3e-3 at the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
+# also causes little forgetting, though still more than that. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (We tested two layers and 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
 # ## 13 · Real reviews
 #
-# For a realistic setting we use short reviews written for this course (`data/sentiment`), positive or negative, and a pre-trained encoder: 256 labels, two epochs, three seeds. The grey band shows the sampling error of the accuracy of
+# For a realistic setting we fine-tune a pre-trained encoder on short reviews written for this course (`data/sentiment`), each positive or negative. We use 256 labels, two epochs and three seeds. The grey band shows the sampling error of the accuracy of
 # *one* model on 320 test reviews.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1021,7 +1021,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 the runs differ so much, one of them at chance level, that three runs
+# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 one run is at chance level, and the runs differ so much that three of them
 # are too few to establish even a lower mean; the spread itself is the finding. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal it.
 
 # %% [markdown]
@@ -1034,7 +1034,7 @@ def frozen_vectors(loaded, ids: Int[Tensor, "B T"]) -> dict[str, Float[Tensor, "
     """Three vectors of a frozen encoder that a head may use as its input."""
     output = loaded.model(ids, attention_mask=(ids != PAD).long())
     top, keep = output.last_hidden_state, (ids != PAD)[..., None]
-    return {"[CLS] behind the pooler": output.pooler_output, "[CLS]": top[:, 0],
+    return {"[CLS] after the pooler": output.pooler_output, "[CLS]": top[:, 0],
             "mean of the tokens": (top * keep).sum(dim=1) / keep.sum(dim=1)}
 
 def tune_head(
@@ -1067,7 +1067,7 @@ percent = (100 * heads_alone.test).groupby([heads_alone.vector, heads_alone.step
 display(percent.agg(lambda runs: "{:.1f} ± {:.1f}".format(*mean_and_half(runs))).unstack()
         .rename_axis("accuracy (%) on test reviews, frozen", axis=0).rename_axis("steps", axis=1))
 
-encoder = load_pretrained("all-MiniLM-L6-v2")       # or, with a network: ("bert-base-uncased", from_hub=True)
+encoder = load_pretrained("all-MiniLM-L6-v2")       # or, with an internet connection: ("bert-base-uncased", from_hub=True)
 alike = {}
 for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test", 64)[0]).items():
     cosines = torch.nn.functional.cosine_similarity(vector[:, None], vector[None], dim=-1)
@@ -1076,7 +1076,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
     print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, mean size of a coordinate {size:.2f}")
 
 # %% [markdown]
-# After the pooler the coordinates are small and all reviews look much alike; more steps help with each of the three seeds. A head on the mean needs no more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
+# After the pooler the coordinates are small and the vectors of all reviews are much alike; a head on them benefits from more steps with each of the three seeds. A head on the mean needs no more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
 # fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better with these seeds. Notebook 10 uses the mean.
 
 # %% [markdown]
@@ -1110,7 +1110,7 @@ def with_trainer(loaded, steps: int, seed: int = 0) -> tuple[Trainer, dict[str, 
     config = deepcopy(loaded.model.config)
     config.num_labels = 2
     model = BertForSequenceClassification(config)
-    model.bert = deepcopy(loaded.model)                              # the head alone is random
+    model.bert = deepcopy(loaded.model)                              # only the head is random
 
     def rows(split: str) -> list[dict]:
         some = REVIEWS[REVIEWS["split"] == split]
@@ -1174,7 +1174,7 @@ for text, said_of_it in zip(REVIEWS["text"][:2], classify(list(REVIEWS["text"][:
 # %% [markdown]
 # ## 15 · Scoreboard
 #
-# We measure forgetting in a second way: by the course's test of word senses, for the last layer of the small BERT before and after the run above. Both models answer the same questions, so we
+# We measure forgetting in a second way: with the course's test of word senses, applied to the last layer of the small BERT before and after the run above. Both models answer the same questions, so we
 # compute the differences per question.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1236,20 +1236,20 @@ display(pd.DataFrame({
 # head that predicts words is sensitive to every change.
 
 # %% [markdown]
-# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. *Topic* still costs hardly any sense questions, at
+# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still loses hardly any sense questions, although it forgets
 # over five nats per masked word. What is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
 # ## Extensions
 #
-# Extensions earn extra credit. The first is the schedule of gradual unfreezing that the recorded runs used. (Since they had a fixed number of steps, one *epoch* was an eighth of the training of the small BERT.)
+# Extensions earn extra credit. The first is the schedule of gradual unfreezing that the recorded runs used. (Since these runs had a fixed number of steps, one *epoch* was an eighth of the small BERT's training.)
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-unfreeze_at", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
     """Which parts are trained in an epoch of gradual unfreezing.  (extension, ●○○, 5 minutes)
 
     Parts from the bottom: embeddings, layers 0 to L − 1, head. In epoch 0 only the head is trained; each
-    later epoch adds one more part, from the top down. A part once trained stays so. True means trained.
+    later epoch adds one more part, from the top down. Once trained, a part continues to be trained. True means trained.
     """
     ### BEGIN SOLUTION
     return torch.arange(L + 2) >= L + 1 - epoch
@@ -1260,7 +1260,7 @@ def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
     """Which parts are trained in each epoch."""
     rows = [torch.as_tensor(unfreeze_at(epoch, case["L"])) for epoch in case["epochs"].tolist()]
     if len({row.shape for row in rows}) > 1:
-        raise ValueError("unfreeze_at gave answers of different lengths; each should hold L + 2 truth values.")
+        raise ValueError("unfreeze_at returned results of different lengths; each should contain L + 2 truth values.")
     return torch.stack(rows)
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "fine_tuning-unfreeze_at-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
@@ -1333,7 +1333,7 @@ for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
 print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 
 # %% [markdown]
-# Early stopping by the loss ends the run a few points of accuracy before its final value. The later epochs gain a little accuracy, make the model more confident even where it is wrong, and forget more. The choice of metric decides. `Trainer` has an `EarlyStoppingCallback`
+# Early stopping by the loss ends the run when its accuracy is still a few points below the final value. The later epochs gain a little accuracy, make the model more confident even where it is wrong, and forget more. When to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
 # that monitors any metric you name.
 
 # %% [markdown]
@@ -1343,7 +1343,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Strategies differ in which parameters require a gradient: those of the head, of the last layers, or all.
 # - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
 # - A batch may be processed in micro-batches, whose gradients add up.
-# - A task near pre-training needs only a head; a distant task needs the layers. Whatever is trained forgets, and forgetting grows with the learning rate.
+# - A task near pre-training needs only a head; a distant task needs the layers. Training the encoder causes forgetting, which grows with the learning rate.
 # - A learning rate that is too large raises no error: the loss stays at log C.
 # - Without an interval, a difference of two points means nothing.
 #

@@ -187,19 +187,19 @@ def sizes(draw: Draw, L: int) -> list[int]:
 
 
 def weights_of(L: int) -> int:
-    """How many parameters (tensors) a miniature of L layers has."""
+    """The number of parameters (tensors) of a miniature with L layers."""
     return 3 + 6 * L + 6
 
 
 def some_frozen(draw: Draw, L: int) -> np.ndarray:
-    """A random third of them, the first one and one of the last among them."""
+    """Which parameters are frozen: a random third, including the first and the last one."""
     frozen = draw.uniform(weights_of(L)) < 0.3
     frozen[0], frozen[1], frozen[-2], frozen[-1] = True, False, False, True
     return frozen
 
 
 def count_cases(draw: Draw) -> Iterator[Case]:
-    """A shared table is frozen once, and learns once."""
+    """A shared table is frozen in one case and trained in another."""
     for L, tied in ((2, False), (3, True), (1, True), (5, False)):
         frozen = some_frozen(draw, L)
         frozen[0] = L != 1
@@ -326,12 +326,12 @@ def count_parameters(model):
 
 
 def freeze_cases(draw: Draw) -> Iterator[Case]:
-    """Modules and single parameters by name, other ones in every round; layers.1 where there is a layers.10, too.
+    """Names of modules and single parameters, different in each case; layers.1 also in models that have a layers.10.
 
-    The name of a part at the top, norm, is also that of parts inside others.
+    The part norm at the top has the same name as parts inside others.
     """
     two, one = (sorted(draw.rng.choice(8, n, replace=False) + 2) for n in (2, 1))
-    low = draw.rng.permutation(np.arange(1, 4))  # few models have layers beyond 9: to build one costs more than to freeze it
+    low = draw.rng.permutation(np.arange(1, 4))  # few models have more than ten layers, because building one takes longer than freezing it
     asked = (
         (12, ["embeddings", "layers.1", *(f"layers.{i}" for i in two), "pooler"]),
         (4, [*(f"layers.{i}.norm" for i in low[:2]), "layers.0", "head.weight"]),
@@ -514,7 +514,7 @@ parameter_groups = Exercise(
         ),
         Mistake(
             "layers one step too fast",
-            "Your layers and embeddings are one step too fast: the last layer already uses lr · decay.",
+            "The rates of your layers and embeddings are one step too high: the last layer should already use lr · decay.",
             BELOW, 'L if part == "embeddings" else L - 1 - int(number) if part == "layers" else 0',
         ),
         Mistake(
@@ -770,7 +770,7 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "jump at the end of the warm-up",
-            "At step warmup your fraction jumps. The decay starts from 1, so divide it over the steps that are left.",
+            "At step warmup your fraction jumps. The decay starts from 1, so spread it over the steps that are left.",
             FALL, "return max(0.0, (total - step) / total)",
         ),
         Mistake(
@@ -831,7 +831,7 @@ def warmup_linear(step, warmup, total):
 
 
 def adam_cases(draw: Draw) -> Iterator[Case]:
-    """Rates and epsilons so large that each of them shows in the answer."""
+    """Learning rates and epsilons so large that each of them affects the answer visibly."""
     settings = ((0.2, 0.9, 0.99, 0.05, 0.1), (0.05, 0.6, 0.8, 0.2, 0.4), (0.1, 0.8, 0.95, 0.1, 0.0), (0.3, 0.5, 0.9, 0.02, 0.2))  # fmt: skip
     for (lr, beta_1, beta_2, epsilon, weight_decay), (rows, columns), steps in zip(
         settings, ((3, 4), (2, 6), (4, 2), (5, 3)), (4, 3, 6, 1), strict=True
@@ -885,7 +885,7 @@ adam_step = Exercise(
         ),
         Mistake(
             "the correction of m one step late",
-            "You correct m as at the next step: the first step is number 1. v is corrected rightly.",
+            "You correct m as if the step were already the next one: the first step is number 1. Your v is right.",
             "m / (1 - beta_1**step)", "m / (1 - beta_1 ** (step + 1))",
         ),
         Mistake(
@@ -954,7 +954,7 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "beta_1 and beta_2 swapped",
-            "Your m decays as slowly as v should, and v as fast as m: beta_1 belongs to the mean of the gradient.",
+            "Your m decays as slowly as v should, and v as fast as m should: beta_1 belongs to the mean of the gradient.",
             NEXT_M, "beta_1, beta_2 = beta_2, beta_1\n    m = beta_1 * m + (1 - beta_1) * gradient",
         ),
         Mistake(
@@ -1013,7 +1013,7 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
 
 
 def step_cases(draw: Draw) -> Iterator[Case]:
-    """Parts of unequal sizes, in one case a single one; the norm is bounded in the last two."""
+    """Micro-batches of unequal sizes, in one case a single one; max_norm is small in all but the first case."""
     settings = (
         ("SGD", 0.5, 5.0, 4, (4, 2), 5, 3),
         ("SGD", 0.3, 0.2, 3, (2, 3, 2), 4, 2),
@@ -1043,7 +1043,7 @@ EACH = "        total += loss.item()\n"
 
 
 def _in_parts(loss: str, each: str, after: str, returned: str) -> str:
-    """A cell with what is done after each part's gradient is there, and after all parts."""
+    """A cell with the code to run after each micro-batch's backward pass, and after all of them."""
     return f"""
 def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
@@ -1179,8 +1179,8 @@ train_step = Exercise(
         ),
         Mistake(
             "model returned in evaluation mode",
-            "The weights are right, but you leave the model in evaluation mode. The exercise does not ask for that: whoever "
-            "evaluates the model sets the mode.",
+            "The weights are right, but you leave the model in evaluation mode. The exercise does not ask for that: the "
+            "code that evaluates the model sets the mode.",
             "return total", "model.eval()\n    return total",
         ),
         Mistake(
@@ -1241,7 +1241,7 @@ def train_step(model, optimiser, schedule, parts, max_norm):
 
 
 def unfreeze_cases(draw: Draw) -> Iterator[Case]:
-    """Every epoch until all parts learn, and some after that; in the last case a late one."""
+    """Every epoch until all parts are trained, and some after that; in the last case also a late one."""
     for L in (2, 6, 12, 3):
         yield {"epochs": draw.rng.permutation([*range(L + 4), *([15] if L == 3 else [])]), "L": L}
 
@@ -1365,7 +1365,7 @@ def unfreeze_at(epoch, L):
 
 
 def stopping_cases(draw: Draw) -> Iterator[Case]:
-    """Curves that fall, waver and rise, in steps of 1/8, so that ties and gains of exactly min_delta occur."""
+    """Noisy curves that fall and then rise, in steps of 1/8, so that ties and gains of exactly min_delta occur."""
     for curves, epochs, patience, min_delta in (
         (9, 17, 3, 0.0),
         (11, 14, 2, 0.125),
@@ -1381,7 +1381,7 @@ def stopping_cases(draw: Draw) -> Iterator[Case]:
 
 
 def made_curves(epochs: int, min_delta: float) -> np.ndarray:
-    """Curves in which one rule decides. Behind each of them the loss only rises."""
+    """Curves that each test a single rule. At the end of each, the loss only rises."""
     gain = min_delta or 0.5
     begun = (
         [3, 3 - min_delta],  # a gain of exactly min_delta, or a tie: not better
@@ -1391,7 +1391,7 @@ def made_curves(epochs: int, min_delta: float) -> np.ndarray:
             3 - 1.5 * gain,
             3 - 2.25 * gain,
             3 - 3 * gain,
-        ],  # two small gains make a large one
+        ],  # two small gains add up to a large one
         [3, 4, 3.5, 3.25, 3.125],  # falls, but never below the first
         [3, 3.5, 2.5, 3, 2, 2.5, 1.5, 2],  # every other epoch is better
         [3, 2, 1, 0.5],

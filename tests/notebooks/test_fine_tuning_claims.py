@@ -161,7 +161,7 @@ def test_the_reviews_say_what_a_large_rate_does(measured):
     assert by_rate[1e-3].min() < 0.53
     assert measured["reviews"]["labels"].max() * 2 // 16 == 32
     assert mean(measured["reviews"], "test", strategy="frozen features") < 0.6
-    pooled, averaged = (measured["alike"][name] for name in ("[CLS] behind the pooler", "mean of the tokens"))
+    pooled, averaged = (measured["alike"][name] for name in ("[CLS] after the pooler", "mean of the tokens"))
     assert pooled > averaged + 0.3
     assert "frozen: 0.747" in (ROOT / "data/sentiment/README.md").read_text(encoding="utf-8")
 
@@ -274,7 +274,7 @@ SAYS = {
 
 def test_a_head_on_the_mean_has_most_of_what_fine_tuning_has(measured):
     heads = measured["heads_alone"].pivot(index="seed", columns=["vector", "steps"], values="test")
-    pooled, mean_of_tokens = heads["[CLS] behind the pooler"], heads["mean of the tokens"]
+    pooled, mean_of_tokens = heads["[CLS] after the pooler"], heads["mean of the tokens"]
     more_steps = pooled[1024] - pooled[32]
     assert (more_steps > 0).all()  # "with each of the three seeds"
     lost = mean_of_tokens[32] - mean_of_tokens[1024]
