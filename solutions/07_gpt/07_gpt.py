@@ -488,7 +488,7 @@ shares_told = by_question(exam, told)
 print("fraction of questions whose answer the preceding words determine:", shares_told)
 
 # %% [markdown]
-# **Predict:** GPT's accuracy when the cue is only on the right.
+# **Predict:** what is GPT's accuracy when the cue is only on the right?
 
 # %% tags=["demo"]
 predict("gpt.right_only", ...)
@@ -529,7 +529,7 @@ def in_seeds(name: str, kind: str) -> str:
 
 before = limits.words_before
 display(Markdown(
-    f"Where order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
+    f"Where word order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
     f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the preceding words are "
     f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches "
     f"{in_seeds('BERT', 'order1')} and {in_seeds('BERT', 'order2')}."
@@ -537,7 +537,7 @@ display(Markdown(
 
 # %% [markdown]
 # Even the untrained model finds most senses if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes within a few points of it, in each of the four panels. With a quarter
-# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one, training is not to blame: the word's vector is computed before the rest of the sentence is read. And where order decides, GPT exceeds
+# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one, training is not to blame: the word's vector is computed before the rest of the sentence is read. And where word order decides, GPT exceeds
 # one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
@@ -1005,7 +1005,7 @@ print_text(first, first_answer)
 print_text(second_question, ask(first, first_answer, second_question, tokens=30))
 
 # %% [markdown]
-# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue, which the cache stores.
+# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue, whose keys and values are cached.
 
 # %% [markdown]
 # ## 8 · Further: a task in the prompt
@@ -1103,7 +1103,7 @@ WITHOUT_TEXT = ["N/A", "...", ""]
 # %% [markdown]
 # We run one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to its right.
 #
-# **Predict:** the accuracy with 8 examples in the prompt (0 to 1; the chance level is 0.5).
+# **Predict:** what is the accuracy with 8 examples in the prompt? (Give a number from 0 to 1; the chance level is 0.5.)
 
 # %% tags=["demo"]
 predict("gpt.eight_examples", ...)
@@ -1386,7 +1386,7 @@ display(pd.DataFrame({
 }).rename_axis("accuracy on held-out rules"))
 
 # %% [markdown]
-# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. Beyond that it falls short of it, but remains far above the plateau of two heads. So the second layer is the economical solution rather than the only one.
+# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of two heads. So the second layer is the economical solution rather than the only one.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
@@ -1546,7 +1546,7 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## Further: a GPT trained on novels
 #
-# Between the model of the generated language and SmolLM2 there is a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
+# Between the model of the generated language and SmolLM2 lies a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
 # Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
@@ -1682,7 +1682,7 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where order decides, it outperforms all models that ignore the order. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
+# GPT reaches the dashed line in every panel, or comes close to it. Where word order decides, it outperforms all models that ignore it. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
