@@ -281,7 +281,7 @@ predict("gpt.passes", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cost_of_writing(T: int, cached: bool) -> tuple[int, float]:
-    """Passes of a token through the model, and milliseconds, for generating T tokens."""
+    """How many times a token passes through the model, and the milliseconds, when it generates T tokens."""
     model = GPT(vocabulary=100, tokens=T, dim=64, layers=4, heads=4, inner=256).eval()
     model.reset(cached)
     ids = new = torch.zeros(1, 1, dtype=torch.long)

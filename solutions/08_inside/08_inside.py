@@ -809,7 +809,7 @@ asked = senses[test_rows.numpy()].reset_index(drop=True)
 HALVES = {"all nouns": "same", "another part of speech": "another"}
 
 def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
-    """Accuracy with its interval; whole words are resampled, since sentences of one word are alike."""
+    """Accuracy with its interval; whole words are resampled, since sentences with the same word are similar."""
     counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
     interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
     return (answers.mean(), *interval)
@@ -935,13 +935,13 @@ display(Markdown(
 # ## Further: three models of the same novels, layer by layer
 #
 # MiniLM was trained on billions of words. For this course we trained three models of 5 to 7 million parameters on one text, 82 English novels from 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
-# **GPT** ([card](../../data/models/novels_gpt.md)), each of them once. We test them as we tested MiniLM, at every layer from 0 upwards, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
+# **GPT** ([card](../../data/models/novels_gpt.md)), each of them only once. We test them as we tested MiniLM, at every layer from 0 upwards, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
 # `disambiguate` then compare the vectors.
 
 # %% [markdown]
 # The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. So are senses that arose later: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
 #
-# The baselines are chance, a bag of words and near words (nearest neighbours of skip-gram vectors trained on the same novels), and the window of two. The bottom row of the figure shows the models of 05 to 07 and MiniLM on the generated language.
+# The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row of the figure shows the models of 05 to 07 and MiniLM on the generated language.
 #
 # **Predict:** where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences? Chance is 0.48.
 
@@ -1054,7 +1054,7 @@ skip_gram = dict(zip(*load_skipgram()))
 words_around = [other_words(*which) for which in zip(novel_nouns.sentence, novel_nouns.start)]
 
 def by_skip_gram(weight_of) -> Float[np.ndarray, "m"]:
-    """The same from the sum of the other words' vectors, each weighted by its distance."""
+    """Whether the sense is found from the sum of the other words' vectors, each weighted by its distance."""
     sums = [sum((weight_of(far) * skip_gram[word] for far, word in others_there if word in skip_gram), torch.zeros(100))
             for others_there in words_around]
     return sense_told(torch.stack(sums), nouns_train, ~nouns_train)
@@ -1134,7 +1134,7 @@ before_above_guess = of_those(words_before - without_layers["majority"], cue_lat
 print("every cue comes after, the words before alone (skip-gram) above chance:", signed(*before_above_guess))
 
 # %% [markdown]
-# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
+# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: for none of 13 pairs of layers does the interval of the difference exclude 0. (With 27 words, a difference of
 # three to five points could go undetected.) MiniLM improves up to layer 3; its last layer finds fewer senses than its fifth, but the interval of this difference ends close to 0.
 
 # %% [markdown]
@@ -1493,7 +1493,7 @@ predict("inside.together", ...)
 
 # %% tags=["demo"]
 def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor) -> list:
-    """Hooks that ablate heads (layer, head) by row 0 or 1 of `ablate_head`; remove() ends them."""
+    """Hooks that ablate the given heads (layer, head) with row 0 or 1 of `ablate_head`; remove() detaches them."""
     def hook_of(heads: list[int]):
         def hook(module, inputs):
             outputs = inputs[0].unflatten(-1, (4, -1)).transpose(1, 2)       # B H T d
@@ -1593,7 +1593,7 @@ def patching(
 from functools import partial
 
 def tiny_layer(A: Float[Tensor, "T T"], W: Float[Tensor, "D D"], x: Tensor) -> Tensor:
-    """Mix the words by a T × T matrix, then transform each by itself."""
+    """Mix the words with a T × T matrix, then transform each one separately."""
     return x + torch.tanh(A @ x @ W)
 
 def tiny_layers(among, within) -> list:
@@ -1664,7 +1664,7 @@ with torch.no_grad():
             same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
 
 def by_role(shares: np.ndarray, cue_at: int, at: int) -> Float[np.ndarray, "3 L+1"]:
-    """The position of the cue, that of the word, and the sum of all others."""
+    """The shares at the cue, at the word, and at all other positions (their sum)."""
     beside = [t for t in range(shares.shape[1]) if t not in (cue_at, at)]
     return np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)])
 
@@ -1842,7 +1842,7 @@ add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of 04 to 07 were trained on this language; MiniLM was trained on English and has never seen it. It reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where *order* decides, it is barely above one half, the best that a model
+# The small models of 04 to 07 were trained on this language; MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where word *order* decides, it is barely above one half, the best that a model
 # without order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the other words and stays at the majority level.
 
 # %% [markdown]
