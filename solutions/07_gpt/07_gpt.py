@@ -268,7 +268,7 @@ with torch.no_grad():
     own_gpt.reset()
 own_error = ((at_once - theirs).abs().max() / theirs.abs().max()).item()
 cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
-print(f"difference between yours and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
+print(f"difference between your logits and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
 
 # %% [markdown]
 # The logits agree. How much does the cache save? We count how often a token passes through the model, and measure the time with a larger decoder. It is untrained, since the weights do not affect the
@@ -483,7 +483,7 @@ for sentence in WHO_ACTS:
 
 asked = exam.held_out
 best_guess = language.sense_posterior(asked.ids, asked.position, "left").max(axis=1)
-told = best_guess > 0.999                                    # the words before determine the sense
+told = best_guess > 0.999                                    # the preceding words determine the sense
 shares_told = by_question(exam, told)
 print("fraction of questions whose answer the preceding words determine:", shares_told)
 
@@ -1077,7 +1077,7 @@ def leaning(
     for some in (prompts[start : start + rows] for start in range(0, len(prompts), rows)):
         last = torch.tensor([len(prompt) - shared - 1 for prompt in some])
         own = torch.nn.utils.rnn.pad_sequence([prompt[shared:] for prompt in some], batch_first=True)
-        copied = deepcopy(cache)                           # what is read into a cache stays in it
+        copied = deepcopy(cache)                           # a cache keeps everything that is read into it
         if copied is not None:
             copied.batch_repeat_interleave(len(some))
         output = loaded.model.model(own, past_key_values=copied, use_cache=bool(shared))
@@ -1476,7 +1476,7 @@ against = pd.DataFrame({
         "two senses of cell, difference in the last layer": f"{two_cells['small GPT'][-1]:.0g}",
         "influence from later words": f"{future['GPT']:.2f}",
         **seen("GPT"),
-        "output": f"generates text; {written['1'][0]:.0%} of its sentences possible at temperature 1",
+        "output": f"generates text; {written['1'][0]:.0%} of its sentences are possible at temperature 1",
         "primary strength": "generation, tasks in the prompt",
         "examples": "GPT-2, LLaMA, SmolLM2",
     },

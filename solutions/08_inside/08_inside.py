@@ -420,7 +420,7 @@ print("This takes a few seconds.")
 
 @torch.no_grad()
 def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
-    """Vectors of tokens in sentences at every layer, each token once; no special and no first tokens."""
+    """Vectors of tokens in sentences at every layer, each token once, without special and first tokens."""
     seen, found = set(words_of.all_special_ids), []
     for text in texts:
         given = words_of(text, return_tensors="pt")
@@ -664,7 +664,7 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 
 @torch.no_grad()
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
-    """The length of each token's value vector, which the attention weight multiplies, in every head."""
+    """The length of each token's value vector, by which its weight is multiplied, in every head."""
     values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
@@ -1131,7 +1131,7 @@ above_gpt = {part: {name: of_those(chosen_answers[name] - chosen_answers["GPT"],
 for part in ("all sentences", "every cue comes after"):
     print(f"{part}, above GPT:", ", ".join(f"{name} {signed(*difference_there)}" for name, difference_there in above_gpt[part].items()))
 before_above_guess = of_those(words_before - without_layers["majority"], cue_later)
-print("every cue comes after, the words before alone (skip-gram) above chance:", signed(*before_above_guess))
+print("every cue comes after, the preceding words alone (skip-gram) above chance:", signed(*before_above_guess))
 
 # %% [markdown]
 # Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: for none of 13 pairs of layers does the interval of the difference exclude 0. (With 27 words, a difference of
@@ -1855,7 +1855,7 @@ draw_scoreboard()
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
     """The share of each input in each token of the last layer.  (extension, ●●○, 8 minutes)
 
-    In each layer, take the mean over heads, and half of it plus half of the identity. Row i of the
+    In each layer, take the mean over heads and add half of it to half of the identity. Row i of the
     result belongs to token i after the last layer, column j to token j before the first. Rows sum to 1.
     """
     ### BEGIN SOLUTION
