@@ -179,7 +179,7 @@ for name, count in wrong.items():
     print(f"{name:<14} wrong word in {count} of {len(senses)} sentences ({share:.0%})")
 
 # %% [markdown]
-# A comma before the word is enough to cause the error. Nothing is raised and every shape is correct, but the vector belongs to a neighbouring word. So always print the tokens that you average.
+# A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word. So always print the tokens that you average.
 
 # %% [markdown]
 # ## 3 · Three vectors called static
@@ -492,7 +492,7 @@ pictures.centred(similar, similar_centred)
 
 # %% [markdown]
 # The baseline of different words falls to about 0 at every layer, and the gap between one sense and two becomes a little wider. (The baseline ends just below 0, since the 30 words lie on different sides of their mean.)
-# Centring thus makes a cosine *easier to interpret*. Part 8 answers the question whether it also makes senses easier to find.
+# Centring thus makes a cosine *easier to interpret*. Part 8 answers the question of whether it also makes senses easier to find.
 
 # %% [markdown]
 # ## 6 · What a word attends to
@@ -939,9 +939,9 @@ display(Markdown(
 # `disambiguate` then compare the vectors.
 
 # %% [markdown]
-# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. So are senses that arose later: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
+# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
 #
-# The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row of the figure shows the models of 05 to 07 and MiniLM on the generated language.
+# The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row shows the models of 05 to 07 and MiniLM on the generated language.
 #
 # **Predict:** where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences? Chance is 0.48.
 
@@ -1818,7 +1818,7 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
       f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
 
 # %% [markdown]
-# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger table (made from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer instead. Each score adds up content to content, content to *relative* position, and position to content, with separate vectors for the positions. Its layer 0 is f(w) again; compare part 3.
+# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger table (made from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer instead. Each score is the sum of three terms (content to content, content to *relative* position, and position to content), with separate vectors for the positions. Its layer 0 is f(w) again; compare part 3.
 
 # %% [markdown]
 # Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text-to-text. **ModernBERT** (Warner et al. 2024) brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
