@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder-only model** predicts the next word from the words before it. Therefore it can generate text, and therefore its vector of *cell* cannot depend on what
-# comes after. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. GPT-2's weights fit into it. Finally we use
+# A **decoder-only model** predicts the next word from the words before it. This is why it can generate text, and also why its vector of *cell* cannot depend on the
+# words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. GPT-2's weights fit your model, too. At the end we use
 # a model with 135 million parameters.
 #
 # **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 75 minutes for the core: seven exercises and one
@@ -38,7 +38,7 @@ from coursekit.growing import mine, run_cached
 # ## 1 · The causal mask
 #
 # In 02 every word attended to every word. A model that predicts the next word must not see it, so it has to be unidirectional, like the decoder of 04. There we used a
-# Boolean mask. In Vaswani et al. (2017, section 3.2.3), the scores of illegal connections are set to −∞, and code often *adds* a
+# Boolean mask. Vaswani et al. (2017, section 3.2.3) set the scores of illegal connections to −∞. In code, this is often done by *adding* a
 # matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
@@ -96,10 +96,10 @@ gpt, bert = load("gpt"), load("bert")
 print(*TWO_CELLS, sep="\n")
 
 # %% [markdown]
-# **Predict:** compare the vectors of *cell* in the two sentences after the last layer of GPT. Run the cell to see the choices.
+# **Predict:** how do the vectors of *cell* in the two sentences compare after GPT's last layer? Run the cell to see the choices.
 
 # %% tags=["demo"]
-ONE_VECTOR, CLOSE, APART = "they are identical", "they are close: the words around *cell* differ", "they are far apart: there are two senses"
+ONE_VECTOR, CLOSE, APART = "they are identical", "they are close, because the words around *cell* differ", "they are far apart, because there are two senses"
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -115,24 +115,24 @@ with torch.no_grad():
 difference = two_cells["small GPT"][-1]
 reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference < 0.1 else APART, because={
     CLOSE: "Only the words after *cell* differ. The five words before it are the same, and GPT's vector depends on nothing else.",
-    APART: "You have read on to the word that determines the sense. GPT's vector of *cell* depends only on the words up to *cell*.",
+    APART: "You have read on to the word that determines the sense, but GPT's vector of *cell* depends only on the words up to *cell*.",
 })
 for name, shares in two_cells.items():
     by_layer = "  ".join(f"{share:.1e}" for share in shares)
     print(f"{name:<11} difference by layer (0 is the input): {by_layer}")
 posterior = language.sense_posterior(rows[:1].numpy(), np.array([place]), "left")[0]
-print("exact posterior of the sense, given the words before:",
+print("exact posterior of the sense, given the preceding words:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The vectors are identical in every layer. More layers do not help, since each layer sees only the words to the left, and these are the same in both sentences. This is not a weakness of the
-# particular model: the five words before do not determine the sense, and the exact posterior is one third for each. BERT's two vectors differ from the first layer on.
+# The vectors are identical in every layer. More layers do not help, since each layer sees only the words to the left, and these are the same in both sentences. This is not a weakness of
+# this particular model: the five preceding words do not determine the sense, and the exact posterior is one third for each sense. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
 # ## 2 · A GPT of your own
 #
-# To generate token 100, a GPT processes 99 tokens, and to generate token 101 it processes 100, although none of the earlier vectors has changed, since no position
-# attends to its right. It is enough to store what later tokens need: the keys and values of each layer, the **key–value cache**. Then only the new token passes through the layers, and its query is compared with
+# To generate token 100, a GPT processes 99 tokens, and to generate token 101 it processes 100. Yet none of the earlier vectors has changed, since no position
+# attends to tokens on its right. It is enough to store what later tokens need: the keys and values of each layer, the **key–value cache**. Then only the new token passes through the layers, and its query is compared with
 # the stored keys and its own.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -146,9 +146,9 @@ class CausalAttention(torch.nn.Module):
     """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
 
     forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the scores by √d.
-              `keep` is passed by Block and not used. `scaled_dot_product_attention` may be used.
-    reset     reset(cached=True) starts a new text: from now on the tokens of each call follow all tokens
-              since then, attend to them, and are cached. reset() clears the cache; after that each call is a
+              `keep` is passed by Block but not used. `scaled_dot_product_attention` may be used.
+    reset     reset(cached=True) starts a new text: from now on, the tokens of each call follow all tokens since the
+              reset, attend to them, and are cached. reset() clears the cache; after that each call is a
               separate text and nothing is stored. Only weights and biases are saved with the model.
     """
 
@@ -193,10 +193,10 @@ theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).trans
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
-# We use it inside the Block of 03 (yours, if `my_model.py` contains it). Its attention is an attribute like any other, so you can replace it by the causal one.
+# We use your causal attention inside the Block of 03 (your own Block, if `my_model.py` contains it). A Block's attention is an attribute like any other, so you can replace it with the causal one.
 #
 # A decoder also has two matrices of V × D parameters: one maps a token to its vector, the other, the softmax weights, maps a vector to logits. In both, row i belongs
-# to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017): **tied weights**, as in the two directions of ELMo (05).
+# to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017). We have seen such **tied weights** in the two directions of ELMo (05).
 
 # %%
 Block, training_step = mine("Block", "training_step")
@@ -252,7 +252,7 @@ class GPT(torch.nn.Module):
 check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=case["gradient"]))
 
 # %% [markdown]
-# The course's small GPT has the same parts with the same names and uses the exact GELU, so its trained weights can be loaded into yours. We process fifty sentences three times: with the course's GPT, with
+# The course's small GPT has the same parts with the same names, so its trained weights can be loaded into yours. (It uses the exact GELU.) We process fifty sentences three times: with the course's GPT, with
 # yours in one pass, and with yours token by token.
 
 # %% tags=["demo"]
@@ -268,20 +268,20 @@ with torch.no_grad():
     own_gpt.reset()
 own_error = ((at_once - theirs).abs().max() / theirs.abs().max()).item()
 cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
-print(f"difference between yours and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
+print(f"difference between your logits and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
 
 # %% [markdown]
 # The logits agree. How much does the cache save? We count how often a token passes through the model, and measure the time with a larger decoder. It is untrained, since the weights do not affect the
 # cost.
 #
-# **Predict:** when generating 128 tokens, by what factor does the cache reduce the number of passes of a token through the model?
+# **Predict:** when the model generates 128 tokens, by what factor does the cache reduce the number of times that a token passes through it?
 
 # %% tags=["demo"]
 predict("gpt.passes", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cost_of_writing(T: int, cached: bool) -> tuple[int, float]:
-    """Passes of a token through the model, and milliseconds, for generating T tokens."""
+    """How many times a token passes through the model, and the milliseconds, when it generates T tokens."""
     model = GPT(vocabulary=100, tokens=T, dim=64, layers=4, heads=4, inner=256).eval()
     model.reset(cached)
     ids = new = torch.zeros(1, 1, dtype=torch.long)
@@ -301,8 +301,8 @@ reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0
 pictures.cost(costs)
 
 # %% [markdown]
-# T(T + 1)/2 passes become T. In a model as small as this one the time decreases less, because each step has a fixed overhead (04); the gain grows with the length of the text. The
-# cost is memory: the keys and values of every layer for every token, which for long texts can exceed the memory of the weights.
+# The cache reduces T(T + 1)/2 passes to T. In a model as small as this one the time decreases less, because each step has a fixed overhead (04); the gain grows with the length of the text. The cost
+# is memory: the keys and values of every layer have to be stored for every token. For long texts, these can take up more memory than the weights.
 
 # %% [markdown]
 # Your model stores its own cache, so it can process only one text at a time. Published code for GPT-2 returns the cache and expects it as an argument (`past_key_values`), which keeps the model
@@ -395,14 +395,14 @@ print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
 # %% [markdown]
-# The loss starts near ln V, as it should with a small initialisation, and falls quickly while the model learns which words are frequent. The distance from the dashed line, the entropy, is what it has not learned yet (the KL divergence). No
+# The loss starts near ln V, as it should with a small initialisation, and falls quickly while the model learns which words are frequent. The distance from the dashed line (the entropy) is the KL divergence, that is, what the model has not learned yet. No
 # autoregressive model, however large, can have an expected loss below the line. The sentences are sampled with the same random numbers each time.
 
 # %% [markdown]
 # ## Further: find the bug
 #
 # The model above ends its sentences. Many models that were fine-tuned in 2023 did not: they continued until they were cut off. GPT-2 and LLaMA
-# have no padding token, so tutorials recommended using the end-of-text token instead. The library's collator then created the labels as follows
+# have no padding token, so tutorials recommended using the end-of-text token instead. The collator of Hugging Face's library then created the labels as follows
 # (transformers, issue 23530; also trl, issue 976). The loss ignores labels of −100.
 
 # %%
@@ -457,15 +457,15 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# On words the two models are equally good, and both training losses look healthy. Even a comparison of the two would not reveal the bug, because they are means over different tokens, and the mean over the labels of 2023 excludes the tokens that they ignore. That model
-# never saw the label that would have taught it to stop. Test a model by what it does: let it generate.
+# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because they are means over different tokens: the labels
+# of 2023 exclude every end-of-text token. A model trained on them never saw the label that would have taught it to stop. Test a model by what it does: let it generate.
 
 # %% [markdown]
 # ## 4 · What GPT cannot see
 #
 # The checkpoint in `data/models/` was trained on the whole language for several minutes (`python -m coursekit.pretrain --models gpt`). We evaluate it on the
-# course's test: predict the sense of an ambiguous word from its vector, by its nearest labelled neighbour. A decoder can know the sense if the cue is on the
-# left, but not if it is only on the right. Where order decides, it depends on whether the acting person is mentioned before or after the word:
+# course's test: the sense of an ambiguous word is predicted from its vector, by the nearest labelled neighbour. A decoder can know the sense if the cue is on the
+# left, but not if it is only on the right. Where word order determines the sense, the outcome depends on whether the person who acts is mentioned before or after the word:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, sense_exam
@@ -483,12 +483,12 @@ for sentence in WHO_ACTS:
 
 asked = exam.held_out
 best_guess = language.sense_posterior(asked.ids, asked.position, "left").max(axis=1)
-told = best_guess > 0.999                                    # the words before determine the sense
+told = best_guess > 0.999                                    # the preceding words determine the sense
 shares_told = by_question(exam, told)
-print("fraction of questions determined by the words before:", shares_told)
+print("fraction of questions whose answer the preceding words determine:", shares_told)
 
 # %% [markdown]
-# **Predict:** GPT's accuracy when the cue is only on the right.
+# **Predict:** what is GPT's accuracy when the cue is only on the right?
 
 # %% tags=["demo"]
 predict("gpt.right_only", ...)
@@ -529,26 +529,26 @@ def in_seeds(name: str, kind: str) -> str:
 
 before = limits.words_before
 display(Markdown(
-    f"Where order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
-    f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the words before are "
+    f"Where word order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
+    f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the preceding words are "
     f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches "
     f"{in_seeds('BERT', 'order1')} and {in_seeds('BERT', 'order2')}."
 ))
 
 # %% [markdown]
-# Even the untrained model finds most senses with the cue on the left: its random attention averages the words before. After training, GPT reaches the dashed line, its own upper bound, or comes within a few points of it, in each of the four panels. With a quarter
-# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one, training is not at fault: the word's vector is computed before the rest of the sentence. And where order decides, GPT exceeds
+# Even the untrained model finds most senses if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes within a few points of it, in each of the four panels. With a quarter
+# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one, training is not to blame: the word's vector is computed before the rest of the sentence is read. And where word order decides, GPT exceeds
 # one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
-# **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why does this help little if we want the vector of *cell* in the middle? Name two
-# ways to make a decoder's answer about a word depend on its right-hand context after all. (3–5 sentences)
+# **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why is this of little help if we want the vector of *cell* in the middle of the sentence? Name two
+# ways to make a decoder's answer about a word depend on the word's right-hand context after all. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The vector of *cell* is computed before anything to its right, and it is not changed afterwards. The last word's vector can use the whole sentence, but it is
-# trained to predict the next word, and nothing forces it to encode the sense of one particular word in the middle. One way is to ask: append a question to the sentence ("… In this sentence,
-# cell means"), so that the words to the right of *cell* are to the left of the answer. Another is to repeat the sentence and take the vector from the second copy, which has seen the
-# whole first copy; or to add a second model that reads from right to left, as in ELMo.
+# trained to predict the next word, and nothing forces it to encode the sense of one particular word in the middle. One way is to append a question to the sentence ("… In this sentence,
+# cell means"), so that the words to the right of *cell* are to the left of the answer. Another is to repeat the sentence and take the vector from the second copy, which attends to
+# the whole first copy. A third is to add a second model that reads from right to left, as in ELMo.
 #
 # *Marking: 1 point for the vector being computed before the right-hand context (and the last vector serving another purpose); 1 point for two working
 # methods: question or repeated sentence after the text, a backward model, fine-tuning with a head on the last token, …*
@@ -556,8 +556,8 @@ display(Markdown(
 # %% [markdown]
 # ## Further: questions with and without enough information
 #
-# We divide the questions of section 4 by whether the words before determine the sense. We also ask whether the result depends on the nearest-neighbour classifier, and use a linear classifier as well
-# (logistic regression, one for each word).
+# We split the questions of section 4 according to whether the preceding words determine the sense. To see whether the result depends on the nearest-neighbour classifier, we also use a linear classifier
+# (one logistic regression for each word).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from sklearn.linear_model import LogisticRegression
@@ -591,13 +591,13 @@ display(pd.DataFrame({
 share_not_told, guess = hits[~told].mean(), best_guess[~told].mean()
 not_told_low, not_told_high = wilson(share_not_told, (~told).sum())
 display(Markdown(
-    f"Where the words before determine the sense, the nearest neighbour is correct in **{hits[told].mean():.1%}** of the questions; elsewhere in "
+    f"Where the preceding words determine the sense, the nearest neighbour is correct for **{hits[told].mean():.1%}** of the questions; for the others, it is correct for "
     f"**{share_not_told:.1%}** ({not_told_low:.1%} to {not_told_high:.1%}). The chance level there is {guess:.1%}."
 ))
 
 # %% [markdown]
-# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, its width is 0, and near 0 and 1 it contains the true value far too rarely. Wilson (1927) asks instead for which true proportions
-# the observed one would not be surprising; his interval always lies between 0 and 1. With twenty answers (section 8 has only a few more):
+# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson (1927) asks instead for which true proportions
+# the observed one would not be surprising; his interval always lies between 0 and 1. The figure compares the two intervals for twenty answers (section 8 has only a few more):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import statistics
@@ -605,8 +605,8 @@ from coursekit.pictures import statistics
 statistics.of_a_share(20, share_not_told)
 
 # %% [markdown]
-# GPT's vectors encode the sense where it is determined, with either classifier. On the remaining questions its accuracy is at chance level, neither above *nor below*. Below would be possible: held-out sentences are new combinations of
-# words. If each sense had a split of its own, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences
+# Both classifiers find the sense in GPT's vectors where it is determined. On the remaining questions its accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of
+# words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences
 # well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split
 # first.
 
@@ -614,8 +614,8 @@ statistics.of_a_share(20, share_not_told)
 # ## 5 · Choosing a word
 #
 # The model outputs a distribution; to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling from the distribution is faithful to the model,
-# but its long tail of small errors occasionally gets selected. There are two simple controls: dividing the logits by a **temperature** (below 1: sharper; above 1: flatter), and keeping only the k most probable
-# tokens (**top-k**; Fan et al. 2018). To sample, divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
+# but occasionally it selects a token from the long tail of small errors. There are two simple remedies: dividing the logits by a **temperature** (values below 1 sharpen the distribution, values above 1 flatten it), and keeping
+# only the k most probable tokens (**top-k**; Fan et al. 2018). To sample, divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(
@@ -678,7 +678,7 @@ exact = torch.from_numpy(language.next_word_after(BEGINNING))
 pictures.choices(choices, exact, language.vocabulary)
 
 # %% [markdown]
-# Vary both settings: the temperature is applied first, then top-p (this needs a running notebook and is not graded). At temperatures below 1, how large can p become before
+# Now vary the temperature and p, which are applied in this order (this needs a running notebook and is not graded). At temperatures below 1, how large can p become before
 # impossible words appear?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -699,7 +699,7 @@ interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, styl
          p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
 
 # %% [markdown]
-# Do these settings produce better sentences? Here we can measure quality: the fraction of sampled sentences that are possible in the language. We also measure diversity:
+# Do these settings produce better sentences? Here we can measure quality as the fraction of sampled sentences that are possible in the language. We also measure diversity as
 # the number of different words they use.
 #
 # **Predict:** what fraction of sentences sampled at temperature 1 are possible in the language?
@@ -757,16 +757,16 @@ def above_the_line(name: str) -> np.ndarray:
                      for draw, (share, words) in enumerate(drawn[name])])
 
 above = {name: mean_and_half(above_the_line(name)) for name in knobs if name.startswith("top")}
-print("difference in words from the line of the temperatures (four draws of 250 sentences):")
+print("difference in words from the line that joins the temperatures (four draws of 250 sentences):")
 for name, (mean, half) in above.items():
     print(f"{name:<10} {mean:+.0f} ± {half:.0f}")
 
 # %% [markdown]
-# Top-p gives the best trade-off: at the same fraction of possible sentences it uses more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many words as the language, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
+# Top-p gives the best trade-off. At the same fraction of possible sentences, it uses a larger number of different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many words as the language, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
 # reduce such errors at the cost of diversity.
 
 # %% [markdown]
-# Top-k with k = 10 lies below the line of the temperatures, since it removes words even where many are
+# Top-k with k = 10 lies below the line that joins the temperatures, since it removes words even where many are
 # possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; here it also holds for sentences of ten words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -781,7 +781,7 @@ for temperature in (0.2, 1.0, 1.6):
 # ## 6 · GPT-2's weights in your GPT
 #
 # Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions, tied embeddings. (The GPT of 2018 was
-# post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in yours, if each is loaded into the right parameter. GPT-2 is not packaged with the course. A tiny model with random weights is an equally good test, since its logits cannot agree
+# post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in yours, if each is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since its logits cannot agree
 # by chance.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -792,7 +792,7 @@ torch.manual_seed(2)
 random_gpt2 = GPT2LMHeadModel(tiny).eval()
 with torch.no_grad():
     for weight in random_gpt2.parameters():
-        weight.add_(0.2 * torch.randn_like(weight))                 # biases start at 0, norms at 1: not here
+        weight.add_(0.2 * torch.randn_like(weight))                 # otherwise all biases would be 0 and all norms 1
 own_tiny = GPT(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, inner=128).eval()
 
 def names_and_shapes(model) -> list[str]:
@@ -804,7 +804,7 @@ print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
 
 # %% [markdown]
 # Three differences have to be handled. GPT-2's matrices belong to `Conv1D` modules and have shape (in, out), whereas those of `nn.Linear` have shape (out, in). Queries, keys and values are computed by one fused matrix,
-# `c_attn`. And the tied embeddings are listed twice. Files from 2019 also contain the causal mask of each layer (`attn.bias`, `attn.masked_bias`), which are buffers rather than parameters. The following table
+# `c_attn`. The tied embeddings are listed twice. Files from 2019 also contain the causal mask of each layer (`attn.bias`, `attn.masked_bias`), which are buffers rather than parameters. The following table
 # maps the names:
 
 # %%
@@ -844,7 +844,7 @@ def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("gpt.gpt2_names", lambda case: gpt2_names(case))
 
 # %% tags=["demo"]
-own_tiny.load_state_dict(gpt2_names(random_gpt2.state_dict()))      # strict: no name missing, none too many
+own_tiny.load_state_dict(gpt2_names(random_gpt2.state_dict()))      # strict: no name may be missing or superfluous
 ids = torch.randint(100, (4, 40), generator=torch.Generator().manual_seed(1))
 with torch.no_grad():
     names_error = (own_tiny(ids) - random_gpt2(ids).logits).abs().max().item()
@@ -873,8 +873,7 @@ print("yours:   ", *own_written[0].tolist())
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
 # GPT-3 is a larger GPT-2 trained on more and better data, in which layers with dense and with locally banded sparse attention alternate. LLaMA
-# (Touvron et al. 2023) uses norms without a mean, rotary position embeddings and a gated feed-forward network; most open models since then follow it. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We count the parameters of their matrices from the published sizes:
-# attention 4D² per layer, feed-forward 2DF (gated: 3DF), token embeddings VD, learned positions TD.
+# (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models since then follow it. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We count the parameters of their matrices from the published sizes. Each layer has 4D² for attention and 2DF for the feed-forward network (3DF if it is gated); the token embeddings have VD, and learned positions TD.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
@@ -897,7 +896,7 @@ display(family)
 # %% [markdown]
 # Tying the embeddings saves the smallest GPT-2 (D = 768) 39 million parameters, compared with its total of 124 million. LLaMA can afford two matrices: together they are less than one per cent of its 65 billion parameters.
 #
-# On a laptop we use a small model of the LLaMA kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version tuned to follow instructions and with most weights rounded to 4 bits; everything below is about *that* model. The first call unpacks it. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its figures differ from those in the text.)
+# On a laptop we use a small model with LLaMA's architecture: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version tuned to follow instructions and with most weights rounded to 4 bits; everything below is about *that* model. The first call unpacks it. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its results differ from those in the text.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.models import load as load_pretrained
@@ -930,8 +929,7 @@ two_cells[f"{big.name}, left changed"] = apart_in(big, other_left)
 pictures.two_cells(two_cells)
 
 # %% [markdown]
-# The model is hundreds of times larger, but the result is the same: the decoder's two vectors of *cell* agree in every layer. (For sentences of the same length they agree to the last bit. Sentences of different length are
-# computed in a different order, so compare with a tolerance, not with `==`.) The encoder's two vectors differ. As a control, we change words to the *left*: the decoder's
+# This model is hundreds of times larger than our GPT, but the result is the same: the decoder's two vectors of *cell* agree in every layer. (For sentences of the same length they agree to the last bit. For sentences of different lengths, the sums are computed in a different order, so compare the vectors with a tolerance, not with `==`.) The encoder's two vectors differ. As a control, we change words to the *left*: the decoder's
 # vector changes at once.
 
 # %% [markdown]
@@ -1007,13 +1005,13 @@ print_text(first, first_answer)
 print_text(second_question, ask(first, first_answer, second_question, tokens=30))
 
 # %% [markdown]
-# The second question makes sense only after the first: the prompt consists of the whole dialogue, which the cache stores.
+# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue, whose keys and values are cached.
 
 # %% [markdown]
 # ## 8 · Further: a task in the prompt
 #
-# GPT-3 made this method popular (Brown et al. 2020): without any training, the prompt contains a few solved examples followed by the question, and the continuation is the
-# answer. Such a prompt is called **few-shot**; a prompt without examples is **zero-shot**. It has to be constructed so that the label is the natural next token.
+# GPT-3 made it popular to put the task into the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by the question, and without any training the model continues it with the
+# answer. Such a prompt is called **few-shot**; a prompt without examples is **zero-shot**. A prompt has to be constructed so that the label is the natural next token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
@@ -1022,7 +1020,7 @@ def few_shot_prompt(
     """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
 
     demos contains pairs (ids of a text, ids of its label), possibly none. Each becomes text, mark, label, end,
-    in the given order. Then follow the query and mark; the model is to generate the label.
+    in the given order. The query and mark follow; the model is to generate the label.
     """
     ### BEGIN SOLUTION
     prompt = []
@@ -1079,7 +1077,7 @@ def leaning(
     for some in (prompts[start : start + rows] for start in range(0, len(prompts), rows)):
         last = torch.tensor([len(prompt) - shared - 1 for prompt in some])
         own = torch.nn.utils.rnn.pad_sequence([prompt[shared:] for prompt in some], batch_first=True)
-        copied = deepcopy(cache)                           # what is read into a cache stays in it
+        copied = deepcopy(cache)                           # a cache keeps everything that is read into it
         if copied is not None:
             copied.batch_repeat_interleave(len(some))
         output = loaded.model.model(own, past_key_values=copied, use_cache=bool(shared))
@@ -1105,7 +1103,7 @@ WITHOUT_TEXT = ["N/A", "...", ""]
 # %% [markdown]
 # We run one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to its right.
 #
-# **Predict:** the accuracy with 8 examples in the prompt (0 to 1; the chance level is 0.5).
+# **Predict:** what is the accuracy with 8 examples in the prompt? (Give a number from 0 to 1; the chance level is 0.5.)
 
 # %% tags=["demo"]
 predict("gpt.eight_examples", ...)
@@ -1133,7 +1131,7 @@ display(Markdown(
 
 # %% [markdown]
 # The interval is wide, and all results depend on a single set of examples, so little can be said about the effect of their number. We need all 96 questions and several sets of
-# examples. Since this takes minutes, we recorded it (`python -m experiments gpt_few_shot`): several draws of the examples and, as a control, the same draws with all labels of the examples
+# examples. Since this takes minutes, we recorded the results (`python -m experiments gpt_few_shot`): several draws of the examples and, as a control, the same draws with all labels of the examples
 # *swapped*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1166,25 +1164,25 @@ display(Markdown(
 # questions the two intervals overlap. (The bag of words needed 1,280 labels, the model none.)
 
 # %% [markdown]
-# Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". Therefore the accuracy varies more between draws of examples than between numbers of examples, and in accuracy no number of examples is better than none. (Calibrated, one
-# example is better than calibrated zero-shot, but hardly better than plain zero-shot.)
+# Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". The accuracy therefore varies more between draws of examples than between numbers of examples, and no number of examples gives a higher accuracy than none. (With calibration, one
+# example beats calibrated zero-shot, but hardly beats plain zero-shot.)
 
 # %% [markdown]
 # The AUC (*pairs in order* in the table) is independent of the threshold: it is the fraction of pairs of a positive
-# and a negative opinion in which the positive one has the higher score. Zero-shot it is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; other questions would add to them.) Zhao et al. (2021) estimate the
+# and a negative opinion in which the positive one has the higher score. Its zero-shot value is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; a sample of other questions would make them wider.) Zhao et al. (2021) estimate the
 # threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
 # > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
-# > report that wrong labels in the examples cost little: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking but no increase in accuracy beyond its
-# > interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. The model knew the task before.
+# > report that wrong labels in the examples cost little: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds
+# > its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. The model already knew the task.
 
 # %% [markdown]
 # ## 9 · Further: a model that must learn from its prompt
 #
 # Improving at a task through examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, we
 # create a new task for each prompt: 8 symbols, each with one of 4 labels, according to a random rule. There are 4⁸ = 65,536 rules; we train on half of them and hold out the other half. The prompt has the form *symbol label symbol label …*, and the model predicts the label after each symbol.
-# The optimal strategy is to repeat the label seen with the symbol, or to guess if it has not occurred yet, so after k examples
+# The optimal strategy is to repeat the label seen with the symbol, or to choose at random if there is none. So after k examples, its accuracy is
 #
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
@@ -1303,7 +1301,7 @@ in_context = {
     "trained on one rule": right_by_examples(knower, symbols, labels),
 }
 on_training_rules = right_by_examples(learner, *draw_prompts(4000, generator, TRAINING_RULES))
-earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)      # which examples show it
+earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)      # which earlier examples show the same symbol
 once = earlier.sum(dim=-1) == 1
 with torch.no_grad():
     said = answer(learner, symbols, random_labels).argmax(dim=-1)
@@ -1314,20 +1312,20 @@ best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKE
 reveal("gpt.in_context", in_context["trained on many rules"][8])
 pictures.in_context(in_context, best, learner_losses, best_loss)
 print(f"accuracy after 8 examples: {in_context['trained on many rules'][8]:.3f} on held-out rules, {on_training_rules[8]:.3f} on training rules, optimum {best[8]:.3f}")
-print(f"a symbol was shown once, with a random label: the learner repeats that label in {copied:.3f} of the cases")
+print(f"fraction of symbols, shown once with a random label, for which the learner repeats that label: {copied:.3f}")
 print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} without an example")
 
 # %% [markdown]
-# In-context learning exists: on held-out rules the learner reaches the optimum at every number of examples, and it is no better on the rules of its training. Its weights do not store a rule
+# In-context learning exists: on held-out rules the learner reaches the optimum for every number of examples, and it is no better on the rules on which it was trained. Its weights do not store a rule
 # but a procedure for finding one: the learner repeats the label shown with a symbol, whether it is correct or not. The model trained on a single rule has stored it in its weights and ignores the prompt. SmolLM2 in section 8 was
-# more like the second model: it already knew the task. Does the learner use the two heads? We show one prompt and, for each layer, the head with the highest score:
+# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, for each layer, the head with the highest score:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
 scores_of_heads = head_scores(weights, symbols)
 previous = scores_of_heads["previous token"][0].argmax().item()
 match = scores_of_heads["match"][1].argmax().item()
-repeats = ((earlier.any(dim=-1).sum(dim=1) == 4) & once[:, -1]).int().argmax().item()   # its last symbol has come once
+repeats = ((earlier.any(dim=-1).sum(dim=1) == 4) & once[:, -1]).int().argmax().item()   # its last symbol has occurred once before
 spoken = [name for pair in zip(symbols[repeats].tolist(), labels[repeats].tolist())
           for name in ("ABCDEFGH"[pair[0]], "1234"[pair[1]])]
 pictures.two_heads({
@@ -1340,7 +1338,7 @@ display(pd.DataFrame({
 }).T.style.format("{:.2f}"))
 
 # %% [markdown]
-# For comparison, we trained models with one layer, and repeated both with other seeds (`python -m experiments induction`).
+# For comparison, we trained models with one layer, and repeated both experiments with other seeds (`python -m experiments induction`).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 induction = read_table("results/induction.csv")
@@ -1365,15 +1363,15 @@ display(Markdown(
     f"After {ASKED - 1} examples, over {runs[2]} runs each, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
     f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. Nats per question: "
     f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, optimum {best_loss:.3f}. In each run with two "
-    f"layers, some head of the first assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
-    f"the second assigns at least **{best_heads['match', 2]:.2f}** to matching labels; with one layer no head assigns them more than {match_of_one:.2f}."
+    f"layers, some head of the first layer assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
+    f"the second layer assigns at least **{best_heads['match', 2]:.2f}** to matching labels; with one layer no head assigns them more than {match_of_one:.2f}."
 ))
 
 # %% [markdown]
-# A single layer with two heads ends on the same plateau in each run: it can use which labels have occurred and how often, but not with which symbol. Two layers also stay on a plateau at first, for one or two hundred steps; then their loss suddenly
-# falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time at which induction heads appear.
+# A single layer with two heads ends on the same plateau in each run: it can take into account which labels have occurred and how often, but not the symbols that they followed. Two layers also stay on a plateau at first, for one or two hundred steps; then their loss suddenly
+# falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
 #
-# This does not mean that one layer can never solve the task. Many heads can replace the second layer in part, for example by one head for each distance:
+# This does not mean that one layer can never solve the task. Many heads can replace part of the second layer's work, for example with one head for each distance:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 wide = read_table("results/induction_wide.csv").groupby("where").value.agg(list)
@@ -1388,7 +1386,7 @@ display(pd.DataFrame({
 }).rename_axis("accuracy on held-out rules"))
 
 # %% [markdown]
-# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, is close to the optimum up to six examples and falls short of it only then, far above the plateau of two heads. So the second layer is the economical solution rather than the only one.
+# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of two heads. So the second layer is the economical solution rather than the only one.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
@@ -1397,17 +1395,17 @@ display(pd.DataFrame({
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Accuracy with examples does not show learning if the model can do the task without them: it has to be compared with zero-shot accuracy, over several draws of examples and with an
 # interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The model of section 9 does depend on
-# them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it knew
-# the task before. The examples shifted its threshold, and the intervals are too wide to say that their number improves the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
+# them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it already knew
+# the task. The examples shifted its threshold, and the intervals are too wide to conclude that their number improves the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
 # words).
 #
-# *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: task known before, examples shift the threshold,
-# the small model of section 9 as the contrast.*
+# *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: the task was known before, examples shift the threshold,
+# and the small model of section 9 serves as the contrast.*
 
 # %% [markdown]
 # ## 10 · Further: BERT and GPT compared
 #
-# You have measured everything needed for the comparison that textbooks give in words.
+# You have now measured everything that is needed for the comparison that textbooks give in words.
 
 # %% [markdown]
 # Derivatives show what each vector *can* depend on: the **influence** of 05 is the size of the gradient of each output with respect to each
@@ -1440,8 +1438,7 @@ for name in maps:
     print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier ones {past[name]:.2f}")
 
 # %% [markdown]
-# GPT's map is exactly triangular: the entries above the diagonal are zeros, not merely small. The diagonal is included, since the prediction at each position is the *next*
-# word. ELMo has two such triangles, one for each direction, and concatenates the results; only BERT
+# GPT's map is exactly triangular: the entries above the diagonal are zeros, not merely small. The diagonal is included, since each position predicts the *next* word. ELMo has two such triangles, one for each direction, and concatenates the results; only BERT
 # combines both sides in every layer. This is why ELMo and BERT can use cues on both sides, and why neither can simply generate text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1479,7 +1476,7 @@ against = pd.DataFrame({
         "two senses of cell, difference in the last layer": f"{two_cells['small GPT'][-1]:.0g}",
         "influence from later words": f"{future['GPT']:.2f}",
         **seen("GPT"),
-        "output": f"generates text; {written['1'][0]:.0%} of its sentences possible at temperature 1",
+        "output": f"generates text; {written['1'][0]:.0%} of its sentences are possible at temperature 1",
         "primary strength": "generation, tasks in the prompt",
         "examples": "GPT-2, LLaMA, SmolLM2",
     },
@@ -1489,8 +1486,8 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
       f"(perplexity {np.exp(gpt_loss):.2f}); entropy {gpt_bound:.3f} (the loss is {gpt_loss / gpt_bound - 1:.1%} higher)")
 
 # %% [markdown]
-# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence; GPT learns from every token but the first and can generate, but its vectors depend only on the left side. We now add the decoder to the
-# architecture table of 04, measured in the same way: random projections for the gradient, one layer with D = 64 for the time.
+# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence; GPT learns from every token but the first and can generate text, but its vectors depend only on the left side. We now add the decoder to the
+# architecture table of 04, measured in the same way, with random projections for the gradient and one layer with D = 64 for the time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.architectures import keep_measured
@@ -1549,7 +1546,7 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## Further: a GPT trained on novels
 #
-# Between the model of the generated language and SmolLM2 there is a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour of one core.
+# Between the model of the generated language and SmolLM2 lies a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
 # Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
@@ -1568,7 +1565,7 @@ display(recorded_on_novels("gpt"))
 YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
-# On held-out authors, its loss per character is lower than that of 5-gram counts. We let it continue a prompt of yours, and SmolLM2 the same prompt, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary.
+# On held-out authors, its loss per character is lower than that of 5-gram counts. We let this model and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is yours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1595,7 +1592,7 @@ for text in ("The prisoner sat in a dark cell and", "My phone has no signal, so"
 
 # %% [markdown]
 # One model writes like a novel, the other like the web. The samples do not show which model *predicts* better, and their losses per token cannot be compared, because their tokens differ. Losses per **character** can.
-# We use sentences of our own: 100 with words that also occur in novels, and 100 contemporary ones (the three controls have 50 each). Each sentence is evaluated separately, with SmolLM2 after its document separator.
+# We use sentences of our own: 100 with words that also occur in novels, and 100 contemporary ones (the three controls have 50 each). Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
 #
 # **Predict:** on the sentences with words that occur in novels, which model has the lower loss per character?
 
@@ -1620,7 +1617,7 @@ def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
     found = torch.zeros(len(rows))
     for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
         tokens = [torch.tensor(rows[i]) for i in some.tolist()]
-        ids = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)             # zeros behind: nothing looks there
+        ids = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)             # zeros at the end: no position attends to them
         log_p = -logits_of(ids)[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
         found[some] = torch.stack([row[skip - 1 : len(ids) - 1].sum() for row, ids in zip(log_p, tokens)])
     return found.tolist()
@@ -1656,7 +1653,7 @@ between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)
 difference, low, high = between["words from novels"]
 reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST, because={
     NOVELS_FIRST: "These sentences were not written in 1880, and the novels' GPT was trained on only 16 million tokens; SmolLM2's training data include novels and much else.",
-    SMOL_FIRST: "It was trained on far more text and has the lower loss on contemporary sentences. Here the interval contains 0. The table shows that a different context changes this.",
+    SMOL_FIRST: "SmolLM2 was trained on far more text and has the lower loss on contemporary sentences. Here the interval contains 0. The table shows that a different context changes this.",
 })
 pictures.two_readers({called: per_character[called] for called in ("words from novels", "contemporary")}, ("the novels' GPT", "SmolLM2"))
 display(pd.DataFrame({
@@ -1668,7 +1665,7 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times the parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two cannot be distinguished. Shuffling the words increases both losses, and SmolLM2's more.
+# SmolLM2 has 25 times the parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two cannot be distinguished. Shuffling the words increases both losses, SmolLM2's by more.
 #
 # Which model is better depends on the context. Given a preceding sentence, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
 
@@ -1685,8 +1682,7 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where order decides, it outperforms all models that ignore the order. Where the cue is only on the right, it is worse than every model that uses the right side,
-# even than a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
+# GPT reaches the dashed line in every panel, or comes close to it. Where word order decides, it outperforms all models that ignore it. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
@@ -1710,7 +1706,7 @@ def beam_search(
 
     next_logits(ids) maps prefixes (n, t) that start with bos to logits (n, t, V). At every step all
     continuations of all prefixes compete by the sum of their log-probabilities, and the `width` best are kept
-    (fewer while there are fewer). A prefix that has ended with eos competes unchanged: its only
+    (fewer if there are not as many). A prefix that has ended with eos competes unchanged: its only
     continuation is pad, at no cost. Do not normalise by length. After `longest` steps return the best
     one, exactly `longest` tokens without bos, whether it has ended or not.
     """
@@ -1750,20 +1746,20 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
       f"{below:.0%} are less probable than the sentence found with width 128")
 
 # %% [markdown]
-# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding, because prefixes that are probable at first and improbable later
+# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding, because prefixes that look probable at first and become improbable later
 # have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, and always the same ones. Individually, nearly all sentences of a language are
-# improbable. Therefore beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
+# improbable. This is why beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions, so that a single pass trains every position.
-# - A decoder's vector of a word is computed before anything to its right, whatever the size of the model.
+# - Whatever the size of a decoder, its vector of a word never depends on later words.
 # - Temperature and top-k reshape the distribution; top-p truncates it after the token that reaches p.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits.
 # - Your GPT has GPT-2's architecture: with the same weights, the logits agree.
 # - Few-shot examples shift SmolLM2’s threshold considerably and improve its ranking slightly.
-# - In context, two layers learn as well as the exact posterior does; one layer with two heads does not.
+# - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
 

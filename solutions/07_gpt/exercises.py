@@ -30,7 +30,7 @@ causal_mask = Exercise(
     mistakes=(
         Mistake(
             "diagonal masked too",
-            "Your first row is NaN: its word may attend to nothing, not even itself, and a softmax over nothing is 0/0.",
+            "Your first row is NaN: its word may attend to nothing, not even to itself, and a softmax over nothing is 0/0.",
             ".triu(1)", ".triu(0)",
         ),
         Mistake(
@@ -40,7 +40,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "nothing masked",
-            "Your weights are those without a mask: you add (nearly) the same to the scores of later words as to the others.",
+            "Your weights are the same as without a mask: you add (nearly) the same number to the scores of later words as to the others.",
             MASK, "torch.zeros(T, T)",
         ),
         Mistake(
@@ -77,8 +77,8 @@ causal_mask = Exercise(
         ),
         Mistake(
             "finite number instead of minus infinity",
-            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for every "
-            "score.",
+            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for all "
+            "scores.",
             "-torch.inf", "-10.0",
             also=(
                 """
@@ -131,7 +131,7 @@ def weights_of(draw: Draw, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, n
         matrix = len(shape) == 2 and not name.startswith(("token", "position"))
         made[f"weights.{name}"] = draw.normal(*shape, scale=shape[1] ** -0.5 if matrix else 0.7)
         if name.endswith("narrow.weight"):
-            made[f"weights.{name}"] *= 5  # so that the two GELUs, which are close, can be told apart
+            made[f"weights.{name}"] *= 5  # so that the two GELUs, which are close, can be distinguished
         if "norm" in name and name.endswith("weight"):
             made[f"weights.{name}"] += 1
     return made
@@ -150,7 +150,7 @@ def attention_shapes(dim: int, where: str = "") -> dict[str, tuple[int, ...]]:
 
 
 def attention_cases(draw: Draw) -> Iterator[Case]:
-    """Sentences read at once and in pieces of several lengths, and others after them."""
+    """Sentences read at once and in pieces of several lengths, followed by other sentences."""
     for B, heads, d, T, other, pieces in ((2, 3, 5, 6, 4, 1), (3, 1, 7, 5, 8, 2), (1, 4, 3, 9, 5, 4)):
         dim = heads * d
         yield {
@@ -164,7 +164,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
 
 
 READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()", "once more after reset()")
-"""The parts of what `run_cached` gives."""
+"""The outputs of `run_cached`."""
 HEADS = "layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)"
 SCORES = "q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5"
 MASKED = "causal_mask(k.shape[2])[-x.shape[1] :]"
@@ -188,13 +188,13 @@ attention = Exercise(
         ),
         Mistake(
             "the first rows of the mask",
-            "You are right when the text is read at once. In pieces, your new tokens use the first tokens' rows of the mask "
+            "Your output is right when the text is read at once. In pieces, your new tokens use the first tokens' rows of the mask "
             "and see no more than those: with t tokens in the cache, the first new one is row t.",
             "[-x.shape[1] :]", "[: x.shape[1]]",
         ),
         Mistake(
             "mask missing with a cache",
-            "You are right when tokens are read one at a time. Several new tokens in one call attend to tokens on their right: "
+            "Your output is right when tokens are read one at a time. Several new tokens in one call attend to tokens on their right: "
             "they need the mask, too.",
             f"scores + {MASKED}", f"scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else {MASKED})",
         ),
@@ -427,17 +427,17 @@ class CausalAttention(torch.nn.Module):
 
 
 def gpt_cases(draw: Draw) -> Iterator[Case]:
-    """Two layers with GPT-2's activation, which is the default; one with the exact GELU, and another model beside it; one with short vectors.
+    """Two layers with GPT-2's activation, the default; one layer with the exact GELU, next to a second model; one with short vectors.
 
-    Each layer of each reading costs half a millisecond, and each layer that is built most of one. So each way of
-    reading is asked of one case only, and those that can go wrong between two layers of the one that has two.
+    Each layer costs half a millisecond per reading, and nearly one to build. So each way of reading is tested in one
+    case only; those that can go wrong between two layers are tested in the case with two layers.
     """
     for V, heads, d, layers, inner, B, T, other, pieces, activation, readings in (
         (11, 2, 7, 2, 20, 3, 5, 4, 3, None, ["in pieces", "after reset()", "once more after reset()"]),
         (9, 3, 4, 1, 17, 5, 2, 3, 1, "gelu", ["once more", "a second text in pieces", "in pieces, beside another model"]),
         (8, 1, 13, 1, 18, 1, 6, 4, 5, None, []),
     ):
-        dim, tokens = heads * d, 40  # so many that whoever counts on meets no end of the table
+        dim, tokens = heads * d, 40  # large enough for positions that wrongly continue from call to call
         shapes = {"token.weight": (V, dim), "position.weight": (tokens, dim)}
         for layer in range(layers):
             place = f"layers.{layer}."
@@ -480,13 +480,13 @@ gpt = Exercise(
     mistakes=(
         Mistake(
             "positions restarted with the cache",
-            "You are right when the text is read at once. In pieces, each of your calls starts at position 0 again, as if its "
+            "Your output is right when the text is read at once. In pieces, each of your calls starts at position 0 again, as if its "
             "first token were the first of the text.",
             POSITIONS, "torch.arange(ids.shape[1])",
         ),
         Mistake(
             "calls counted instead of tokens",
-            "You are right when tokens are read one at a time. A call with several tokens increases your position by only one: "
+            "Your output is right when tokens are read one at a time. A call with several tokens increases your position by only one: "
             "count tokens.",
             "self.read += ids.shape[1]", "self.read += 1",
         ),
@@ -508,7 +508,7 @@ gpt = Exercise(
         ),
         Mistake(
             "state shared between models",
-            "One model alone is right. A second model of your class, called in between, changes its positions: the number of "
+            "A single model is right. A second model of your class, called in between, changes the positions of the first: the number of "
             "processed tokens belongs to `self`, not to the class.",
             edits={
                 "self.cached, self.read = cached, 0": "GPT.cached, GPT.read = cached, 0",
@@ -580,13 +580,13 @@ gpt = Exercise(
         ),
         Mistake(
             "BERT's ε in the blocks",
-            "You are right where vectors are long. Where they are short, the norms of your blocks show a different ε: 1e-12 is "
+            "Your output is right where vectors are long. Where they are short, the norms of your blocks show a different ε: 1e-12 is "
             "BERT's. Keep Block's default here.",
             LAYERS, LAYERS.replace("activation=activation)", "activation=activation, eps=1e-12)"),
         ),
         Mistake(
             "BERT's ε in the last norm",
-            "You are right where vectors are long. Where they are short, your last norm shows an ε other than PyTorch's.",
+            "Your output is right where vectors are long. Where they are short, your last norm shows an ε other than PyTorch's.",
             "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
         ),
         Mistake(
@@ -866,8 +866,8 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "names of a GPT2Model not accepted",
-            "You are right if names have the prefix `transformer.`, but a GPT2Model has no head and its names no prefix: for "
-            "it you return nothing.",
+            "Your names are right if those in the file have the prefix `transformer.`. A GPT2Model has no head and its names have "
+            "no prefix: for such a model you return nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("transformer.")}\n',
         ),
     ),
@@ -932,7 +932,7 @@ def gpt2_names(theirs):
 
 
 def loss_cases(draw: Draw) -> Iterator[Case]:
-    """Sentences of several lengths, one without padding; pad is 0 or another id, and may stand in front or inside."""
+    """Sentences of several lengths, one without padding; pad is 0 or another id, and may occur at the start or inside."""
     for batch, T, V, anywhere in ((3, 5, 9, False), (2, 8, 12, False), (5, 6, 7, True), (4, 7, 10, True)):
         pad = 0 if V == 12 else int(draw.integers(1, V))
         words = np.delete(np.arange(V), pad)
@@ -977,7 +977,7 @@ shift_loss = Exercise(
         ),
         Mistake(
             "padding counted",
-            "You are right for sentences without padding. In the others the model would learn to generate padding.",
+            "Your loss is right for sentences without padding. In the others the model would learn to generate padding.",
             ", ignore_index=pad", "",
         ),
         Mistake(
@@ -1107,7 +1107,7 @@ def sample_cases(draw: Draw) -> Iterator[Case]:
 
 
 def off_the_edges(logits: np.ndarray, draws: np.ndarray, temperature: float, k: int) -> np.ndarray:
-    """The draws; one at which the rounding of a sum would decide goes to the middle of its token's piece."""
+    """The draws; a draw at which the rounding of a sum would decide is moved to the middle of its token's segment."""
     kept = np.where(logits >= np.sort(logits, axis=1)[:, [-k]], logits.astype(np.float64), -np.inf)
     weights = np.exp((kept - kept.max(axis=1, keepdims=True)) / temperature)
     ends = (weights / weights.sum(axis=1, keepdims=True)).cumsum(axis=1)
@@ -1291,7 +1291,7 @@ def sample(logits, draws, temperature, k):
 
 
 def top_p_cases(draw: Draw) -> Iterator[Case]:
-    """Rows in which one token alone passes p, in which all are needed, with zeros, and whose sum is exactly p."""
+    """Rows in which a single token exceeds p, rows that need all tokens, rows with zeros, and rows with a sum of exactly p."""
     for rows, V, p in ((12, 8, 0.7), (9, 14, 0.9), (15, 6, 0.45), (7, 5, 0.9375)):
         probabilities = np.stack([row_off(p, draw, V) for _ in range(rows)])
         probabilities[0] = row_off(p, draw, V, alone=V // 2)
@@ -1305,7 +1305,7 @@ def top_p_cases(draw: Draw) -> Iterator[Case]:
 
 
 def row_off(p: float, draw: Draw, V: int, scale: float = 1.5, alone: int = -1) -> np.ndarray:
-    """Probabilities, no two of them close, of which no running sum is close to p, where rounding would decide."""
+    """Probabilities of which no two are close and no cumulative sum is close to p, so that rounding never decides."""
     while True:
         logits = draw.normal(V, scale=scale).astype(np.float64)
         if alone >= 0:
@@ -1632,13 +1632,13 @@ def few_shot_prompt(demos, query, mark, end):
 
 
 def label_cases(draw: Draw) -> Iterator[Case]:
-    """A row cut off before it ended, one that ends in the last column, others with padding. Ids lie around `end`."""
+    """A row truncated before its end, one that ends in the last column, others with padding. Ids are below and above `end`."""
     for batch, T in ((4, 7), (5, 10), (3, 8)):
         end = int(draw.integers(20, 60))
         ids = np.delete(np.arange(90), end)[draw.integers(0, 89, batch, T)]
-        ids[0, -1] = 0  # a word like any other
+        ids[0, -1] = 0  # an ordinary word
         lengths = draw.integers(2, T - 2, batch)
-        lengths[0], lengths[1] = T, T - 1  # cut off before it ended; ends in the last column
+        lengths[0], lengths[1] = T, T - 1  # truncated before its end; ends in the last column
         ids[np.arange(T) >= lengths[:, None]] = end
         yield {"ids": ids, "end": end}
 
@@ -1652,7 +1652,7 @@ mended_labels = Exercise(
     mistakes=(
         Mistake(
             "code of 2023 unchanged",
-            "This is the code of 2023: none of its labels is an `end`.",
+            "This is still the code of 2023: none of its labels is an `end`.",
             IGNORED, "ids.masked_fill(ids == end, -100)",
         ),
         Mistake(
@@ -1765,7 +1765,7 @@ def mended_labels(ids, end):
 
 
 def beam_cases(draw: Draw) -> Iterator[Case]:
-    """Tables of chance, in which sentences end early, or none does; then four made for what decides."""
+    """Random tables, in which sentences end early or not at all; then four cases built for one decision each."""
     widths = (3, 4, 3, 5, 6, 5, 4, 3, 9)
     sizes = [(5 + number % 5, 6 + number % 4, width) for number, width in enumerate(widths)]
     for longest, V, width in sizes:
@@ -1774,11 +1774,11 @@ def beam_cases(draw: Draw) -> Iterator[Case]:
         words = draw.normal(V, V, scale=0.8)
         scores[:, :, [bos, pad]] = -8
         words[:, [bos, pad]] = 0
-        if width > V:  # fewer beginnings than the beam holds, and none of them ends
+        if width > V:  # fewer prefixes than the beam has room for, and none of them ends
             scores[:, :, eos] = -8
             words[:, eos] = 0
         else:
-            scores[:, 1:, eos] += 1.0  # the beam holds finished and unfinished ones
+            scores[:, 1:, eos] += 1.0  # the beam contains finished and unfinished sentences
         yield {
             "scores": scores,
             "words": words,
@@ -1798,14 +1798,14 @@ NEVER = -9.0
 
 
 def two_from_one_beginning(draw: Draw) -> Case:
-    """The best sentence goes on from the second-best continuation of the best first word: beams have to compete."""
+    """The best sentence extends the second-best continuation of the best first word: all prefixes have to compete."""
     V, longest = 7, 3
     bos, eos, pad, a, b, c, d = (int(token) for token in draw.rng.permutation(V))
     scores, words = np.zeros((1, longest, V)), np.zeros((V, V))
     scores[0, 0] = words[a] = words[b] = NEVER
     scores[0, 0, [a, b]] = np.log([0.55, 0.38])
     words[a, [c, d]] = words[b, [c, d]] = np.log([0.52, 0.45])
-    words[c] = words[d] = -words[a]  # what a said is taken back; behind c anything may come, behind d only a
+    words[c] = words[d] = -words[a]  # undoes the scores of a; after c anything may follow, after d only a
     words[d] -= 5 * (np.arange(V) != a)
     words[c, [bos, pad]] += NEVER
     return made(draw, scores, words, 2, longest, bos, eos, pad)
@@ -1824,20 +1824,20 @@ def ended_or_not(draw: Draw, at_once: float, goes_on: float) -> Case:
 
 
 def ended_and_dropped(draw: Draw) -> Case:
-    """A sentence that ends at once falls out of the beam, whose others become less probable than it was."""
+    """A sentence that ends at once falls out of the beam, although the others later become less probable than it."""
     V, longest = 6, 3
     bos, eos, pad, a, b, c = (int(token) for token in draw.rng.permutation(V))
     scores, words = np.zeros((1, longest, V)), np.zeros((V, V))
     scores[0, 0] = words[a] = NEVER
     scores[0, 0, [a, eos]] = np.log([0.73, 0.25])
     words[a, [b, c]] = 0.1, 0
-    words[[b, c]] = -words[a]  # behind them anything may come
+    words[[b, c]] = -words[a]  # after them anything may follow
     words[np.ix_([b, c], [bos, pad])] += NEVER
     return made(draw, scores, words, 2, longest, bos, eos, pad)
 
 
 def made(draw: Draw, scores: np.ndarray, words: np.ndarray, width: int, longest: int, *tokens: int) -> Case:
-    """The case, its tables a little different in every draw."""
+    """The case, with slightly different tables in every draw."""
     scores, words = (
         table.astype(np.float32) + draw.normal(*table.shape, scale=0.02) for table in (scores, words)
     )

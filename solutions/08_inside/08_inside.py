@@ -22,9 +22,9 @@
 # **Afterwards you can**
 #
 # - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
-# - say how similar two uses of a word are, compared with any two words;
+# - say how similar two uses of a word are, compared with two random words;
 # - read attention with bertviz, and say what it does not explain;
-# - find senses with contextual vectors in sentences that mislead a bag of words, and say how much of this is grammar;
+# - use contextual vectors to find senses in sentences that mislead a bag of words, and say how much of the success is due to grammar;
 # - *further:* compare three models trained on the same text, layer by layer;
 # - *further:* look for causes inside a model: the logit lens, ablating a head, patching a vector.
 
@@ -86,15 +86,15 @@ print("hidden states:", len(output.hidden_states), "of", list(output.hidden_stat
 print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].shape))
 
 # %% [markdown]
-# One sentence, 11 tokens, D numbers for each: the last size is 384 for MiniLM and 768 for bert-base-uncased. Why 11? Each of the nine words is a single subword of the vocabulary,
+# The sentence has 11 tokens, and each of them has a vector of D numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. Why 11? Each of the nine words is a single subword of the vocabulary,
 # and [CLS] and [SEP] enclose them. There is one more hidden state than there are layers: **layer 0** is the input of the first layer. Each layer adds its output to a token's vector, the
 # **residual stream** (03); BERT, being post-norm, also normalises it. There is one attention matrix of 11 × 11 for each head of each layer.
 
 # %% [markdown]
 # ## 2 · A word's vector
 #
-# A rarer word is split into several subwords and then has several vectors. Two conventions are common: take the first subword, or the mean of all. We take the mean. If you get stuck on an
-# exercise, run `hint("inside.word_vectors")` in a cell of your own: it first asks a question and then says more.
+# A rarer word is split into several subwords and then has several vectors. Two conventions are common: taking the vector of the first subword, or the mean over all subwords. We take the mean. If you get stuck on an
+# exercise, run `hint("inside.word_vectors")` in a cell of your own: it first asks a question and then gives more away.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-word_vectors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def word_vectors(
@@ -113,7 +113,7 @@ def word_vectors(
 check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["word_ids"], case["i"]))
 
 # %% [markdown]
-# Which token belongs to which word? Subwords that continue a word begin with ##, so one could count the others. A change to the library Flair, proposed in March 2020, found the words in this way, and a reviewer replied
+# Which token belongs to which word? Subwords that continue a word begin with ##, so one could count those that do not. A change to the library Flair, proposed in March 2020, found the words in this way, and a reviewer replied
 # with an example that breaks it (flair, pull request 1494). The function below shows the idea. *Find the bug:* how many words does it find in the example?
 
 # %%
@@ -133,16 +133,16 @@ given = tokenizer(EXAMPLE, return_offsets_mapping=True)
 print("start and end of each token in the text:", given["offset_mapping"])
 
 # %% [markdown]
-# BERT splits at every punctuation mark before it looks for subwords, and these splits leave no ##. The tokenizer does return something reliable: the start and end character of each subword. Use them to fix the function.
+# BERT splits at every punctuation mark before it looks for subwords, and these splits leave no ## behind. However, the tokenizer also returns something reliable: the start and end character of each subword. Use them to fix the function.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-mended_words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[Tensor, "T"]:
     """The number of the word that each token belongs to, or −1.  (difficulty ●●○, 8 minutes)
 
     Each row is (begin, end): characters begin to end − 1 of the text. A subword belongs to the word that
-    contains it; none crosses the boundary of a word. Special tokens and padding have the empty span
-    (0, 0) and belong to no word, like subwords between two words. The words are in order and do not
-    overlap, but a word may begin where the one before ends, and a word may have no subword at all.
+    contains it; no subword crosses a word boundary. Special tokens and padding have the empty span (0, 0). They
+    belong to no word, and neither do subwords between two words. The words are in order and do not
+    overlap, but a word may begin where the previous one ends, and a word may have no subword at all.
     """
     ### BEGIN SOLUTION
     begin, end = pieces[:, :1], pieces[:, 1:]
@@ -154,7 +154,7 @@ def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[T
 check("inside.mended_words", lambda case: mended_words(case["pieces"], case["words"]))
 
 # %% [markdown]
-# Does it matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many of them would counting by `##` return the vector of another word?
+# Does the bug matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many of them would counting by `##` return the vector of another word?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
@@ -179,7 +179,7 @@ for name, count in wrong.items():
     print(f"{name:<14} wrong word in {count} of {len(senses)} sentences ({share:.0%})")
 
 # %% [markdown]
-# A comma before the word is enough. No error is raised, every shape is correct, and the vector belongs to a neighbour. So always print the tokens that you average.
+# A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word. So always print the tokens that you average.
 
 # %% [markdown]
 # ## 3 · Three vectors called static
@@ -190,7 +190,7 @@ for name, count in wrong.items():
 # - **layer 0**: this row plus vectors for the position and the segment, normalised. It depends on the word and its *position*;
 # - a **GloVe** vector: f(w) from co-occurrence counts, in a space of its own.
 #
-# A cosine means little without a baseline: random pairs of words *in the same space*.
+# A cosine means little without a baseline. Ours is the cosine of random pairs of words *in the same space*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.vectors import load_glove
@@ -228,7 +228,7 @@ for name in here:
 
 # %% [markdown]
 # The same pairs appear on three scales. What counts is how far a pair lies above its baseline. A cosine of 0.3 means next to nothing in GloVe, where any two frequent words have something in common; in the
-# embedding table it would be a close pair. And layer 0 changes with the position alone: if you use it as "the word without context", you also compare positions.
+# embedding table it would indicate a close pair. Layer 0 changes with the position alone, so if you use it as "the word without context", you also compare positions.
 
 # %% [markdown]
 # ## 4 · How similar is similar?
@@ -260,7 +260,7 @@ def sense_similarity(
 check("inside.sense_similarity", lambda case: sense_similarity(**case))
 
 # %% [markdown]
-# All 2,325 sentences pass through the model once (about fifteen seconds). With your two functions we keep the vector of the ambiguous word at every layer.
+# All 2,325 sentences pass through the model once (about fifteen seconds). With your two functions we extract the vector of the ambiguous word at every layer.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -288,7 +288,7 @@ sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # u
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
-# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that is **another part of speech**: grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
+# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that is **another part of speech**, so grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
 # shows the first group; the second is printed below it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -321,14 +321,15 @@ for word, gaps in gaps_inside.items():
 
 # %% [markdown]
 # Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses of one sense do not reach 1 either, and the cosine of different words
-# changes from layer to layer. What matters is one sense minus two (right): about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word,
+# changes from layer to layer. What matters is the gap between one sense and two (right). It is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word,
 # not from its sense.
-#
-# Where senses differ in part of speech, the gap is several times as wide, even inside *match* and *current*, where two senses are nouns and one is not. *Light* is an exception. Part 8 asks in another way which layer separates senses *best*.
 
 # %% [markdown]
-# Now single pairs, with figures that circulate for bert-base-uncased; we could not find out who measured them first. *bank* and *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
-# to 0.7. The sentences are known, so anyone can check. We compute the figures again and add a pair that was not measured with them: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
+# Where senses differ in part of speech, the gap is several times as wide, even within *match* and *current*, where two senses are nouns and one is not. *Light* is an exception. Part 8 uses a different method to find out which layer separates senses *best*.
+
+# %% [markdown]
+# Now we look at single pairs. For bert-base-uncased several figures are in circulation, although we could not find out who measured them first. *bank* and *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* in two senses has
+# 0.6 to 0.7. The sentences are known, so anyone can check the figures. We compute them again and add a pair that was not measured with them: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
 # the last four layers.
 #
 # **Predict:** what is the cosine of *bank* in "I deposited money at the bank." and in "We walked along the river bank.", in the last layer of your model?
@@ -375,20 +376,19 @@ display(pd.DataFrame({
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM the bank of a *river* is as close to *vault* as the other one, at every layer. So
-# the step from table to context, which *all* words make (grey), is no sign of understanding. The values themselves are specific to each model. And the tutorial's *bank robber* and *bank vault* occur in the same sentence, a few words apart; uses of one sense in two sentences have less in common.
+# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM the bank of a *river* is as close to *vault* as the bank for money, at every layer. So the increase from table to context, which occurs for *all* words (grey), is no sign of understanding. The values themselves are specific to each model. The tutorial's *bank robber* and *bank vault* occur in the same sentence, a few words apart; uses of one sense in two sentences have less in common.
 
 # %% [markdown]
 # ## 5 · Do all vectors point the same way?
 #
-# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2 and found cosines far above 0, in GPT-2's last layer close to 1, as if all vectors filled a narrow cone. This is called **anisotropy**.
+# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2 and found cosines far above 0, and close to 1 in GPT-2's last layer, as if all vectors lay in a narrow cone. This is called **anisotropy**.
 # It is measured by the baseline that we have used all along: the mean cosine of random pairs.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-anisotropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
     """The mean cosine of all pairs of different vectors.  (difficulty ●●○, 6 minutes)
 
-    A vector is not paired with itself. You may compute all n × n cosines, but there is a way without.
+    A vector is not paired with itself. You may compute all n × n cosines, but this can be avoided.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -408,7 +408,7 @@ def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float
     return vectors - sample.mean(dim=0)
 
 # %% [markdown]
-# We compare three models: yours; an untrained one of the same shape; and a decoder, SmolLM2 from 07. From 30 sentences we take each token once, but not the first of a text.
+# We compare three models: the one loaded in part 1; an untrained one of the same shape; and a decoder, SmolLM2 from 07. From 30 sentences we take each token once, but leave out the first token of each text.
 #
 # **Predict:** what is the mean cosine of random tokens in the decoder, halfway through its layers?
 
@@ -420,7 +420,7 @@ print("This takes a few seconds.")
 
 @torch.no_grad()
 def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
-    """Vectors of tokens in sentences at every layer, each token once; no special and no first tokens."""
+    """Vectors of tokens in sentences at every layer, each token once, without special and first tokens."""
     seen, found = set(words_of.all_special_ids), []
     for text in texts:
         given = words_of(text, return_tensors="pt")
@@ -477,10 +477,10 @@ print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; large
 
 # %% [markdown]
 # In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
-# which we left out, two of them are **massive activations** (Sun et al. 2024): its vector is over a hundred times as long as the average. Decoders use it as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+# which we left out, two of these coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long as the average. Decoders use this token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
 
 # %% [markdown]
-# MiniLM, tuned to give different sentences different vectors, ends near 0. An untrained model starts at a third: one of three random vectors in layer 0, the segment's, is the same for all tokens. Centring brings every model close to 0. What does it do to senses?
+# MiniLM, which was tuned to give different sentences different vectors, ends near 0. An untrained model starts at one third, because one of the three random vectors added in layer 0, that of the segment, is the same for all tokens. Centring brings every model close to 0. How does it affect the senses?
 
 # %% tags=["demo"]
 train_rows = ~test_rows
@@ -492,13 +492,13 @@ pictures.centred(similar, similar_centred)
 
 # %% [markdown]
 # The baseline of different words falls to about 0 at every layer, and the gap between one sense and two becomes a little wider. (The baseline ends just below 0, since the 30 words lie on different sides of their mean.)
-# Centring thus makes a cosine *readable*. Whether it makes senses easier to find is another question; part 8 answers it.
+# Centring thus makes a cosine *easier to interpret*. Part 8 answers the question of whether it also makes senses easier to find.
 
 # %% [markdown]
 # ## 6 · What a word attends to
 #
-# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) offers three views. Each of them comes first as a plain figure and then as an interactive page, which needs no network. bertviz counts layers from 0, so its
-# layer 0 produces the hidden state that we call layer 1; the figures of this part count as bertviz does.
+# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) offers three views. Each of them is shown first as a plain figure and then as an interactive page, which needs no network. bertviz counts layers from 0, so its
+# layer 0 produces the hidden state that we call layer 1; the figures of this part follow bertviz's numbering.
 
 # %% tags=["demo"]
 @torch.no_grad()
@@ -549,15 +549,15 @@ def show_head(layer: int, head: int) -> None:
 interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1))
 
 # %% [markdown]
-# Some heads are easy to name: a diagonal next to the main one means "the word before" or "the word after". Most heads show one dark column. To say more than "looks sharp", we measure how spread out a row of weights is. Its
+# Some heads are easy to name: a diagonal next to the main one means that the head attends to the previous or the next token. Most heads show one dark column. To be more precise than "looks sharp", we measure how widely the weights of a row are spread. Its
 # **entropy**, in nats, is 0 if one token receives all the weight and log T if all T tokens receive the same.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H"]:
     """Mean entropy of each head's rows, in nats.  (difficulty ●●○, 6 minutes)
 
-    The entropy of a row is −Σ a log a, where a weight of 0 contributes 0. A row holds the weights that
-    one token gives to all tokens; all rows count the same.
+    The entropy of a row is −Σ a log a, where a weight of 0 contributes 0. A row contains the weights that
+    one token assigns to all tokens; all rows count equally.
     """
     ### BEGIN SOLUTION
     return -torch.xlogy(attention, attention).sum(dim=-1).mean(dim=-1)
@@ -567,7 +567,7 @@ def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H
 check("inside.attention_entropy", lambda case: attention_entropy(case["attention"]))
 
 # %% [markdown]
-# We take one plain test sentence for each of the 30 words whose senses are all nouns. Besides the entropy we measure where the weight goes: to the token before, the token after, the token itself, [CLS] or [SEP], as Clark et al. (2019) did for BERT. The baselines are uniform
+# We take one plain test sentence for each of the 30 words whose senses are all nouns. Besides the entropy we measure how much of the weight goes to the previous token, the next token, the token itself, [CLS] and [SEP], as Clark et al. (2019) did for BERT. The baselines are uniform
 # attention and the untrained model.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -578,7 +578,7 @@ entropy = torch.stack([attention_entropy(a) for _, _, a in looks]).mean(dim=0)  
 even = np.mean([np.log(len(words_there)) for words_there, _, _ in looks])
 
 def goes_to(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "5 L H"]:
-    """Mean weight on the token before, the one after, itself, [CLS] and [SEP]."""
+    """Mean weight on the previous token, the next token, the token itself, [CLS] and [SEP]."""
     beside = [a.diagonal(step, 2, 3).mean(dim=-1) for step in (-1, 1, 0)]
     return torch.stack([*beside, a[..., 0].mean(dim=-1), a[..., -1].mean(dim=-1)])
 
@@ -595,8 +595,8 @@ for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SE
 print(f"untrained model: {share_of_even:.1%} of the entropy of uniform attention")
 
 # %% [markdown]
-# > **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and more than half of the attention in layers 6 to 10 of BERT on [SEP]. MiniLM has such heads, too. But its
-# > dark column is [CLS], and [SEP] receives little: which token serves as the attention sink depends on the model. *That* there is one is common to both.
+# > **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and found that more than half of the attention in layers 6 to 10 of BERT goes to [SEP]. MiniLM has such heads, too. But its
+# > dark column is [CLS], and [SEP] receives little: which token serves as the attention sink depends on the model. Both models do have a sink, however.
 
 # %% [markdown]
 # The **neuron view** shows how a weight is computed: query times key, coordinate by coordinate, then the sum, then the softmax. bertviz supports this only for its own copies of models from 2019. We compute queries and keys from the loaded weights
@@ -664,7 +664,7 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 
 @torch.no_grad()
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
-    """The length of each token's value vector in every head, which its weight is multiplied by."""
+    """The length of each token's value vector, by which its weight is multiplied, in every head."""
     values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
@@ -673,7 +673,7 @@ def agreement(guess: Tensor, truth: Tensor) -> float:
     return pd.Series(guess.numpy()).rank().corr(pd.Series(truth.numpy()).rank())
 
 # %% [markdown]
-# **Predict:** rank the words of a sentence by the attention that the target word pays them in the last layer (mean of the heads), and by how far hiding them moves the target's vector. What is the rank correlation?
+# **Predict:** rank the words of a sentence by the attention that the target word pays to them in the last layer (mean of the heads), and by how far hiding them moves the target's vector. What is the rank correlation?
 
 # %% tags=["demo"]
 predict("inside.explains", ...)
@@ -721,7 +721,7 @@ at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slic
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
 
 # %% [markdown]
-# **Where these intervals come from.** Another set of sentences would have given another mean. To see how different, we draw as many sentences again from ours, with replacement, and take the mean; we do so two thousand times. The middle 95 % of these means form the interval. This is the
+# **Where these intervals come from.** Another set of sentences would have given a different mean. To see how different, we draw the same number of sentences from ours, with replacement, and take their mean; we repeat this two thousand times. The middle 95 % of these means form the interval. This is the
 # **bootstrap** (Efron 1979); you build it in 12.
 
 # %% tags=["demo"]
@@ -745,17 +745,17 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 # believe this, and say what you would measure for each. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes more than when any other word is hidden.
-# Second, whether this head matters. It is one of dozens that write into the residual stream, and its weight is multiplied by a value vector that may be short. Above the first layer, the
-# position of *river* also holds a mixture of words. Third, whether the example was selected: in how many sentences does this head do the same, compared with other heads, with an untrained
-# model, and with sentences in which *bank* has the other sense? With enough heads, some will always show what one hopes to see.
+# First, check whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes more than when any other word is hidden.
+# Second, check whether this head matters. It is one of dozens that write into the residual stream, and its weight is multiplied by a value vector that may be short. Above the first layer, the
+# position of *river* also contains a mixture of words. Third, check whether the example was hand-picked: in how many sentences does this head do the same, compared with other heads, with an untrained
+# model, and with sentences in which *bank* has the other sense? With enough heads, there will always be one that shows what you hope to see.
 #
 # *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word; contribution of the head or the value; selection and baselines); 1 point for two.*
 
 # %% [markdown]
 # ## 8 · Finding the sense
 #
-# The test is that of 01: which sense does the word have? We assign it the sense of the training sentence with the most similar vector. Seven of eleven test sentences are *hard*: the cue is far away or comes only
+# The test is the same as in 01: which sense does the word have? We assign it the sense of the training sentence with the most similar vector. Seven out of eleven test sentences are *hard*: the cue is far away or comes only
 # after the word, or there are decoys, words that suggest the other sense. "At the waterfall my bank card slipped out of my pocket and sank" is one of them. The two groups of words are scored separately;
 # conclusions about meaning come from the nouns.
 
@@ -781,7 +781,7 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
 # A layer chosen on the test sentences would look better than it is. So we choose it on the training sentences, each of which takes its sense from the nearest of the others. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, near words weighted more); and a
-# **window of two**, a logistic regression on the two words on either side. Since it is *trained* and a nearest neighbour is not, we also record a trained linear probe on the same vectors (the triangle).
+# **window of two**, a logistic regression on the two words on either side. Since this regression is *trained* and a nearest neighbour is not, we also record a trained linear probe on the same vectors (the triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
@@ -809,7 +809,7 @@ asked = senses[test_rows.numpy()].reset_index(drop=True)
 HALVES = {"all nouns": "same", "another part of speech": "another"}
 
 def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
-    """Accuracy with its interval; whole words are resampled, since sentences of one word are alike."""
+    """Accuracy with its interval; whole words are resampled, since sentences with the same word are similar."""
     counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
     interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
     return (answers.mean(), *interval)
@@ -839,14 +839,15 @@ for half in HALVES:
           f"bag {control_of['bag', 'hard']:.3f}")
 
 # %% [markdown]
-# Layer 0 stays at the majority baseline, as it must: it encodes the position, not the neighbours. Then the accuracy climbs. For the nouns it stays high to the end on plain sentences. On hard
-# ones it falls again at the last layer, though the gap of part 4 was largest there; that layer was tuned for whole sentences. Others also found a layer
-# before the last better for other tasks (Liu, N. F. et al. 2019a).
-#
-# Where the part of speech differs, the nearest neighbour finds nearly all senses; for nouns, four of five on plain sentences and two of three on hard ones. An average over both groups would mainly reflect how many words change their part of speech.
+# Layer 0 stays at the majority baseline, as it must: it encodes the position, not the neighbours. Above it, the accuracy climbs. For the nouns it stays high up to the last layer on plain sentences. On hard
+# ones it falls again at the last layer, although the gap of part 4 was largest there; that layer was tuned for whole sentences. For other tasks, too, a layer
+# before the last has been found to be better (Liu, N. F. et al. 2019a).
 
 # %% [markdown]
-# Now by kind of sentence, and with both classifiers. One more row helps to understand the result: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
+# Where the part of speech differs, the nearest neighbour finds nearly all senses; for nouns, it finds four out of five on plain sentences and two out of three on hard ones. An average over both groups would mainly reflect how many words change their part of speech.
+
+# %% [markdown]
+# Here are the results by kind of sentence, and with both classifiers. One more row helps to understand them: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shown(mean: float, low: float, high: float) -> str:
@@ -881,10 +882,11 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). Plain and far sentences bring the lead; on all hard ones together it is not clear. By nearest neighbour it is five points, and a bag does as well on far sentences.
-#
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). The lead comes from plain and far sentences; on all hard ones together it is not clear. With the nearest neighbour it is five points, and a bag of words does as well on far sentences.
+
+# %% [markdown]
 # **Decoys are the exception.** There the window and near words are ahead of both classifiers, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
-# whole sentence. The other words suggest the other sense. Where the part of speech differs, decoys cost nothing.
+# whole sentence. The remaining words suggest the wrong sense. Where the part of speech differs, decoys do no harm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
@@ -915,14 +917,14 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Centring changed all cosines but hardly any neighbour. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share moves the cosines together.
+# Centring changed all cosines but hardly any neighbour. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share shifts all cosines together.
 
 # %% [markdown]
 # **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with this conclusion, and which numbers from this notebook would you report
 # next to the 0.80? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A cosine has no meaning without a scale: random words may have 0.6 in one model and 0.04 in another, and one sense in two sentences does not reach 1 either. What counts is whether
+# A cosine has no meaning without a scale: random words may have a cosine of 0.6 in one model and 0.04 in another, and two uses of one sense do not reach 1 either. What counts is whether
 # uses of one sense are closer than uses of two, and the gap may be small and still reliable. The mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has
 # the correct sense in seven of ten test sentences of words whose senses are all nouns. Layer 0, with cosines of 0.94, is at chance level, about one half. So the 0.80 should be reported together with
 # the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its baseline.
@@ -933,13 +935,13 @@ display(Markdown(
 # ## Further: three models of the same novels, layer by layer
 #
 # MiniLM was trained on billions of words. For this course we trained three models of 5 to 7 million parameters on one text, 82 English novels from 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
-# **GPT** ([card](../../data/models/novels_gpt.md)), each of them once. We test them as we tested MiniLM, at every layer from 0, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
+# **GPT** ([card](../../data/models/novels_gpt.md)), each of them only once. We test them as we tested MiniLM, at every layer from 0 upwards, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
 # `disambiguate` then compare the vectors.
 
 # %% [markdown]
-# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. So are senses that arose later: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
+# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
 #
-# The baselines are chance, a bag of words and near words (by skip-gram vectors of the same novels and their nearest neighbours), and the window of two. The lowest row shows the models of 05 to 07 and MiniLM on the generated language.
+# The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row shows the models of 05 to 07 and MiniLM on the generated language.
 #
 # **Predict:** where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences? Chance is 0.48.
 
@@ -1052,7 +1054,7 @@ skip_gram = dict(zip(*load_skipgram()))
 words_around = [other_words(*which) for which in zip(novel_nouns.sentence, novel_nouns.start)]
 
 def by_skip_gram(weight_of) -> Float[np.ndarray, "m"]:
-    """The same from the sum of the other words' vectors, each weighted by its distance."""
+    """Whether the sense is found from the sum of the other words' vectors, each weighted by its distance."""
     sums = [sum((weight_of(far) * skip_gram[word] for far, word in others_there if word in skip_gram), torch.zeros(100))
             for others_there in words_around]
     return sense_told(torch.stack(sums), nouns_train, ~nouns_train)
@@ -1129,28 +1131,28 @@ above_gpt = {part: {name: of_those(chosen_answers[name] - chosen_answers["GPT"],
 for part in ("all sentences", "every cue comes after"):
     print(f"{part}, above GPT:", ", ".join(f"{name} {signed(*difference_there)}" for name, difference_there in above_gpt[part].items()))
 before_above_guess = of_those(words_before - without_layers["majority"], cue_later)
-print("every cue comes after, the words before alone (skip-gram) above chance:", signed(*before_above_guess))
+print("every cue comes after, the preceding words alone (skip-gram) above chance:", signed(*before_above_guess))
 
 # %% [markdown]
-# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** Its gap, one sense minus two, is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
-# three to five points could go undetected.) MiniLM improves for three layers; its last layer finds fewer senses than its fifth, by an interval that ends close to 0.
+# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: for none of 13 pairs of layers does the interval of the difference exclude 0. (With 27 words, a difference of
+# three to five points could go undetected.) MiniLM improves up to layer 3; its last layer finds fewer senses than its fifth, but the interval of this difference ends close to 0.
 
 # %% [markdown]
-# The generated language shows the same where *words* determine the sense: after layer 1 the course's models gain little. Where word *order* determines it, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
+# The generated language gives the same result where *words* determine the sense: after layer 1 the course's models gain little. Where word *order* determines it, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
 
 # %% [markdown]
-# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two. All three were trained on the same number of sequences. MiniLM, trained on far more, is ahead of the bag, of near words and of the window.
+# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should be at chance level, and the GPT of the generated language is. The GPT of the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the words before must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
-# without any model, are above chance as well (see also 12). So are ELMo and BERT, which read both sides; there they are not clearly ahead of GPT.
+# Where every cue comes after the word, GPT should be at chance level, and the GPT of the generated language is. The GPT of the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
+# without any model, predict the sense better than chance (see also 12). ELMo and BERT, which read both sides, are above chance, too, but not clearly ahead of GPT.
 
 # %% [markdown]
-# The tables contain more than forty intervals. About two of them would exclude 0 by chance alone, so do not rely on any that ends close to 0. And each model was trained only once.
+# The tables contain more than forty intervals. About two of them would exclude 0 by chance alone, so do not rely on any that ends close to 0. Moreover, each model was trained only once.
 
 # %% [markdown]
 # **Senses for free.** Novels come without labels. But if we merge two words, so that *silver* and *gold* both become *silver|gold*, the sense is known at every occurrence (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). We trained a small ELMo, BERT and GPT (two or three
-# layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word predicts its sense from the vector of each layer. The model reads up to 40 words on each side, or one side alone (the other is cut off, as in 06).
+# layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word predicts its sense from the vector of each layer. The model reads up to 40 words on each side, or on one side only (the other is cut off, as in 06).
 
 # %% [markdown]
 # **Predict:** what share of the senses does the small BERT find at its last layer, reading both sides? A window of two words finds 0.83.
@@ -1215,16 +1217,16 @@ print("ELMo's learned weights of the layers, mean and range over the seeds:", ",
     f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in zip(mix_of_pairs.mean(), mix_of_pairs.min(), mix_of_pairs.max())))
 
 # %% [markdown]
-# Layer 0 is at chance level; every layer above it separates the senses. In BERT and GPT the last layer finds more than layer 1, a difference that 27 words were too few to show; in ELMo the two do not differ clearly. ELMo, BERT and 5-grams all find more from the left context than from the right. As in the generated language, ELMo and BERT are ahead of GPT, even
+# Layer 0 is at chance level; every layer above it separates the senses. In BERT and GPT the last layer finds more senses than layer 1, a difference that 27 words were too few to show; in ELMo the two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than from the right. As in the generated language, ELMo and BERT are ahead of GPT, even
 # when all three read the left context only. BERT is a little behind ELMo.
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three models; the bag is ahead of BERT and GPT. The comparison is not between equals: GPT reads one side only and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes of one core each). The counts use every position in the training books, the classifiers 200 of each word. Seeds differ by less than the models do.
+# 5-grams and the window of two are ahead of all three models; the bag is ahead of BERT and GPT. This is not a comparison between equals: GPT reads one side only and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the classifiers 200 of each word. Seeds differ by less than the models do.
 #
-# What about the weights of the layers, which ELMo leaves to the task (05)? Trained on these words, they put nearly everything on layer 2, without a gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
+# What about the weights of the layers, which ELMo leaves to the task (05)? Trained on these words, they put nearly all the weight on layer 2, but this brings no gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
-# Now try your own sentence. For each model and layer you see the sense of the nearest labelled sentence. The number next to it is the margin: how far its cosine exceeds that of the nearest sentence with another sense. A word that the model does not know is not an error.
+# Now try your own sentence. For each model and layer you see the sense of the nearest labelled sentence. The number next to it is the margin: how far its cosine exceeds that of the nearest sentence with another sense. A word that a model does not know causes no error.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -1272,8 +1274,8 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # So far we have observed and compared. To find out what *causes* an answer, we have to change something inside the model. This and the next two sections do so, mostly in models for which the correct answer is known. The generated language
 # has an exact probability for every word, and the small GPT of 07 and BERT of 06 were trained on it.
 #
-# A pre-norm model's **residual stream** is the vector that every part reads and adds its output to. At the end, a layer norm and the embedding table turn it into logits. The
-# **logit lens** (nostalgebraist 2020) applies norm and table to the stream after *each* part, as if the model ended there.
+# A pre-norm model's **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the embedding table turn it into logits. The
+# **logit lens** (nostalgebraist 2020) applies norm and table to the stream after *each* component, as if the model ended there.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.stream()
@@ -1299,11 +1301,11 @@ def logit_lens(
 check("inside.logit_lens", lambda case: logit_lens(**case))
 
 # %% [markdown]
-# Is what the lens reads the *correct* answer? Let p be the exact distribution of the next word and q that of the lens. The additional cost of predicting with q is the **Kullback–Leibler divergence**,
+# Does the lens read the *correct* answer? Let p be the exact distribution of the next word and q that of the lens. The additional cost of predicting with q is the **Kullback–Leibler divergence**,
 #
 # $$\mathrm{KL}(p \,\|\, q) = \sum_v p(v)\, \log \frac{p(v)}{q(v)},$$
 #
-# in nats; it is 0 if they agree. The baselines are an untrained GPT; the stream of another sentence at the same position; and two count models, of single words (unigrams) and of pairs (bigrams).
+# in nats; it is 0 if the two agree. The baselines are an untrained GPT; the stream of another sentence at the same position; and two count models, of single words (unigrams) and of pairs (bigrams).
 #
 # **Predict:** what is the KL divergence after the first of two layers? The untrained model is about 6 nats away, the bigram counts about 1.4.
 
@@ -1415,14 +1417,14 @@ most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
 print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
-# After the embedding, the lens is further from the exact distribution than an untrained model: it predicts the very word that was just read, since input and output share one table. It comes closer with every part, and
-# the final answer is nearly exact. After layer 1 it beats the bigram counts, so the stream holds more than the last word. The stream of another sentence is further off than an
-# untrained model throughout: it predicts with confidence, but for another sentence.
+# After the embedding, the lens is further from the exact distribution than an untrained model: it predicts the very word that was just read, since input and output share one table. It comes closer with every component, and
+# the final answer is nearly exact. After layer 1 it beats the bigram counts, so the stream contains more than the last word. The stream of another sentence is further off than an
+# untrained model throughout, because its predictions are confident but belong to that other sentence.
 #
-# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates of the output*; there may be more.
+# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates of the output*; the stream may contain more.
 
 # %% [markdown]
-# Now a large model, for which nobody knows the exact distribution: SmolLM2, with six prompts after which *cell* may follow, three about a prison and three about biology. The baseline is the same word after six other prompts.
+# Now we turn to a large model, for which nobody knows the exact distribution. We give SmolLM2 six prompts after which *cell* may follow, three about a prison and three about biology. The baseline is the same word after six other prompts.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1455,13 +1457,13 @@ print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
 
 # %% [markdown]
 # In the first two thirds of the layers, *cell* is nowhere near the top; it rises in the last ten of thirty. After the other prompts its median rank stays in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would.
-# So this is not what the model is "thinking": the lens reads the stream in coordinates that it does not use yet. These are twelve prompts of our own choice; they show the shape of the curve, no more.
+# So this is not what the model is "thinking": the lens reads the stream in coordinates that the model does not use yet. These are twelve prompts of our own choice; they show the shape of the curve and nothing more.
 
 # %% [markdown]
 # ## Further: what a head is worth
 #
-# Does a head matter? Remove it and measure the loss: this is **ablation**. There are two variants. **Zero ablation** replaces the head's output by zeros, an input that later parts may never have seen. **Mean
-# ablation** replaces it by its mean over many words: what is common to all words stays, what is specific to this word is removed.
+# Does a head matter? Remove it and measure the loss: this is **ablation**. There are two variants. **Zero ablation** replaces the head's output with zeros, an input that later parts may never have seen. **Mean
+# ablation** replaces it with its mean over many words: what all words have in common stays, and what is specific to this word is removed.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_head(
@@ -1484,15 +1486,14 @@ def ablate_head(
 check("inside.ablate_head", lambda case: ablate_head(case["outputs"], case["real"], case["head"]))
 
 # %% [markdown]
-# A **hook** is a function that a module calls when it runs; what our hook returns replaces the module's input. We attach it where the concatenated outputs of the heads enter the last projection of attention. **Predict:** all eight heads of GPT are removed together
-# (zeros). By what factor is the increase in loss larger than the sum of the eight single increases?
+# A **hook** is a function that a module calls when it runs; what our hook returns replaces the module's input. We attach it where the concatenated outputs of the heads enter the last projection of attention. **Predict:** all eight heads of GPT are replaced with zeros at once. By what factor is the increase in loss larger than the sum of the eight single increases?
 
 # %% tags=["demo"]
 predict("inside.together", ...)
 
 # %% tags=["demo"]
 def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor) -> list:
-    """Hooks that ablate heads (layer, head) by row 0 or 1 of `ablate_head`; remove() ends them."""
+    """Hooks that ablate the given heads (layer, head) with row 0 or 1 of `ablate_head`; remove() detaches them."""
     def hook_of(heads: list[int]):
         def hook(module, inputs):
             outputs = inputs[0].unflatten(-1, (4, -1)).transpose(1, 2)       # B H T d
@@ -1552,17 +1553,16 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean increase in loss when one head is removed, with its 95 % interval (over sentences) below. Michel et al. (2019) could spare most heads of a large translation model one by one. Zeros and means differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
+# Each number is the mean increase in loss when one head is removed, with its 95 % interval (over sentences) below. In a large translation model, most heads can be spared one at a time (Michel et al. 2019). Zeros and means differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
 # (McGrath et al. 2023 show this in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
 
 # %% [markdown]
-# From another random initialisation, other heads may do the work. Part 9 of 07 shows two heads whose function has a name, the **induction head** and the previous-token head, in three runs, and what a single layer lacks without them.
+# With another random initialisation, other heads may do the work. Part 9 of 07 shows, in three runs, two heads whose function has a name: the **induction head** and the previous-token head. It also shows what a single layer lacks without them.
 
 # %% [markdown]
 # ## Further: patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers by an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one
-# position of one layer, by the vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this by an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one position of one layer, with the corresponding vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patching(
@@ -1571,14 +1571,14 @@ def patching(
     """The target's run with one vector from the source's, for each layer and position.  (extension, ●●●, 12 minutes)
 
     Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are inputs of
-    the first. Entry [l, t] holds the T vectors after the *last* layer when, in the input of layer l, the
+    the first. Entry [l, t] contains the T vectors after the *last* layer when, in the input of layer l, the
     vector at position t is replaced by the source's vector at the same layer and position, and all
     others are the target's. For [L, t], the exchange takes place after the last layer. Each run has
     exactly one exchange.
     """
     ### BEGIN SOLUTION
     T, found = len(target), []
-    both = torch.stack([target, source])                   # 2 T D: the two runs, as they are
+    both = torch.stack([target, source])                   # 2 T D: the two runs, unchanged
     for layer in range(len(layers) + 1):
         x = both[0].repeat(T, 1, 1)                        # T T D: a run for each position
         x[range(T), range(T)] = both[1]
@@ -1593,7 +1593,7 @@ def patching(
 from functools import partial
 
 def tiny_layer(A: Float[Tensor, "T T"], W: Float[Tensor, "D D"], x: Tensor) -> Tensor:
-    """Mix the words by a T × T matrix, then transform each by itself."""
+    """Mix the words with a T × T matrix, then transform each one separately."""
     return x + torch.tanh(A @ x @ W)
 
 def tiny_layers(among, within) -> list:
@@ -1604,10 +1604,10 @@ check("inside.patching",
       lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
 
 # %% [markdown]
-# We study three combinations of model and cue. In the small BERT, *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In the same BERT, one *word* may determine it: "this was clearly the trunk of the birch", or "of the limousine". The same is true in MiniLM: "The guard looked into the cell." or "The biologist …".
+# We study three combinations of model and cue. In the small BERT, *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season; with the people exchanged, it is about the coil. In the same BERT, one *word* may determine it: "this was clearly the trunk of the birch", or "of the limousine". The same is true in MiniLM: "The guard looked into the cell." or "The biologist …".
 
 # %% [markdown]
-# The score is computed from the last vector of the ambiguous word: its cosine with the mean vector of the source's sense minus that with the target's. The share restored is 0 for the target's run and 1 for the source's. The controls are all other positions, and a source
+# The score is computed from the ambiguous word's vector after the last layer: its cosine with the mean vector of the source's sense minus that with the target's. The share restored is 0 for the target's run and 1 for the source's. The controls are all other positions, and a source
 # of the *same* sense with another word as the cue. **Predict:** in BERT, what share does the vector of the person who acts restore, after layer 1?
 
 # %% tags=["demo"]
@@ -1664,7 +1664,7 @@ with torch.no_grad():
             same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
 
 def by_role(shares: np.ndarray, cue_at: int, at: int) -> Float[np.ndarray, "3 L+1"]:
-    """The position of the cue, that of the word, and the sum of all others."""
+    """The shares at the cue, at the word, and at all other positions (their sum)."""
     beside = [t for t in range(shares.shape[1]) if t not in (cue_at, at)]
     return np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)])
 
@@ -1743,15 +1743,15 @@ for name, values in in_word_after_1.items():
     print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
 
 # %% [markdown]
-# The first column exchanges an input, the last the answer itself.
-#
-# In BERT the sense is *not* in the ambiguous word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
-# sentences this BERT is at chance level at layer 1 and finds all senses at layer 2. (One from another initialisation finds three of four at layer 1.) In MiniLM three quarters are in *cell* after the first layer; the cue keeps the rest, which shrinks. Other positions carry next to nothing, and another cue of the same sense
+# The first column shows the effect of exchanging an input, the last that of exchanging the answer itself.
+
+# %% [markdown]
+# In BERT the sense is *not* in the ambiguous word's vector after layer 1. It is in that of the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
+# sentences this BERT is at chance level at layer 1 and finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.) In MiniLM three quarters of the difference are in *cell* after the first layer; the cue keeps the rest, which then shrinks. Other positions carry next to nothing, and another cue of the same sense
 # changes little.
 
 # %% [markdown]
-# Does the kind of cue explain this? Where one *word* determines the sense, the ambiguous word of this BERT holds hardly more after layer 1, about a twelfth. The cue and the words next to it hold the rest, and layer 2 collects it. So the kind of cue is not the only difference: the two models also differ in depth, size and language. And this is one BERT: another
-# initialisation may store the sense elsewhere.
+# Does the kind of cue explain this? Where one *word* determines the sense, the ambiguous word in this BERT carries hardly more after layer 1, about a twelfth. The cue and the words next to it carry the rest, and layer 2 collects it. So the kind of cue is not the only difference: the two models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the sense elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT
@@ -1818,16 +1818,15 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
       f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
 
 # %% [markdown]
-# DistilBERT halves the number of layers, keeps the tables and drops segments and pooler. RoBERTa changes hardly any tensor: it has a larger table (bytes, so no [UNK]) and better training without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer: the scores are
-# content to content, content to *relative* position, and position to content, with vectors of their own. Its layer 0 is f(w) again; compare part 3.
+# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger table (made from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer instead. Each score is the sum of three terms (content to content, content to *relative* position, and position to content), with separate vectors for the positions. Its layer 0 is f(w) again; compare part 3.
 
 # %% [markdown]
-# Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text to text. **ModernBERT** (Warner et al. 2024) brings ideas of today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
+# Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text-to-text. **ModernBERT** (Warner et al. 2024) brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
 
 # %% [markdown]
 # ## 10 · Scoreboard
 #
-# The pre-trained model takes the sense test of our generated language, whose sentences it has never seen. This takes minutes, so its answers are recorded, with all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was
+# The pre-trained model takes the sense test of our generated language, whose sentences it has never seen. This takes minutes, so we recorded the answers of all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was
 # chosen on the labelled sentences, each compared with all the others; 12 shows the same answers item by item.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1843,21 +1842,20 @@ add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of 04 to 07 were trained on this language; MiniLM was trained on English and has never seen it. It reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where *order* decides, it is barely above one half, the best that a model
-# without order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the
-# sentence and stays at the most frequent sense.
+# The small models of 04 to 07 were trained on this language; MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where word *order* decides, it is barely above one half, the best that a model
+# without order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the other words and stays at the majority level.
 
 # %% [markdown]
 # ## Extension: rollout
 #
 # Above layer 1, attention is paid to mixtures of words. Abnar and Zuidema (2020) undo the mixing by **attention rollout**: average the heads, let half of each token's vector come from the residual stream, and multiply the
-# layers. A row of the result then shows from which *input* tokens a vector comes, if the weights were all that counted. This exercise is extra credit.
+# layers. A row of the result then shows from which *input* tokens a vector would come if the weights were all that counted. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
     """The share of each input in each token of the last layer.  (extension, ●●○, 8 minutes)
 
-    In each layer, take the mean over heads, and half of it plus half of the identity. Row i of the
+    In each layer, take the mean over heads and add half of it to half of the identity. Row i of the
     result belongs to token i after the last layer, column j to token j before the first. Rows sum to 1.
     """
     ### BEGIN SOLUTION
@@ -1896,7 +1894,7 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
 # ## Extension: a probe and its control
 #
 # A **probe** is a small model that predicts a property from frozen vectors. If it succeeds, the property can be read from the vectors; but a probe can also *memorise* a task. Hewitt and Liang (2019) therefore give it a **control task**: every word type gets a random label. Nothing in the language
-# determines these labels, so whatever the probe gets right there, it has memorised. Accuracy minus control accuracy is its *selectivity*.
+# determines these labels, so the probe must have memorised whatever it gets right there. Accuracy minus control accuracy is its *selectivity*.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def probe(
@@ -1919,7 +1917,7 @@ def probe(
 check("inside.probe", lambda case: probe(**case))
 
 # %% [markdown]
-# The property: is the word a noun here? (*saw* the tool is one, *saw* the past of *see* is not.) The words whose senses are all nouns are of no use: the word alone gives the answer. So we use the other group, 13 words (*left* is excluded, since it is hard to label). Control: each word gets a random label. A second, stricter control: words that the probe has not seen in training.
+# The property is whether the word is a noun in its sentence (*saw* the tool is one, *saw* the past of *see* is not). The words whose senses are all nouns are of no use, because the word alone gives the answer. So we use the other group, 13 words (*left* is excluded, since it is hard to label). As a control, each word gets a random label. A second, stricter control tests the probe on words that it has not seen in training.
 #
 # **Predict:** what accuracy does the probe reach on the *control* labels, at the layer chosen in part 8?
 
@@ -1960,18 +1958,18 @@ pictures.probes(probed)
 
 # %% [markdown]
 # From layer 2 on, the probe predicts *noun* with few errors, but it predicts the random labels even better: its selectivity is below 0. High accuracy alone therefore does not show that *noun* is encoded as such: the vectors encode the word, and 13 words are easily memorised. The third curve
-# answers the question: on unseen words, layer 0 reaches the majority baseline and the middle layers far more. There *noun* is a direction that words share.
+# answers the question: on unseen words, layer 0 only reaches the majority baseline, whereas the middle layers are far above it. There *noun* is a direction that words share.
 
 # %% [markdown]
 # ## Summary
 #
 # - Find a word's subwords by characters, and print what you average.
-# - Table row, layer 0 and GloVe are three static embeddings.
+# - A table row, layer 0 and GloVe are three kinds of static embedding.
 # - A cosine needs its baselines at the same layer: one sense, and random pairs.
-# - Choose the layer that separates senses best on training data: here 5 of 6; in three small models any from 1 on.
-# - A probe on MiniLM's vectors beats a classifier of two words on either side on nouns, but not on decoys.
+# - Choose the layer on training data: here 5 of 6 separates senses best; in three small models, any from 1 on is as good.
+# - For nouns, a probe on MiniLM's vectors beats a classifier that sees two words on either side, except on decoys.
 # - An attention weight is a share, not an amount. Test it by hiding the word.
-# - Causes are found by changing something inside; single effects do not add up.
+# - To find causes, change something inside; single effects do not add up.
 # - Report a probe's accuracy together with that on control labels.
 #
 # **Next**: 09 changes the weights.

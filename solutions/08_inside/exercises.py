@@ -951,7 +951,7 @@ disambiguate = Exercise(
         ),
         Mistake(
             "index within the word used for all senses",
-            "You find the right neighbour, but its index is within its word, and you use it among all senses. Select senses in "
+            "You find the right neighbour, but its index counts within its word, and you apply it to the list of all senses. Select senses in "
             "the same way as vectors.",
             NEAREST,
             "places = [cosines[t][train_words == word].argmax() for t, word in enumerate(test_words)]\n    return train_senses[torch.stack(places)]",
@@ -1400,19 +1400,18 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "padding left unchanged",
-            "You ablate the head only at real tokens. It also gives zeros or its mean at padding: *at every token*.",
+            "You ablate the head only at real tokens. The replacement also applies at padding: the docstring says *at every token*.",
             TAKEN,
             "zeroed[:, head] = outputs[:, head] * (real == 0)[..., None]\n    meaned[:, head] = torch.where((real == 1)[..., None], mean, outputs[:, head])",
         ),
         Mistake(
             "zeros at padding in row 1",
-            "In row 1 you write zeros at padding. The head gives its mean there, too.",
+            "In row 1 you put zeros at padding. The mean belongs there, too.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, mean * real[..., None]",
         ),
         Mistake(
             "mean subtracted instead of inserted",
-            "In row 1 you subtract the head's mean from its output, which keeps what is specific to this word. Replace the "
-            "output by the mean.",
+            "In row 1 you subtract the head's mean from its output, which keeps what is specific to this word. Replace the output with the mean.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, outputs[:, head] - mean",
         ),
     ),

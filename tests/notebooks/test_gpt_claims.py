@@ -297,7 +297,7 @@ def test_the_novels_gpt_is_ahead_of_five_grams_on_its_card(measured):
     ends = {who: tuple(map(float, re.findall(r"[\d.]+", cell)[1:])) for who, cell in table.items()}
     assert ends["GPT"][1] < ends["5-grams"][0] and ends["5-grams"][1] < ends["unigrams"][0]
     about = json.loads((models_folder() / "novels_gpt.json").read_text())
-    assert 50 < about["minutes"] < 75  # "about an hour of one core"
+    assert 50 < about["minutes"] < 75  # "about an hour on one core"
     pieces = (
         about["steps"] * NOVELS["novels-gpt"].batch * 106.4
     )  # rows of 106.4 pieces on average, counted in the corpus

@@ -83,7 +83,7 @@ def test_the_figures_of_the_model_that_everybody_has(measured):
     by_layer, four = measured["by_layer"], measured["last_four"]
     vault, of_a_river, two, one, tutorial = by_layer.values()
     assert vault[-1].item() == pytest.approx(0.184, abs=0.005)
-    assert (vault - of_a_river).abs().max() < 0.06  # "as close to vault as the other one, at every layer"
+    assert (vault - of_a_river).abs().max() < 0.06  # "as close to vault as the bank for money, at every layer"
     assert two[-1].item() == pytest.approx(0.797, abs=0.005)
     assert one[4].item() == pytest.approx(0.93, abs=0.03)
     names = list(four)
@@ -217,7 +217,7 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
     ahead = nouns.loc["context above window of two"]
     assert ahead.low["hard"] < 0 < ahead.high["hard"] and abs(ahead.value["hard"]) < 0.03
     assert ahead.low["plain"] > 0 and ahead.low["far"] > 0  # "bring the lead"
-    assert nouns.value["bag", "far"] > nouns.value["context", "far"] - 0.02  # "a bag does as well"
+    assert nouns.value["bag", "far"] > nouns.value["context", "far"] - 0.02  # "a bag of words does as well"
     assert ahead.value["decoy"] < 0 < ahead.high["decoy"]  # "ahead", and "may be noise"
     assert nouns.value["context above near words", "decoy"] < 0
     assert ahead.value["all"] == pytest.approx(0.05, abs=0.005)  # "by nearest neighbour five points"
@@ -240,7 +240,7 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
         late = nouns.loc[f"context above {other}", "right"]
         assert late.low < 0 < late.high, other  # not named among the leads
     grammar = measured["recorded"].query("half == 'another part of speech' and part == 'decoy'")
-    assert grammar.set_index("vectors").value["context above context of two"] >= 0  # "cost nothing"
+    assert grammar.set_index("vectors").value["context above context of two"] >= 0  # "do no harm"
     # what is recorded is what the notebook measures, at the same layer
     assert set(nouns.loc["context of two"].variant) == {f"layer {chosen}"}
     for kind in ("plain", "hard"):
@@ -330,7 +330,7 @@ def test_senses_are_told_from_layer_1_on_and_in_models_of_novels_no_layer_above_
         assert min(half) > 0.015 and max(half) < 0.05
     minilm = measured["loaded"].name
     climbs = [above(step[1:]) for step in measured["in_steps"][minilm]]
-    assert climbs == [True, True, True, False, False, False]  # "improves for three layers"
+    assert climbs == [True, True, True, False, False, False]  # "improves up to layer 3"
     gaps = measured["separated"][minilm]
     assert all(above(bootstrap(gaps[:, -1] - gaps[:, layer])) for layer in range(6))
     assert measured["best_layer"][minilm] == 5  # "fewer senses than its fifth"
@@ -467,7 +467,7 @@ def test_order_is_in_who_acts_until_the_last_layer_and_a_cue_word_in_cell_after_
     assert same[0] < 0.1 and same[1] < 0.35, same
     first, last = ([rows.order1 for rows in recorded_senses("bert", layer=layer)] for layer in (1, 2))
     assert abs(first[0] - 0.5) < 0.04 and last[0] > 0.98  # seed 0 is shipped: "at chance level", "all"
-    assert max(first[1:]) == pytest.approx(0.75, abs=0.05)  # "finds three of four at layer 1"
+    assert max(first[1:]) == pytest.approx(0.75, abs=0.05)  # "finds three out of four at layer 1"
 
 
 def test_where_one_word_tells_the_small_bert_hands_it_on_as_late_as_where_order_does(measured):
