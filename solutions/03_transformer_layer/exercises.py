@@ -569,7 +569,7 @@ class MultiHeadAttention(nn.Module):
         Mistake(
             "output detached",
             "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
-            "output from them (case 4 of `registered`).",
+            "output from them.",
             f"self.output({JOINED})", f"self.output({JOINED}).detach()",
         ),
     ),
@@ -1200,7 +1200,7 @@ Block = Exercise(
         Mistake(
             "output detached",
             "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
-            "output from them (case 4 of `registered`).",
+            "output from them.",
             code=block_with("""
         with torch.no_grad():
             if self.norm_first:

@@ -1457,12 +1457,6 @@ Bert = Exercise(
             SUMMED, "self.token(ids) + self.segment(segments)",
         ),
         Mistake(
-            "embedding table under another name",
-            "One of your tables has another name, so its weights cannot be loaded. The three are called `token`, `segment` and "
-            "`position`.",
-            edits={"self.token = nn": "self.word_embeddings = nn", "self.token(ids)": "self.word_embeddings(ids)"},
-        ),
-        Mistake(
             "positions counted from 1",
             "You count positions from 1. The first token has position 0.",
             "self.position.weight[: ids.shape[1]]",
@@ -1614,14 +1608,13 @@ class Bert(nn.Module):
         ),
         Mistake(
             "all outputs detached",
-            "Your numbers are right. But training could not change your weights: no_grad separates your output from them (4 in "
-            "`registered`).",
+            "Your numbers are right. But training could not change your weights: no_grad separates your output from them.",
             "    def forward(self, ids, segments, real):", "    @torch.no_grad()\n    def forward(self, ids, segments, real):",
         ),
         Mistake(
             "position table detached",
             "Your numbers are right. But training could not change your position table: .data or detach separates it from the "
-            "output (4 in `registered`).",
+            "output.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight.data[: ids.shape[1]]",
         ),
         Mistake(

@@ -332,7 +332,7 @@ class CausalAttention(torch.nn.Module):
         Mistake(
             "output detached from the weights",
             "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
-            "output from them (4 in `registered`).",
+            "output from them.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "self.output((weights @ v).transpose(1, 2).flatten(2)).detach()",
         ),
     ),
@@ -537,7 +537,7 @@ gpt = Exercise(
         ),
         Mistake(
             "embeddings not tied",
-            "You have parameters that the docstring does not name (see the last entry of `registered`): a second matrix for "
+            "You have parameters that the docstring does not name: a second matrix for "
             "the logits. Use the rows of `token` for both purposes.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
@@ -546,7 +546,7 @@ gpt = Exercise(
         ),
         Mistake(
             "tied matrix saved twice",
-            "Your numbers are right, but the matrix is saved under two names (see the last entry of `registered`). A file of "
+            "Your numbers are right, but the matrix is saved under two names. A file of "
             "weights contains it once, and load_state_dict expects both. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
@@ -591,7 +591,7 @@ gpt = Exercise(
         ),
         Mistake(
             "layers in a plain list",
-            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list registers nothing, an "
+            "PyTorch does not find the parameters of your layers: a plain list registers nothing, an "
             "nn.ModuleList does.",
             LAYERS, "[Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)]",
         ),

@@ -899,7 +899,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "layers with biases",
-            "Your module has parameters that the docstring does not mention (see the last entry of `registered`): no layer "
+            "Your module has parameters that the docstring does not mention: no layer "
             "here has a bias.",
             "self.output = torch.nn.Linear(dim, dim, bias=False)", "self.output = torch.nn.Linear(dim, dim)",
             also=(with_biases("query", "key", "value", "output"), with_biases("query", "key", "value")),
@@ -1010,7 +1010,7 @@ swiglu = Exercise(
         Mistake("activation applied to the output", "You apply SiLU to the output of `down`. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
         Mistake(
             "layers with biases",
-            "Your module has parameters that the docstring does not mention (see the last entry of `registered`): there are no "
+            "Your module has parameters that the docstring does not mention: there are no "
             "biases here.",
             "torch.nn.Linear(inner, dim, bias=False)", "torch.nn.Linear(inner, dim)\n        torch.nn.init.zeros_(self.down.bias)",
         ),
@@ -1110,7 +1110,7 @@ decoder = Exercise(
         ),
         Mistake(
             "output matrix not tied",
-            "Your module has parameters that the docstring does not mention (see the last entry of `registered`): a second "
+            "Your module has parameters that the docstring does not mention: a second "
             "matrix for the logits. The embedding matrix `token` is used at both ends.",
             edits={
                 "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
@@ -1119,7 +1119,7 @@ decoder = Exercise(
         ),
         Mistake(
             "embedding matrix saved twice",
-            "Your numbers are right, but the matrix is saved under two names (see the last entry of `registered`). A weights "
+            "Your numbers are right, but the matrix is saved under two names. A weights "
             "file contains it once, and load_state_dict expects both. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
@@ -1157,7 +1157,7 @@ decoder = Exercise(
         ),
         Mistake(
             "layers in a plain list",
-            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list does not register them, an "
+            "PyTorch does not find the parameters of your layers: a plain list does not register them, an "
             "nn.ModuleList does.",
             LIST, f"[{MADE} for _ in range(layers)]",
         ),

@@ -345,12 +345,12 @@ lora_linear = Exercise(
         ),
         Mistake(
             "tensors instead of parameters",
-            "A or B is not a parameter (see `registered`). A plain tensor is not saved, and no optimiser finds it.",
+            "A or B is not a parameter. A plain tensor is not saved, and no optimiser finds it.",
             edits={DRAWN: DRAWN.replace("torch.nn.Parameter(", "("), ZEROS: ZEROS.replace("torch.nn.Parameter(", "(")},
         ),
         Mistake(
             "additional parameters",
-            "Your module has parameters that the docstring does not name (see the last entry of `registered`). Only A and B "
+            "Your module has parameters that the docstring does not name. Only A and B "
             "are new.",
             ZEROS, f"{ZEROS}\n        self.extra = torch.nn.Parameter(torch.zeros(base.out_features))",
         ),
@@ -361,7 +361,7 @@ lora_linear = Exercise(
         ),
         Mistake(
             "A or B transposed",
-            "A or B does not have the shape in the docstring (see `registered`): A is (rank, in), B is (out, rank).",
+            "A or B does not have the shape in the docstring: A is (rank, in), B is (out, rank).",
             edits={
                 DRAWN: "torch.nn.Parameter(torch.randn(base.in_features, rank) / base.in_features**0.5)",
                 ZEROS: "torch.nn.Parameter(torch.zeros(rank, base.out_features))",
