@@ -43,7 +43,7 @@ course_map()
 # Minutes are for the core path: reading, exercises and written answers. Sections whose heading says *Further* or *Extension* come on top, and
 # later notebooks do not need them. Extensions are extra credit, and so is *Further* in some notebooks.
 #
-# | | notebook | minutes | afterwards you can | needs | unlocks |
+# | | notebook | minutes | by the end you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
 # | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and say what one vector per word cannot do | | 02, 12 |
 # | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |

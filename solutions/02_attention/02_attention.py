@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - compute attention in four steps, and explain what goes wrong when one of them is missing;
 # - explain what queries, keys and values are for, and support your explanation with a measurement;

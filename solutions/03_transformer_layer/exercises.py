@@ -203,13 +203,13 @@ layer_norm = Exercise(
         ),
         Mistake(
             "epsilon not used",
-            "You are right where the variance is large and epsilon tiny. But your answer does not depend on `eps`, and a "
+            "Your answer is right where the variance is large and epsilon tiny. But your answer does not depend on `eps`, and a "
             "vector of zeros becomes 0/0.",
             "(variance + eps)", "variance",
         ),
         Mistake(
             "fixed epsilon",
-            "You are right where `eps` is 1e-5 and nowhere else: your answer does not depend on the argument `eps`.",
+            "Your answer is right where `eps` is 1e-5 and nowhere else: your answer does not depend on the argument `eps`.",
             "(variance + eps)", "(variance + 1e-5)",
         ),
         Mistake(
@@ -430,7 +430,7 @@ MultiHeadAttention = Exercise(
     mistakes=(
         Mistake(
             "mask not applied",
-            "You are right where `keep` hides nothing. For the other inputs, your words attend to words that they must not see.",
+            "Your answer is right where `keep` hides nothing. For the other inputs, your words attend to words that they must not see.",
             MASKED, "scores.softmax(dim=-1)",
         ),
         Mistake(
@@ -674,22 +674,22 @@ FeedForward = Exercise(
         ),
         Mistake(
             "always ReLU",
-            "You are right where the activation is \"relu\". Implement the other two as well.",
+            "Your answer is right where the activation is \"relu\". Implement the other two as well.",
             BENT, "hidden = relu(hidden)",
         ),
         Mistake(
             "always exact GELU",
-            "You are right where the activation is \"gelu\". Implement the other two as well.",
+            "Your answer is right where the activation is \"gelu\". Implement the other two as well.",
             BENT, "hidden = gelu(hidden)",
         ),
         Mistake(
             "approximation used for the exact GELU",
-            "You are right for \"gelu_tanh\" and slightly off for \"gelu\", which is the exact function.",
+            "Your answer is right for \"gelu_tanh\" and slightly off for \"gelu\", which is the exact function.",
             APPROXIMATE, '"tanh"',
         ),
         Mistake(
             "exact GELU used for the approximation",
-            "You are right for \"gelu\" and slightly off for \"gelu_tanh\", which is the approximation, as in GPT-2.",
+            "Your answer is right for \"gelu\" and slightly off for \"gelu_tanh\", which is the approximation, as in GPT-2.",
             APPROXIMATE, '"none"',
         ),
         Mistake(
@@ -1016,12 +1016,12 @@ Block = Exercise(
         ),
         Mistake(
             "always post-norm",
-            "You are right without norm_first. With it, the norms belong inside the branches, as in the right drawing.",
+            "Your answer is right without norm_first. With it, the norms belong inside the branches, as in the right drawing.",
             "if self.norm_first:", "if False:",
         ),
         Mistake(
             "always pre-norm",
-            "You are right with norm_first. Without it, each sum is normalised, as in the left drawing.",
+            "Your answer is right with norm_first. Without it, each sum is normalised, as in the left drawing.",
             "if self.norm_first:", "if True:",
         ),
         Mistake(
@@ -1107,7 +1107,7 @@ Block = Exercise(
         ),
         Mistake(
             "no dropout",
-            "You are right in evaluation mode. In training mode nothing is dropped: your answer does not depend on `dropout`.",
+            "Your answer is right in evaluation mode. In training mode nothing is dropped: your answer does not depend on `dropout`.",
             "self.dropout = Dropout(dropout)", "self.dropout = Dropout(0.0)",
         ),
         Mistake(
@@ -1139,12 +1139,12 @@ Block = Exercise(
         ),
         Mistake(
             "eps not passed to the norms",
-            "You are right where eps is 1e-5: the two norms do not receive it.",
+            "Your answer is right where eps is 1e-5: the two norms do not receive it.",
             NORMS, "self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)",
         ),
         Mistake(
             "activation not passed to the feed-forward network",
-            "You are right where the activation is \"gelu\": the feed-forward network does not receive it.",
+            "Your answer is right where the activation is \"gelu\": the feed-forward network does not receive it.",
             "FeedForward(dim, inner, activation)", "FeedForward(dim, inner)",
         ),
         Mistake(
@@ -2011,7 +2011,7 @@ shift_matrix = Exercise(
         ),
         Mistake(
             "sign of k lost",
-            "You are right where k is not negative. A shift backwards is a rotation in the other direction.",
+            "Your answer is right where k is not negative. A shift backwards is a rotation in the other direction.",
             "angle = k * ", "angle = abs(k) * ",
         ),
         Mistake(

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - implement one step of a recurrent network and of an LSTM, and explain what each gate does;
 # - encode a sentence as one vector, and state for which lengths that vector is too small;
@@ -961,7 +961,7 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 # %% [markdown]
 # The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
 # after its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not
-# prove what the model used (02, *Sources say, we measure*), because the encoder has already mixed the words by the time the decoder attends to them.
+# prove what the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
 # ## 9 · Scoreboard
@@ -1257,7 +1257,7 @@ print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} t
 # hardware, although a whole layer needs more operations.
 
 # %% [markdown]
-# > **Sources say, we measure.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
+# > **Checking the literature.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
 # > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
 # > like T and, for long texts, that of attention like T² or faster. But the measured times meet far beyond T = D, at a length that depends on the machine.
 

@@ -20,7 +20,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - compute a word's vector from its characters, even if the word is unknown;
 # - train a language model in each direction, and *show* that neither sees the word that it has to predict;
@@ -1028,7 +1028,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # characters.
 
 # %% [markdown]
-# > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the
+# > **Checking the literature.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the
 # > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 =
 # > 2560 dimensions per word; ELMo's vectors have 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads*
 # > characters, so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - tokenise words into subwords from a fixed vocabulary, and encode a sentence pair as BERT's input;
 # - mask words as in BERT's pre-training, and compute the loss on the masked words only;
@@ -1171,7 +1171,7 @@ reads = {
 display(pd.DataFrame(reads).T.map("{:.0%}".format).rename_axis("coordinates that depend on: "))
 
 # %% [markdown]
-# > **Sources say, we measure.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
+# > **Checking the literature.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
 # > of ELMo's coordinates depend on the left side, the other half on the right side, and none on both. In BERT every coordinate depends on both sides. ("Independently" is not
 # > quite right: the two directions of ELMo share the word vectors and the softmax, as in 05.)
 
@@ -1515,7 +1515,7 @@ display(pd.concat([
 ]).map("{:,}".format))
 
 # %% [markdown]
-# > **Sources say, we measure.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of Base and 335,141,888 for that of Large,
+# > **Checking the literature.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of Base and 335,141,888 for that of Large,
 # > or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
 # > masked-LM head is the token embedding matrix, which it shares with the encoder.
 
@@ -1553,7 +1553,7 @@ display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"])
 # - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
 
 # %% [markdown]
-# > **Sources say, we measure.** RoBERTa performed as well or slightly better without NSP (Liu et al. 2019), and a model of BERT-Large's size was better with 40 % of the words masked than with 15 % (Wettig et al. 2023); both results are for fine-tuned models in English.
+# > **Checking the literature.** RoBERTa performed as well or slightly better without NSP (Liu et al. 2019), and a model of BERT-Large's size was better with 40 % of the words masked than with 15 % (Wettig et al. 2023); both results are for fine-tuned models in English.
 # > Our results point in the same directions; three seeds do not support more than that.
 
 # %% [markdown]
@@ -1768,4 +1768,4 @@ for name, c in configurations.items():
 # - Wu, Y. et al. (2016). Google's neural machine translation system: bridging the gap between human and machine translation. arXiv:1609.08144.
 
 # %% [markdown]
-# Next: [07 · GPT](../07_gpt/07_gpt.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [07 · GPT](../07_gpt/07_gpt.ipynb). The [start page](../start.ipynb) shows your progress.

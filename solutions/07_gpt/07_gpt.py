@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - write a GPT as modules, with a causal mask, tied embeddings and a key–value cache, and load GPT-2's weights into it;
 # - train it with the shifted loss, and state its distance from the entropy of the language;
@@ -1173,7 +1173,7 @@ display(Markdown(
 # threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
-# > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
+# > **Checking the literature.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
 # > report that wrong labels in the examples cost little: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds
 # > its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. The model already knew the task.
 
@@ -1783,4 +1783,4 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - Zhao, Z., Wallace, E., Feng, S., Klein, D. and Singh, S. (2021). Calibrate before use: improving few-shot performance of language models. *ICML*. arXiv:2102.09690.
 
 # %% [markdown]
-# Next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb). The [start page](../start.ipynb) shows your progress.

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
 # - say how similar two uses of a word are, compared with two random words;
@@ -595,7 +595,7 @@ for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SE
 print(f"untrained model: {share_of_even:.1%} of the entropy of uniform attention")
 
 # %% [markdown]
-# > **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and found that more than half of the attention in layers 6 to 10 of BERT goes to [SEP]. MiniLM has such heads, too. But its
+# > **Checking the literature.** Clark et al. (2019) found heads for the previous and the next token, and found that more than half of the attention in layers 6 to 10 of BERT goes to [SEP]. MiniLM has such heads, too. But its
 # > dark column is [CLS], and [SEP] receives little: which token serves as the attention sink depends on the model. Both models do have a sink, however.
 
 # %% [markdown]
@@ -1887,7 +1887,7 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
                    for name in both}, len(both))
 
 # %% [markdown]
-# > **Sources say, we measure.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM its correlation with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose values are short, and
+# > **Checking the literature.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM its correlation with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose values are short, and
 # > rollout multiplies weights as if they were amounts. Without the two special tokens it ranks words again, but no better than the last layer's attention does. Their tasks and models were different: a method has to be tested on the model that you use.
 
 # %% [markdown]
@@ -2011,4 +2011,4 @@ pictures.probes(probed)
 # - Xiao, G., Tian, Y., Chen, B., Han, S. and Lewis, M. (2024). Efficient streaming language models with attention sinks. *ICLR*. arXiv:2309.17453.
 
 # %% [markdown]
-# Next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb). The [start page](../start.ipynb) shows your progress.

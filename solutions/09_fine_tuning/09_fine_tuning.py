@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - add a head to an encoder, freeze parts of the model, and count the trainable parameters;
 # - set up an optimiser as BERT's authors did: parameter groups, weight decay, warm-up, clipping;
@@ -875,7 +875,7 @@ for task in TASKS:
     print(f"{task}: forgetting, full − gradual unfreezing: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Sources say, we measure.** The rule depends on the number of labels and on the nearness of the task. In our language, *nearness* matters more: on *topic* no strategy is more than a point ahead of the head alone, with few labels or with many; on *swap* the head alone stays
+# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our language, *nearness* matters more: on *topic* no strategy is more than a point ahead of the head alone, with few labels or with many; on *swap* the head alone stays
 # > near chance level with few labels and far behind with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
 # > adds forgetting. For three of the six rules the difference lies within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
@@ -1366,4 +1366,4 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Zhang, T., Wu, F., Katiyar, A., Weinberger, K. Q. and Artzi, Y. (2021). Revisiting few-sample BERT fine-tuning. *ICLR*. arXiv:2006.05987.
 
 # %% [markdown]
-# Next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb). The [start page](../start.ipynb) shows your progress.

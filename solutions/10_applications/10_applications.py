@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - put heads for texts, tokens and spans on top of the same encoder, with labels aligned to its subwords;
 # - implement the standard metrics: entity F1, and exact match and F1 for answers, including questions without an answer;
@@ -628,7 +628,7 @@ for size, scores in f1_by_size.items():
     print(f"fine-tuned on {size:>3} sentences: F1 {np.mean(scores):.3f} ± {half_width(scores):.3f} (three seeds, about as many steps)")
 
 # %% [markdown]
-# > **Sources say, we measure.** Devlin et al. (2019, table 7) report an F1 of 92.4 for BERT-Base on CoNLL-2003. Their model was *cased*, was given the context of the
+# > **Checking the literature.** Devlin et al. (2019, table 7) report an F1 of 92.4 for BERT-Base on CoNLL-2003. Their model was *cased*, was given the context of the
 # > whole document, and was trained on about 14,000 sentences. Ours is uncased, has half as many layers and is trained on 312 deliberately tricky sentences.
 # >
 # > It is often said that names require a cased model. Two inputs for capitals at the *head* did not help measurably, but this says nothing about a model that sees

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades by a rank correlation that handles ties;
 # - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
@@ -355,7 +355,7 @@ show_gains(first_gains)
 # for improvement.
 
 # %% [markdown]
-# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the
+# > **Checking the literature.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the
 # > mean of GloVe's: 46 against 58 on the STS benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is not
 # > automatically a sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see BERT-Base's results on our pairs.
 
@@ -633,7 +633,7 @@ display(Markdown(said))
 # These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of its 64 hypotheses matters. With
 # the ranking loss, 24 hypotheses already achieve about half of the gain.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those
+# > **Checking the literature.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those
 # > of SNLI, and the cosines improve: 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines gain little. The
 # > contrastive loss trains the cosine itself and gains far more from fewer than 200 pairs. (Today's sentence encoders, including MiniLM, are trained with
 # > contrastive losses.)
@@ -901,7 +901,7 @@ print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times
 # The times are extrapolated from 96 forward passes of each kind on this machine. Your times will differ, but the ratio should be similar. The cross-encoder
 # needs one pass per pair, that is, n(n − 1)/2 = 49,995,000 in all.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card,
+# > **Checking the literature.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card,
 # > compared with about 5 seconds with their sentence encoder. Ours is a smaller model on one core. The number of forward passes alone explains a ratio of (n −
 # > 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is
 # > 46,800, which these two factors hardly explain.
@@ -1459,7 +1459,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 # of this size, the search does most of the work.
 
 # %% [markdown]
-# > **Sources say, we measure.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when
+# > **Checking the literature.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when
 # > *trained* to answer from retrieved passages than when trained without them. Our decoder was trained for chat and is far smaller, and most of its weights
 # > are stored in 4 bits. Nevertheless, it benefits from the right passage with both wordings of the prompt.
 

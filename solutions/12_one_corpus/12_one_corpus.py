@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - evaluate the vectors of any model in the same way, item by item;
 # - give an interval for every accuracy, and decide whether one model is clearly better than another;
@@ -572,7 +572,7 @@ print(f"{pairs[1][1]} against {pairs[1][0]}: the difference is clear in {len(cal
 pictures.power(sizes, power)
 
 # %% [markdown]
-# > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
+# > **Checking the literature.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
 # > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference of the second curve,
 # > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The third is so small that hardly any test set detects it. The differences that a small
 # > test set *does* call clear are too large on average: only a set that overstates the difference detects it, as the printed line shows.

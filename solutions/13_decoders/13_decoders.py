@@ -20,7 +20,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - learn byte-level merges and tokenise any text with them, as a published tokenizer does;
 # - write RMSNorm, rotary positions, grouped-query attention with a cache, and SwiGLU;
@@ -1050,7 +1050,7 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # the difference between two sizes is the same after any number of tokens.
 
 # %% [markdown]
-# **Sources say, we measure.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and
+# **Checking the literature.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and
 # the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) make both 3.2 times as large
 # (0.50). One reason for the difference is that they matched the learning-rate schedule to the length of each run, as
 # we do. Another is that Kaplan et al. did not count embeddings (Pearce and Song 2024).

@@ -555,7 +555,7 @@ rotary = Exercise(
         ),
         Mistake(
             "positions not used",
-            "You are right where the text begins at position 0. Use the argument `positions`.",
+            "Your answer is right where the text begins at position 0. Use the argument `positions`.",
             "positions[:, None]", "torch.arange(x.shape[-2])[:, None]",
         ),
         Mistake(
@@ -599,7 +599,7 @@ def rotary(x, positions, base=10_000.0):
         ),
         Mistake(
             "base fixed at 10,000",
-            "You are right for the base 10,000. The base is an argument.",
+            "Your answer is right for the base 10,000. The base is an argument.",
             SPEED, "10_000.0 ** (-torch.arange(0, d, 2) / d)",
         ),
         Mistake(
@@ -755,7 +755,7 @@ attention = Exercise(
         ),
         Mistake(
             "positions restart at every call",
-            "You are right for texts read at once. In pieces, each of your calls starts at position 0 again: with t tokens in "
+            "Your answer is right for texts read at once. In pieces, each of your calls starts at position 0 again: with t tokens in "
             "the cache, the first new one has position t.",
             edits={
                 "positions = torch.arange(before, before + x.shape[1])": "positions = torch.arange(x.shape[1])",
@@ -826,7 +826,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "base not passed to rotary",
-            "You are right for the base 10,000, but you do not pass base on to `rotary`.",
+            "Your answer is right for the base 10,000, but you do not pass base on to `rotary`.",
             BOTH, "q, k = rotary(q, positions), rotary(k, positions)",
         ),
         Mistake(
@@ -836,13 +836,13 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "mask ignores the cache",
-            "You are right for texts read at once. In pieces, your new tokens see no more of the cache than the first tokens "
+            "Your answer is right for texts read at once. In pieces, your new tokens see no more of the cache than the first tokens "
             "of a text would.",
             HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
         ),
         Mistake(
             "no mask once the cache is filled",
-            "You are right for texts read at once. In pieces, the new tokens of one call also see those after them: they need "
+            "Your answer is right for texts read at once. In pieces, the new tokens of one call also see those after them: they need "
             "a mask as well.",
             HIDDEN, f"({HIDDEN}) & (before == 0)",
         ),
@@ -1163,22 +1163,22 @@ decoder = Exercise(
         ),
         Mistake(
             "base not passed on",
-            "You are right for the default base, but you do not pass base on to the layers.",
+            "Your answer is right for the default base, but you do not pass base on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, eps)",
         ),
         Mistake(
             "base and eps not passed on",
-            "You are right for the default base and eps, but you pass neither on to the layers.",
+            "Your answer is right for the default base and eps, but you pass neither on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, 1e-5)",
         ),
         Mistake(
             "eps not passed on to the layers",
-            "You are right for the default eps, but you do not pass eps on to the layers, whose norms need it.",
+            "Your answer is right for the default eps, but you do not pass eps on to the layers, whose norms need it.",
             "inner, base, eps)", "inner, base, 1e-5)",
         ),
         Mistake(
             "fixed eps in the last norm",
-            "You are right for the default eps, but you do not pass eps on to the last norm.",
+            "Your answer is right for the default eps, but you do not pass eps on to the last norm.",
             "self.norm = RMSNorm(dim, eps)", "self.norm = RMSNorm(dim, 1e-5)",
         ),
         Mistake(
@@ -1217,7 +1217,7 @@ class Decoder(torch.nn.Module):
         ),
         Mistake(
             "layers in reverse order",
-            "You are right for a single layer. You apply several layers in the wrong order.",
+            "Your answer is right for a single layer. You apply several layers in the wrong order.",
             edits={"for layer in self.layers:\n            x = layer(x)": "for layer in reversed(self.layers):\n            x = layer(x)"},
         ),
     ),
@@ -1354,7 +1354,7 @@ def own_names(theirs):
         ),
         Mistake(
             "names without the prefix ignored",
-            "You are right where names have the prefix model., but you return nothing for a model without a head, whose names "
+            "Your answer is right where names have the prefix model., but you return nothing for a model without a head, whose names "
             "lack it.",
             "in theirs.items():", 'in ((n, v) for n, v in theirs.items() if n.startswith("model.")):',
         ),
@@ -1446,7 +1446,7 @@ mended_rows = Exercise(
         ),
         Mistake(
             "all heads treated as one",
-            "You are right for a single head. Each head has its own d rows: separate the neighbours within each head.",
+            "Your answer is right for a single head. Each head has its own d rows: separate the neighbours within each head.",
             ROWS, "torch.cat([weight[::2], weight[1::2]])",
         ),
         Mistake(

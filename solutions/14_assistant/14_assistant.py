@@ -17,7 +17,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
-# **Afterwards you can**
+# **By the end you can**
 #
 # - train a model on answers only, and pack conversations without mixing them;
 # - fine-tune with a low-rank update and merge it into the weights;

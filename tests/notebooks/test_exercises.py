@@ -116,7 +116,10 @@ def test_an_exercise_says_that_a_library_s_function_is_a_fair_answer():
 
 # Hints that say where an answer is right -----------------------------------------------------------------
 
-PROMISES = re.compile(r"you are right|are right where|your answer is correct", re.IGNORECASE)
+PROMISES = re.compile(
+    r"you are right|\b(?:is|are) (?:right|correct) (?:where|when|if|for|with|without|in|until|up to)\b",
+    re.IGNORECASE,
+)
 TRUE_ALL_THE_SAME = {
     ("transformer.layer_norm", "epsilon not used"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",

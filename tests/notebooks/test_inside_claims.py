@@ -83,7 +83,9 @@ def test_the_figures_of_the_model_that_everybody_has(measured):
     by_layer, four = measured["by_layer"], measured["last_four"]
     vault, of_a_river, two, one, tutorial = by_layer.values()
     assert vault[-1].item() == pytest.approx(0.184, abs=0.005)
-    assert (vault - of_a_river).abs().max() < 0.06  # "as close to vault as the bank for money, at every layer"
+    assert (
+        vault - of_a_river
+    ).abs().max() < 0.06  # "as close to vault as the bank for money, at every layer"
     assert two[-1].item() == pytest.approx(0.797, abs=0.005)
     assert one[4].item() == pytest.approx(0.93, abs=0.03)
     names = list(four)
