@@ -282,6 +282,38 @@ def test_what_is_no_module_is_said():
         growing.run_module(lambda dim, inner: object(), case(), "x")
 
 
+class Renamed(nn.Module):
+    def __init__(self, dim, inner):
+        super().__init__()
+        self.widen, self.out = nn.Linear(dim, inner), nn.Linear(inner, dim)
+
+    def forward(self, x):
+        return self.out(torch.relu(self.widen(x)))
+
+
+def test_weights_under_other_names_are_said_with_both_names():
+    with pytest.raises(
+        AttributeError,
+        match="Missing: `narrow.bias`, `narrow.weight`. The module has `out.weight`, `out.bias` instead",
+    ):
+        growing.run_module(Renamed, case(), "x")
+
+
+def test_a_forgotten_return_and_a_forgotten_super_are_said():
+    class Silent(modules.FeedForward):
+        def forward(self, x):
+            super().forward(x)
+
+    class Early(nn.Module):
+        def __init__(self, dim, inner):
+            self.widen = nn.Linear(dim, inner)
+
+    with pytest.raises(TypeError, match="`forward` returns nothing: is a `return` missing?"):
+        growing.run_module(Silent, case(), "x")
+    with pytest.raises(AttributeError, match=r"Early creates layers before .* `super\(\).__init__\(\)`"):
+        growing.run_module(Early, case(), "x")
+
+
 def test_a_second_name_of_a_tied_weight_is_no_further_number_and_is_saved_all_the_same():
     class Tied(nn.Module):
         def __init__(self, vocabulary, dim, shared):
