@@ -148,7 +148,7 @@ def keep(*things: Any) -> None:
     except UnicodeDecodeError:
         print(f"{names}: not kept, {path()} is no text in UTF-8. Move it away and keep them again.")
     else:
-        print(f"Kept in {path().name}: {names}.")
+        print(f"Kept in {path().absolute()}: {names}.")
 
 
 def read_file() -> tuple[str, dict[str, str]]:

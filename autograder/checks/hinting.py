@@ -7,6 +7,10 @@ from autograder.checks import answer_key, journal, lending, recording
 from autograder.checks.exceptions import WrongCall
 from autograder.checks.notes import Note
 
+LAST = (
+    'There is no further hint. case("{name}") returns the first input on which your answer is wrong, and print works inside '
+    "your function. If you are still stuck, ask your instructor or a neighbour."
+)
 _shown: set[str] = set()
 """The exercises of which this kernel has shown a hint."""
 
@@ -36,7 +40,7 @@ def hint(name: str = "", rung: int | None = None) -> None:
     more = (
         f'Run hint("{name}") again for the next one.'
         if hints[reached:]
-        else fifth or "That was the last one."
+        else fifth or LAST.format(name=name)
     )
     display(Note(f"Hint {reached} of {len(hints)} for {name}", (*hints[:reached], more)))
 

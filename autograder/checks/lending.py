@@ -92,7 +92,7 @@ def _called_by(name: str) -> list[str]:
     return [other for other, source in functions.items() if other != name and bound_names(source) & used]
 
 
-NOTHING = "This course lends no functions."
+NOTHING = "This course lends no functions. Ask your instructor if you are stuck: later exercises are graded independently of this one."
 
 
 def offer(name: str) -> str:
