@@ -144,7 +144,7 @@ print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 # The most frequent neighbour of *river* is *the*, and the same is true of nearly every noun. A raw count mixes two facts:
 # how strongly two words are associated, and how frequent each of them is.
 #
-# **Predict.** One word takes part in 2 % of all pairs, and a context word in 5 %. If words were paired at random, how many
+# **Predict.** A word occurs in 2 % of all pairs, and a context word in 5 %. If words were paired at random, how many
 # of ten thousand pairs would you expect to consist of these two? Replace the dots with your number.
 
 # %%
@@ -392,7 +392,7 @@ def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]
 
 
 def ten_nearest_and_move(rows: list[int]) -> tuple[Int[Tensor, "2 n 10"], Float[Tensor, " n"]]:
-    """The ten nearest words of each row in both tables, and the median rank in GloVe of those in the novels."""
+    """The ten words nearest to each row in each table, and the median GloVe rank of the ten found in the novels."""
     nearest_words, medians = [], []
     for some in torch.tensor(rows).split(500):
         there, here = (vectors[some] @ vectors.T for vectors in two_corpora.values())
@@ -758,8 +758,7 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 
 # %% [markdown]
 # **Predict.** What is the cosine of the vector of an ambiguous word with the average of its senses' vectors, weighted by
-# the frequency of each sense? For comparison we compute the best mixture of the same number of random words, the best mixture
-# of senses of *other* ambiguous words, and the mean cosine among the senses themselves.
+# the frequency of each sense? For comparison we compute its cosine with the best mixture of as many random words, and with the best mixture of senses of *other* ambiguous words. We also compute the mean cosine among the senses themselves.
 
 # %%
 predict("static.mixture", ...)
@@ -797,13 +796,12 @@ display(Markdown(
     "meaning decreases only with the logarithm of the frequency ratio. All senses are in the vector, but it cannot show which of them is meant in a given sentence."))
 
 # %% [markdown]
-# Does the same hold in *real* English? Real texts do not label their senses. But we can merge two words: replace every
+# Does the same hold in *real* English? In real texts the senses are not labelled. But we can merge two words: replace every
 # *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text says which of
 # them is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
 # We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged
-# ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word, so that frequencies range
-# from one tenth to nine tenths.
+# ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair, so that its share of the merged word ranges from one tenth to nine tenths.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -850,7 +848,7 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
     senses   the sense of each occurrence, any integer, possibly negative. Both kinds of pair occur.
 
     A pair consists of two different occurrences, even if their vectors are equal; the cosine with a vector of
-    zeros is 0. Every pair has the same weight in its mean, however frequent its sense.
+    zeros is 0. Within each mean, all pairs have the same weight, however frequent their senses.
     (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
@@ -985,8 +983,8 @@ display(Markdown(
 # %% [markdown]
 # ### What a bag of words cannot represent
 #
-# Why one half? Here are two sentences of the language, with the exact probability of their sense. In this language people
-# act on things from their own topic: a cell that the prisoner paints is in a prison, and one that the biologist paints
+# Why one half? Here are two sentences of the language, each with the sense of *cell* and its exact probability. In this language people
+# act on things belonging to their own topic: a cell that the prisoner paints is in a prison, and one that the biologist paints
 # is alive.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1064,8 +1062,7 @@ display(Markdown(
 # %% [markdown]
 # ## Further
 #
-# These exercises earn extra credit. **Where do negatives come from?** If negatives were drawn in proportion to frequency, one
-# in every few would be *the*; if they were drawn uniformly, the rarest word would come up as often as *the*. Mikolov et al. (2013b)
+# These exercises earn extra credit. **Where do negatives come from?** If negatives were drawn in proportion to frequency, a large share of them would be *the*; if they were drawn uniformly, the rarest word would come up as often as *the*. Mikolov et al. (2013b)
 # found that counts raised to the power ¾ work better than either.
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}

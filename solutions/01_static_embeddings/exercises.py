@@ -572,12 +572,12 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "absolute cosines",
-            "Some of your neighbours point away from the query: their cosine is near −1, not near 1.",
+            "Some of the neighbours you return point away from the query: their cosine is near −1, not near 1.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "cosine(vectors[[query]], vectors).squeeze(0).abs()",
         ),
         Mistake(
             "ranking reversed",
-            "Your list contains the right words in reverse order: the most similar word comes first.",
+            "Your list contains the right words in reverse order: the most similar word should come first.",
             "topk(k).indices", "topk(k).indices.flip(0)",
         ),
         Mistake(
@@ -1353,8 +1353,7 @@ def separation(h, senses):
         ),
         Mistake(
             "pairs with equal vectors excluded",
-            "Two different occurrences can have the same vector; static vectors always do. You exclude such pairs as "
-            "if each were an occurrence with itself. Compare positions in the list, not vectors.",
+            "Two different occurrences can have the same vector; with static vectors they always do. You exclude such pairs as if each paired an occurrence with itself. Compare positions in the list, not vectors.",
             "itself = torch.eye(len(h), dtype=torch.bool)", "itself = similarity > 0.9999",
             also=(
                 """

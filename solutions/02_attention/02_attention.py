@@ -937,7 +937,7 @@ display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def weights_and_effects(W: dict[str, Tensor], n: int = 600) -> tuple[Tensor, ...]:
-    """For n texts: weights, effect of masking each word, words that count, whether the answer survives shuffled weights."""
+    """For n texts: the weights, the effect of masking each word, which words to include, and whether the answer survives shuffled weights."""
     x, focal, keep = look_up(test_ids[:n], test_position[:n])
     q, k, v, T = focal @ W["q"], x @ W["k"], x @ W["v"], x.shape[1]
 
@@ -1320,8 +1320,7 @@ display(Markdown(
 # %% [markdown]
 # Equal vectors get equal predictions, and partners have different senses: at most one of the two can be right. In the
 # language, partners are equally probable. So no model that is blind to word order can be expected to answer more than
-# half of the order questions correctly, whatever its weights, its number of heads and its training. (In one sample the
-# accuracy may be slightly above one half, within its interval, because the sample contains one partner more often than
+# half of the order questions correctly, whatever its weights, its number of heads and its training. (In one sample the accuracy may be slightly above one half, with one half still inside its interval, because the sample contains one partner more often than
 # the other.) More attention does not help; the vector of each word has to include its position, which is the subject
 # of notebook 03.
 
@@ -1336,13 +1335,12 @@ display(Markdown(
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word
-# with a long key can be *important* to many queries. All dot products of a sentence are one matrix product, which
-# hardware computes very fast, and the result is differentiable, so it can be trained. One alternative is the cosine:
+# with a long key can be *important* to many queries. All the dot products of a sentence can be computed as one matrix product, which hardware does very fast, and the result is differentiable, so the model can be trained. One alternative is the cosine:
 # it ignores lengths, all scores lie between −1 and 1, and after a softmax the weights are then nearly uniform unless a
 # learned factor sharpens them. Another is a small network with both vectors as input (additive attention, Bahdanau et al.
 # 2015): it can express more but costs more time and memory.
 #
-# *Marking: 1 point for similarity of direction (and length) together with cheap or parallel or differentiable;
+# *Marking: 1 point for saying that the dot product measures agreement in direction (and grows with length), together with one of: cheap, parallel, differentiable;
 # 1 point for an alternative with its consequence.*
 
 # %% [markdown]
@@ -1402,7 +1400,7 @@ check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
 
 # %% nbgrader={"grade": false, "grade_id": "attention-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d"]:
-    """Split the last axis into heads, before the token axis.  (extension, ●●○, 4 minutes)
+    """Split the last axis into heads, and put the head axis before the token axis.  (extension, ●●○, 4 minutes)
 
     Head h has coordinates h·d to (h+1)·d − 1 of every token, d = D / heads.
     """

@@ -414,7 +414,7 @@ softmax = Exercise(
         Mistake(
             "divided by the largest score instead of subtracting it",
             "Dividing the scores by a number acts like a temperature, so your weights are too uniform or too "
-            "concentrated. Subtracting a number changes nothing.",
+            "concentrated. Subtracting the same number from every score leaves the weights unchanged.",
             "x - x.amax(dim, keepdim=True)", "x / x.amax(dim, keepdim=True).abs()",
             also=(
                 "def softmax(x, dim):\n    e = (x / x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -455,7 +455,7 @@ def softmax(x, dim):
         ),
         Mistake(
             "sigmoid instead of the exponential",
-            "All your large scores get the same weight, because a sigmoid levels off above 0. The exponential does "
+            "All your large scores get almost the same weight, because a sigmoid levels off above 0. The exponential does "
             "not.",
             "exponentials = shifted.exp()", "exponentials = x.sigmoid()",
         ),
@@ -520,7 +520,7 @@ weighted_sum = Exercise(
     mistakes=(
         Mistake(
             "mean of the weighted values",
-            "Your vectors are too short by one factor, the number of keys. The weights already say how much each "
+            "Your vectors are too short by a factor equal to the number of keys. The weights already say how much each "
             "value counts.",
             "weights @ values", "weights @ values / values.shape[-2]",
         ),
@@ -1526,8 +1526,7 @@ split_heads = Exercise(
         ),
         Mistake(
             "words and coordinates swapped before the split",
-            "The shape is right but the numbers are not. You swapped words and coordinates first, so each row "
-            "combines numbers of several words. Split the last axis first, then swap token and head.",
+            "The shape is right but the numbers are not. You swapped words and coordinates first, so each row combines numbers from several words. Split the last axis first, then swap token and head.",
             SPLIT, "x.transpose(1, 2).reshape(x.shape[0], heads, x.shape[1], -1)",
         ),
         Mistake(

@@ -292,9 +292,7 @@ print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 
 # %% [markdown]
 # Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates; the direction of the remainder is unchanged. No other word of the sentence or of
-# the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of
-# attention to its input twelve times, each time with new random matrices, first without your function and then with it after each sum. **Predict:** without it, by what factor have the vectors
-# grown at the end?
+# the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of attention to its input twelve times, each time with new random matrices. We do this twice: first without normalisation, then applying your `layer_norm` after each addition. **Predict:** without it, by what factor will the vectors have grown by the end?
 
 # %% tags=["demo"]
 predict("transformer.growth", ...)
@@ -645,7 +643,7 @@ for kind in KINDS:
 
 # %% [markdown]
 # What do the residual connections contribute? Attention averages, and repeated averaging makes vectors alike. We measure how much of a word's vector is its *own*: its distance from the mean of the sentence, divided
-# by its length. A value of 1 means that the words have no common part; 0 means that all words of the sentence have the same vector. At the input it is about 0.8. **Predict:** what is it after two layers without residual connections?
+# by its length. A value of 1 means that the word vectors have no component in common (their mean is zero); 0 means that all words of the sentence have the same vector. At the input it is about 0.8. **Predict:** what is it after two layers without residual connections?
 
 # %% tags=["demo"]
 predict("transformer.own", ...)
@@ -725,8 +723,7 @@ def training_step(
     batch is a tuple of ids, targets and counts; model(ids) returns logits (B, T, C). The loss is the mean
     cross-entropy over the tokens where counts is True. Put the model into training mode before it processes
     the batch. Use only this batch's gradient; if its norm over all parameters together exceeds
-    `most`, scale it down to `most` (`nn.utils.clip_grad_norm_`). Let the optimiser step with the learning
-    rate `rate` in each of its parameter groups.
+    `most`, scale it down to `most` (`nn.utils.clip_grad_norm_`). Set the learning rate of every parameter group to `rate`, then let the optimiser take one step.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -920,7 +917,7 @@ def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple
     return losses, directions_found(model)
 
 # %% [markdown]
-# We now carry out two of these training runs: post-norm with and without warm-up. For all combinations, the results of ten seeds are recorded.
+# We now carry out two of these training runs: post-norm with and without warm-up. For all combinations, we show results recorded earlier, with ten seeds each.
 
 # %% tags=["demo"]
 print("This takes about twenty seconds.")
@@ -957,7 +954,7 @@ learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], 
 display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
-# With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. What matters is the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
+# At learning rates of 0.0003 and 0.001, the deep post-norm encoder learns even without warm-up; at 0.003 it learns only with warm-up, and at 0.01 not at all. What matters is the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
 
 # %% [markdown]
 # ## 8 · Scoreboard
@@ -1133,13 +1130,13 @@ check("transformer.collate", lambda case: collate(
 keep(collate)
 
 # %% [markdown]
-# We use your function to train the encoder of section 7 once more, on each sequence forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
+# We use your function to train the encoder of section 7 once more, reading each sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader
 
 def both_directions(rows: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch for training_step: each row forwards and reversed between its boundary tokens, padded by your collate."""
+    """A batch for training_step: each row as it is and once more with the tokens between its boundary tokens reversed, padded by your collate."""
     ids, real = collate([*rows, *([row[0], *row[-2:0:-1], row[-1]] for row in rows)])
     return ids, torch.arange(2).repeat_interleave(len(rows))[:, None].expand_as(ids), real
 
@@ -1193,7 +1190,7 @@ def symptoms(add_positions) -> None:
     display(Markdown(f"""
 | {add_positions.__name__} | |
 |:--|--:|
-| change of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
+| change in the vector of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
 | the same sentence twice in a batch: largest difference between the two | {apart:.1e} |
 | accuracy on directions | {task:.3f} |
 """))
@@ -1227,11 +1224,10 @@ symptoms(mended_positions)
 # can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds it: shuffle the words and see whether the output changes.
 
 # %% [markdown]
-# ### The norm of a tutorial
+# ### Layer normalisation in a tutorial
 #
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
-# divides by D − 1. When this was discussed for a PyTorch version of BERT (codertimo, issue 30), a user compared the two on [1, 0, 0, 0] and found 1.5
-# where `nn.LayerNorm` gives 1.732; the thread ends with "they did the same thing". Did they? We compare both with the same ε.
+# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user compared the tutorial's formula with `nn.LayerNorm` on [1, 0, 0, 0]: the first gave 1.5, the second 1.732; the thread ends with "they did the same thing". Did they? We compare both with the same ε.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:

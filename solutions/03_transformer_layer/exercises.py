@@ -189,7 +189,7 @@ layer_norm = Exercise(
         Mistake(
             "variance divided by D − 1",
             "All your vectors are slightly too short, the more so the fewer coordinates they have: you use the unbiased "
-            "estimate of a variance. Here it is the mean of the D squares.",
+            "estimate of a variance. Here the variance is the mean of the D squared deviations.",
             VARIANCE, "variance = x.var(-1, keepdim=True)",
         ),
         Mistake(
@@ -1011,7 +1011,7 @@ Block = Exercise(
     mistakes=(
         Mistake(
             "post-norm and pre-norm swapped",
-            "With norm_first you compute the left drawing, without it the right one.",
+            "With norm_first you compute the layer in the left drawing, without it the one in the right.",
             "if self.norm_first:", "if not self.norm_first:",
         ),
         Mistake(
@@ -1836,7 +1836,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "positions counted from 1",
-            "The first word receives row 1 of `places`. It is at position 0.",
+            "The first word is at position 0, but it receives row 1 of `places`.",
             RIGHT_PLACES, "places[1 : ids.shape[1] + 1]",
         ),
         Mistake(

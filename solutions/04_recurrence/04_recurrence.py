@@ -63,7 +63,7 @@ novels_transformer, subwords = load_novels_transformer()
 
 @torch.no_grad()
 def her_or_his(prefix: str) -> tuple[float, float]:
-    """log P(her) − log P(his) for the next word, by the recurrent model and by the transformer."""
+    """log P(her) − log P(his) for the next word, according to the recurrent model and to the transformer."""
     words = spelling.of_words(["[BOS]", *spelling.split(prefix)])
     recurrent = novels_lstm.softmax(novels_lstm.forward_stack(novels_lstm.token(words)[None])[-1, 0, -1])
     ids = [subwords.token_to_id("[BOS]"), *subwords.encode(prefix).ids]
@@ -332,7 +332,7 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
 
 # %% [markdown]
 # A decoder is **autoregressive**: it predicts each token from the tokens before it. How is it trained? At every position it receives the *correct* prefix of the
-# target and has to predict the next token. This is **teacher forcing** (Williams and Zipser 1989). Thanks to the mask, all positions are trained in one pass. The
+# target and has to predict the next token. This is **teacher forcing** (Williams and Zipser 1989). Because a causal mask (02) hides the later tokens, all positions are trained in one pass. The
 # decoder's input is the target shifted one position to the right, after a start token [BOS].
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -610,7 +610,7 @@ def cross_attention(
     W_v: Float[Tensor, "D dv"],
     source_keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
-    """What each target position receives from the source, and its weights.  (difficulty ●●○, 6 minutes)
+    """What each target position receives from the source, and the attention weights.  (difficulty ●●○, 6 minutes)
 
     One head; scores are divided by √d. source_keep is True where the source has a word; padding gets
     weight 0 from every target position. Each source has at least one word. Scores can be so large
@@ -712,8 +712,7 @@ check("recurrence.decoder_block", lambda case: run_module(
 ))
 
 # %% [markdown]
-# `data/models/` contains a translator with two such blocks and a two-layer encoder as in 03. We load the weights of its first block into your block. Do both
-# compute the same output?
+# `data/models/` contains a translator with two such blocks and a two-layer encoder as in 03. We load the weights of its first block into your block. Do your block and the trained one compute the same output?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.translator import decoder_weights
@@ -811,7 +810,7 @@ print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)
 # %% tags=["demo"]
 @torch.no_grad()
 def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
-    """Where the predicted token is correct: after the correct prefix (forced), and after the model's own (free)."""
+    """Where the predicted token is correct: after the correct prefix (forced), and after the model's own output (free)."""
     given = shift_right(pairs.target, BOS)
     forced = model(pairs.source, given, decoder_mask(given.shape[1])).argmax(-1)
     return {"forced": forced == pairs.target, "free": translate(model, pairs.source) == pairs.target}
@@ -995,7 +994,7 @@ def dot_attention(
     values: Float[Tensor, "B Ts E"],
     keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
-    """Attention with dot products as scores, not scaled.  (extension, ●○○, 4 minutes)
+    """Attention with unscaled dot products as scores.  (extension, ●○○, 4 minutes)
 
     The score of a word is the dot product of its key and the state. Everything else is as in
     additive_attention: padding gets weight 0, scores can be large. Return (context, weights).
@@ -1157,12 +1156,12 @@ other_source = replace(held_out, source=held_out.source.roll(1, dims=0))
 
 @torch.no_grad()
 def held_out_loss(model: Translator, mask, pairs) -> float:
-    """Nats per token with this cross mask."""
+    """Nats per token with this cross-attention mask."""
     logits = WithTeacher(model, decoder_mask, mask)((pairs, shift_right(pairs.target, BOS)))
     return token_loss(logits, pairs.target).item()
 
 def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
-    """Held-out nats per token of a translator trained with a mask: given its own sources, and given others."""
+    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given another."""
     new, _ = train(steps, inputs_of, Translator, masks[mask], seed)
     new.cross = fused_cross_attention                                # accepts masks with three axes
     return {"own source": held_out_loss(new, masks[mask], held_out),
@@ -1250,7 +1249,7 @@ with torch.no_grad():
 print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} times as long as in one product")
 
 # %% [markdown]
-# The line of the recurrence has a slope of about one, as its formula predicts; that of attention bends upwards towards T², on some machines even more steeply.
+# The line for the recurrence has a slope of about one, as its formula predicts; the one for attention bends upwards towards T², on some machines even more steeply.
 # But the two meet far to the right of T = D: operation counts do not determine run time. The last line of the output shows why. One by one, the same
 # multiplications take many times as long as in one product, because each small product has a fixed overhead. A recurrence cannot combine them, since every step
 # waits for the one before; attention can. This is a large part of why transformers replaced LSTMs: at typical sentence lengths they train faster on parallel
@@ -1290,7 +1289,7 @@ display(table)
 # %% [markdown]
 # ### RNN against transformer
 #
-# This is the usual comparison of the two families, filled in with what this notebook measured:
+# This is the usual comparison of the two families, filled in with this notebook's measurements:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 factor = {name: np.exp(np.log(values).mean(axis=0)) for name, values in remembered.items()}
@@ -1329,7 +1328,7 @@ display(pd.DataFrame(
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
-    """Multiply-adds of one self-attention over T words of size D.  (extension, ●○○, 3 minutes)
+    """Multiply-adds of one self-attention operation over T word vectors of size D.  (extension, ●○○, 3 minutes)
 
     Count the two products that combine words: all scores, and the weighted sums of the values. One
     multiplication together with one addition counts as 1. Do not count the projections, the scaling
@@ -1368,9 +1367,9 @@ print(f"measured       attention takes at least as long as the plain network fro
 def path_length(T: int, architecture: str) -> int:
     """Steps or layers from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
 
-    "recurrent": steps from the state that has read the first word to the one that has read the last.
+    "recurrent": steps from the state after the first word to the state after the last.
     "attention": layers until the last word's vector depends on the first word.
-    "dilated": layers of convolutions of width 3 until it does; the taps are 1, 3, 9, … positions
+    "dilated": convolutional layers of width 3 until it does; the taps are 1, 3, 9, … positions
     apart, layer by layer, and reach equally far to the left and to the right.
     """
     ### BEGIN SOLUTION

@@ -1798,8 +1798,8 @@ flops_attention = Exercise(
         ),
         Mistake(
             "Each pair counted once",
-            "Your number is T (T + 1) D, just over half of what it should be. If you counted each pair of words once: every word attends to every word here. "
-            "If you counted all the scores: each weighted sum has T terms as well.",
+            "Your number is T (T + 1) D, just over half of what it should be. If you counted each pair of words once, remember that here every word attends to every word. "
+            "If you did count all the scores, remember that each weighted sum has T terms as well.",
             OPERATIONS, "T * (T + 1) * D",
         ),
         Mistake(
@@ -1809,7 +1809,7 @@ flops_attention = Exercise(
         ),
         Mistake(
             "First addition of each sum left out",
-            "You have counted multiplications and additions one by one, with one addition fewer than terms. One multiplication together with one "
+            "You have counted multiplications and additions separately, with one addition fewer per sum than there are terms. One multiplication together with one "
             "addition counts as 1: a sum of D products counts as D.",
             OPERATIONS, "T * T * (2 * D - 1) + T * D * (2 * T - 1)",
         ),

@@ -101,10 +101,9 @@ pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
 # Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It knows letters, not meanings; *bus* activates it
-# as well. It need not even be learned: one of the 328 random filters of an untrained ELMo does the same, and with one of six seeds it is nearly as
-# reliable.
+# as well. Such a filter need not even be learned: one of the 328 random filters of an untrained ELMo does the same, and for one of the six seeds it is nearly as reliable.
 #
-# The largest responses of all filters are the features of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al.
+# The largest response of each filter is one feature of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al.
 # 2015) may then transform the features: a gate decides for each of them how much of the transformed value replaces the old one. Finally, a
 # projection produces a vector of size D. If you get stuck, call `hint("elmo.char_cnn")`.
 
@@ -579,7 +578,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was not trained long enough for this. The
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was too short for this. The
 # checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
 # figure shows how close the loss comes to the entropy in several training runs with different seeds:
 
@@ -771,7 +770,7 @@ def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, o
 
     R and asked contain the vectors (L+1, N, E) of training and test words; labels and right contain
     their labels. strength is the coefficient of a penalty on s, which pulls the weights towards
-    1 / (L + 1). If `only` is given, that single layer is used instead of the mix.
+    1 / (L + 1). If `only` is given, only that layer is used, not the mix.
     """
     torch.manual_seed(seed)
     s, gamma = torch.zeros(len(R), requires_grad=True), torch.ones((), requires_grad=True)
@@ -979,7 +978,7 @@ for layer in range(len(labelled_layers)):
 # %% [markdown]
 # ## Further: the size of the original
 #
-# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 dimensions (half as large as in Jozefowicz et al. 2016). It
+# In each direction ELMo has L = 2 LSTM layers of 4096 units, whose outputs are projected to 512 dimensions (both numbers are half those in Jozefowicz et al. 2016). It
 # has 2048 character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al.
 # 2014) and reached a perplexity of 39.7, averaged over both directions.
 
@@ -1038,7 +1037,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # ## Further: the architecture table
 #
 # We add two columns to the table of 04, measured with the same functions: a single stack of ELMo, which is a recurrent language model, and the
-# complete ELMo. The measurements are saved: 06 and 07 add the transformers, and 12 shows them all.
+# complete ELMo. The measurements are saved; 06 and 07 add those of the transformers, and 12 shows the whole table.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1126,7 +1125,7 @@ YOUR_SENTENCES = (YOUR_SENTENCES,) if isinstance(YOUR_SENTENCES, str) else YOUR_
 
 @torch.no_grad()
 def english_layers(rows: list[list[str]], model: ELMo) -> tuple[Float[Tensor, "L+1 B T 2*D"], Int[Tensor, "B"]]:
-    """All representations of a batch of sentences, by your functions, and the lengths with [BOS] and [EOS]."""
+    """All representations of a batch of sentences, computed by your functions, and the lengths, counting [BOS] and [EOS]."""
     rows = [["[BOS]", *row, "[EOS]"] for row in rows]
     number_of = {word: number for number, word in enumerate(sorted({word for row in rows for word in row}))}
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor([number_of[word] for word in row]) for row in rows], batch_first=True)
@@ -1145,7 +1144,7 @@ def away_from_the_model(rows: list[list[str]]) -> float:
 
 english_away = away_from_the_model([novels_spelling.split(sentence) for sentence in ("The prisoner sat in a dark cell.", *YOUR_SENTENCES)])
 print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameters; "
-      f"your functions differ from the model's own by at most {english_away:.0e}")
+      f"the results of your functions differ from the model's own by at most {english_away:.0e}")
 
 # %% [markdown]
 # By the chain rule, the entropy is the same in both directions (section 2), and the ELMo trained on the generated language comes close to it in
@@ -1264,10 +1263,9 @@ with pd.option_context("display.max_colwidth", None):
 # How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled
 # sentence with the same word. For some words the senses are different parts of speech (*a rose*, *she rose*); for others they are all nouns.
 #
-# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram
-# vectors of the two words on either side.
+# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of the two words before it and the two after it.
 #
-# **Predict:** what accuracy does layer 2 reach where the senses are different parts of speech (0 to 1)? A random choice is correct in about half of
+# **Predict:** what accuracy (0 to 1) does layer 2 reach where the senses are different parts of speech? A random choice is correct in about half of
 # the sentences.
 
 # %% tags=["demo"]
@@ -1335,7 +1333,7 @@ display(pd.DataFrame({
 # %% [markdown]
 # From nothing but the text of novels, ELMo has learned to separate senses. Where these are different parts of speech, layer 2 is far better than a
 # bag of words, an untrained network and layer 0. Where they are all nouns, it is better than all three, by a smaller margin. There are too few
-# sentences to tell whether layer 1 or layer 2 is better. The two words on either side are a strong baseline, which layer 2 does not clearly beat:
+# sentences to tell whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, which layer 2 does not clearly beat:
 # much of what determines a sense is close to the word.
 
 # %% [markdown]
@@ -1579,11 +1577,11 @@ display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.rou
 # ## Summary
 #
 # - ELMo computes a word's vector from its characters, so no word is unknown.
-# - It consists of two language models that share x and the softmax. By the chain rule their entropies are equal.
+# - It consists of two language models that share x and the softmax. By the chain rule the entropy of the text is the same in both directions.
 # - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word
 #   that it is supposed to predict.
 # - A loss clearly below the entropy proves a leak, unless the model has memorised the data.
-# - Directions are concatenated; layers are added, with weights that each task learns.
+# - The two directions are concatenated; the layers are summed, with weights learned for each task.
 # - Trained on novels, the upper layers separate English senses better than a bag of words.
 #
 # **Next**: 06 uses both sides in *every* layer, by masking the words that it predicts.

@@ -555,7 +555,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "divided by all tokens",
-            "Your sums are correct, but the divisor is too large: of n tokens in a row, n − 1 are predicted in each direction.",
+            "Your sums are correct, but the divisor is too large: of the n tokens of each row, n − 1 are predicted in each direction.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) * real.sum() / (ids != 0).sum()",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) * real.sum() / (ids != 0).sum()",
@@ -1039,7 +1039,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         "same with the backward layers, then reverse the states of every layer\nfrom the second layer on: add a layer's input "
         "to its output",
         "A near miss: if you reverse the states after every layer but not again before the next one, the second backward layer "
-        "reads from left to right. Reverse either once at the bottom and once at the end, or twice at every layer.",
+        "reads from left to right. Reverse either once before the first layer and once after the last, or before and after every layer.",
     ),
 )
 
@@ -1253,7 +1253,7 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "variance divided by E − 1",
-            "Your numbers are slightly too small. The variance in a layer norm divides by the number of coordinates, E.",
+            "Your numbers are slightly too small. In a layer norm, the variance is the sum of squared deviations divided by the number of coordinates, E.",
             "unbiased=False", "unbiased=True",
         ),
         Mistake(

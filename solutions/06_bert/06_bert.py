@@ -778,7 +778,7 @@ display(Markdown(
 
 # %% [markdown]
 # The right-hand side helps a little even at the last word, because the model can see that the sentence ends after it. GPT, the model of the next notebook, sees only the left side. The difference between the two models is nearly
-# equal to that between the entropies. Neither model has reached its own entropy, but both exceed theirs by about the same amount.
+# equal to that between the entropies. Neither model's loss has come down to its entropy; both losses are too high by about the same amount.
 
 # %% [markdown]
 # ## 9 · Scoreboard
@@ -940,7 +940,7 @@ check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
 # Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than you need. They include heads for the training objectives, which your encoder lacks. Files from 2019 contain the position indices 0 to 511
-# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused or transposed, since both implementations use `nn.Linear`. (GPT-2's files do both: see 07.)
+# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused, and none are transposed, since both implementations use `nn.Linear`. (GPT-2's files do both: see 07.)
 
 # %%
 PLACES = {
@@ -1101,9 +1101,9 @@ def with_both_tasks(loss_of):
     return take_step
 
 # %% [markdown]
-# We repeat the training of section 6: 720 batches with your loss, then 720 with the loss of 2018.
+# We repeat the training of section 6 for two models: 720 batches with your loss, and 720 with the 2018 version of the loss.
 #
-# **Predict:** what does a model learn about the next sentence from the loss of 2018? Run the cell to see the choices.
+# **Predict:** what does a model learn about the next sentence from the 2018 version of the loss? Run the cell to see the choices.
 
 # %% tags=["demo"]
 CONSTANT, SLOWER, EQUAL = "the same answer for every pair", "the same as with your loss, more slowly", "the same as with your loss"
@@ -1451,7 +1451,7 @@ for other, (by, give_or_take) in other_training.items():
     print(f"  {other} minus the same BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
 
 # %% [markdown]
-# Whichever way it is removed, the right-hand context is worth something to both models. How much depends on the method, most of all for the novels' BERT: a truncated text looks like a complete one, and nearly all sequences in its training data ended with a complete sentence. For English no exact entropy tells us which method is right.
+# Whichever way it is removed, the right-hand context is worth something to both models. How much it is worth depends on the method, most of all for the novels' BERT: a truncated text looks like a complete one, and nearly all sequences in its training data ended with a complete sentence. For English no exact entropy tells us which method is right.
 
 # %% [markdown]
 # In novels the ranking by top-1 accuracy, paired by gap, is clear: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head. On our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)

@@ -1453,7 +1453,7 @@ Bert = Exercise(
         ),
         Mistake(
             "position embeddings missing",
-            "The same token has the same first state at every position. The sum has three terms.",
+            "In your result, a token has the same initial state (layer 0) at every position. The sum has three terms.",
             SUMMED, "self.token(ids) + self.segment(segments)",
         ),
         Mistake(
@@ -1640,8 +1640,7 @@ class Bert(nn.Module):
         ),
         Mistake(
             "padding mask inverted",
-            "In padded sequences, your tokens attend only to padding. `real` is True at tokens, as `keep` is at those that may "
-            "be attended to.",
+            "In padded sequences, your tokens attend only to padding. `real` is True for tokens, just as `keep` is True for the positions that may be attended to.",
             "real[:, None]", "(~real | real.all(1, keepdim=True))[:, None]",
         ),
         Mistake(
@@ -2807,7 +2806,7 @@ nsp_loss = Exercise(
         Mistake("pooler missing", "You never use W_pool.", POOLED, "hidden[:, 0]"),
         Mistake(
             "W_pool transposed",
-            "You use the transpose of W_pool. Its rows correspond to inputs.",
+            "You use the transpose of W_pool. The rows of W_pool correspond to inputs.",
             "@ W_pool", "@ W_pool.T",
         ),
         Mistake(

@@ -281,7 +281,7 @@ predict("gpt.passes", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cost_of_writing(T: int, cached: bool) -> tuple[int, float]:
-    """How many times a token passes through the model, and the milliseconds, when it generates T tokens."""
+    """The number of token passes through the model, and the time in milliseconds, for generating T tokens."""
     model = GPT(vocabulary=100, tokens=T, dim=64, layers=4, heads=4, inner=256).eval()
     model.reset(cached)
     ids = new = torch.zeros(1, 1, dtype=torch.long)
@@ -565,7 +565,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 def straight_lines() -> np.ndarray:
-    """Which senses logistic regression predicts correctly from the vectors; it is fitted to each word separately."""
+    """Whether logistic regression predicts each sense correctly from the vectors; a separate regression is fitted for each word."""
     labelled_words, asked_words = ambiguous_words(exam.labelled), ambiguous_words(asked)
     right = np.zeros(len(asked), dtype=bool)
     for word in np.unique(asked_words):
@@ -1204,7 +1204,7 @@ TRAINING_RULES, HELD_OUT_RULES = EVERY_RULE.chunk(2)
 
 
 def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"]):
-    """Symbols (n, ASKED) and their labels, by one of `rules` for each prompt."""
+    """Symbols (n, ASKED) and their labels; each prompt follows one of `rules`."""
     rule = rules[torch.randint(len(rules), (n,), generator=generator)]
     symbols = torch.randint(SYMBOLS, (n, ASKED), generator=generator)
     return symbols, rule.gather(1, symbols)
@@ -1312,7 +1312,7 @@ best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKE
 reveal("gpt.in_context", in_context["trained on many rules"][8])
 pictures.in_context(in_context, best, learner_losses, best_loss)
 print(f"accuracy after 8 examples: {in_context['trained on many rules'][8]:.3f} on held-out rules, {on_training_rules[8]:.3f} on training rules, optimum {best[8]:.3f}")
-print(f"fraction of symbols, shown once with a random label, for which the learner repeats that label: {copied:.3f}")
+print(f"of the symbols shown exactly once before, with a random label: the fraction for which the learner repeats that label: {copied:.3f}")
 print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} without an example")
 
 # %% [markdown]
@@ -1396,7 +1396,7 @@ display(pd.DataFrame({
 # Accuracy with examples does not show learning if the model can do the task without them: it has to be compared with zero-shot accuracy, over several draws of examples and with an
 # interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The model of section 9 does depend on
 # them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it already knew
-# the task. The examples shifted its threshold, and the intervals are too wide to conclude that their number improves the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
+# the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
 # words).
 #
 # *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: the task was known before, examples shift the threshold,

@@ -50,7 +50,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "plus infinity",
-            "Your weights are NaN in every row with masked entries. Which number has the exponential 0?",
+            "Your weights are NaN in every row with masked entries. For which number is the exponential 0?",
             "-torch.inf", "torch.inf",
         ),
         Mistake(
@@ -1032,8 +1032,7 @@ shift_loss = Exercise(
         ),
         Mistake(
             "negative logits averaged",
-            "You average the negative logits. −log p needs the log-softmax: a logit alone is no log-probability until it is "
-            "compared with all V logits of its position.",
+            "You average the negative logits. −log p needs the log-softmax: a logit is not a log-probability until it has been normalised over all V logits at its position.",
             f"return {CROSS}",
             "chosen = predicted.gather(-1, target[..., None])[..., 0]\n    return -chosen[target != pad].mean()",
         ),
@@ -1623,8 +1622,7 @@ def few_shot_prompt(demos, query, mark, end):
         "The model can only continue a text. What must the prompt end with, so that the label is the natural next token?",
         "demos: pairs of two lists of ids. query: a list. mark, end: tensors of ids. Output: one tensor of ids, with one axis.",
         "for each example: its text, mark, its label, end\nthen the query's text and mark\nnothing after that",
-        "A near miss: leaving out `end` after the last example, as between the items of a list, joins the query to the last "
-        "label.",
+        "A near miss: if `end` is used only as a separator between the examples, the query runs straight on from the last label.",
     ),
 )
 

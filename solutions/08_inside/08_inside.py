@@ -234,7 +234,7 @@ for name in here:
 # ## 4 · How similar is similar?
 #
 # In 07 we compared two vectors. A word's vector in its sentence is its **contextual embedding**. Now we compare all pairs of such vectors from many sentences. There are three kinds of pairs: the same word
-# in the same sense, the same word in two senses, and different words. Different words are the baseline for everything else; pairs in the same sense show how high a cosine can be expected to get.
+# in the same sense, the same word in two senses, and different words. Different words are the baseline for everything else; pairs that share a sense show how high a cosine can be expected to get.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_similarity(
@@ -420,7 +420,7 @@ print("This takes a few seconds.")
 
 @torch.no_grad()
 def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
-    """Vectors of tokens in sentences at every layer, each token once, without special and first tokens."""
+    """Vectors of tokens in sentences at every layer: each token once, excluding special tokens and the first token of each text."""
     seen, found = set(words_of.all_special_ids), []
     for text in texts:
         given = words_of(text, return_tensors="pt")
@@ -781,7 +781,7 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
 # A layer chosen on the test sentences would look better than it is. So we choose it on the training sentences, each of which takes its sense from the nearest of the others. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, near words weighted more); and a
-# **window of two**, a logistic regression on the two words on either side. Since this regression is *trained* and a nearest neighbour is not, we also record a trained linear probe on the same vectors (the triangle).
+# **window of two**, a logistic regression on the two words on either side. Since this regression is *trained* and a nearest neighbour is not, we also record a linear probe trained on MiniLM's vectors, those that the nearest neighbour uses (shown as a triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
@@ -1011,7 +1011,7 @@ layered[loaded.name] = torch.cat([uses[novels_know.index.tolist()], vectors_of(o
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words L+1"]:
-    """One sense minus two in each word's test sentences, by your sense_similarity; centred as in part 5, so that models are comparable."""
+    """For each word, the mean cosine of its test sentences within one sense minus that between two senses, from your sense_similarity; the vectors are centred as in part 5, so that models are comparable."""
     moved = torch.stack([centre(vectors[~nouns_train, layer], vectors[nouns_train, layer]) for layer in range(vectors.shape[1])], dim=1)
     of_word, of_sense, gaps_found = noun_ids[~nouns_train], noun_senses[~nouns_train], []
     for word in of_word.unique():
@@ -1021,7 +1021,7 @@ def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words 
     return torch.stack(gaps_found).numpy()
 
 def sense_told(vectors: Float[Tensor, "n D"], labelled_rows: Tensor, those: Tensor) -> Float[np.ndarray, "m"]:
-    """Whether your disambiguate finds the sense of the sentences `those` from the labelled ones."""
+    """Whether your disambiguate finds the sense of the ambiguous word in each of the sentences `those`, given the labelled ones."""
     guess = disambiguate(vectors[labelled_rows], noun_ids[labelled_rows], noun_senses[labelled_rows], vectors[those], noun_ids[those])
     return (guess == noun_senses[those]).float().numpy()
 
@@ -1035,7 +1035,7 @@ def best_within_train(vectors: Float[Tensor, "n L+1 D"]) -> int:
     return 1 + int(np.argmax(shares))
 
 def other_words(text: str, start: int) -> list[tuple[int, str]]:
-    """The other words of a sentence, each with its distance after the ambiguous word."""
+    """The other words of a sentence, each with its distance from the ambiguous word (negative if it comes before)."""
     place = len(elmo_spelling.split(text[:start]))
     return [(at - place, word) for at, word in enumerate(elmo_spelling.split(text)) if at != place]
 
@@ -1134,7 +1134,7 @@ before_above_guess = of_those(words_before - without_layers["majority"], cue_lat
 print("every cue comes after, the preceding words alone (skip-gram) above chance:", signed(*before_above_guess))
 
 # %% [markdown]
-# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models of the novels, layer 1 already does about as well as any layer above it: for none of 13 pairs of layers does the interval of the difference exclude 0. (With 27 words, a difference of
+# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models trained on the novels, layer 1 already does about as well as any layer above it: for all 13 pairs of layers, the interval for the difference includes 0. (With 27 words, a difference of
 # three to five points could go undetected.) MiniLM improves up to layer 3; its last layer finds fewer senses than its fifth, but the interval of this difference ends close to 0.
 
 # %% [markdown]
@@ -1247,7 +1247,7 @@ def layer_by_layer(word: str, sentence: str) -> None:
         print(f"“{word}” does not occur in your sentence: {sentence}")
         return
     if max(len(pieces_of_novels.encode(sentence).ids), len(tokenizer(sentence).input_ids), len(sentence) / 5) > 120:
-        print("Your sentence is too long: the models of the novels read 126 subwords at most.")
+        print("Your sentence is too long: the models trained on the novels read at most 126 subwords.")
         return
     by_model, nearest_of = {}, []
     for name in layered:
@@ -1271,7 +1271,7 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # %% [markdown]
 # ## Further: reading the stream
 #
-# So far we have observed and compared. To find out what *causes* an answer, we have to change something inside the model. This and the next two sections do so, mostly in models for which the correct answer is known. The generated language
+# So far we have observed and compared. To find out what *causes* an answer, we have to change something inside the model. The two sections after this one do so; this one first reads what the model already encodes. For most of the models used, the correct answer is known. The generated language
 # has an exact probability for every word, and the small GPT of 07 and BERT of 06 were trained on it.
 #
 # A pre-norm model's **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the embedding table turn it into logits. The
@@ -1320,7 +1320,7 @@ from coursekit.small.bert import MASK, single
 
 @torch.no_grad()
 def stream_of(gpt: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "2L+1 B T D"]:
-    """The residual stream: the embeddings, then after each attention and each feed-forward network."""
+    """The residual stream: first the embeddings, then the stream after each attention block and each feed-forward network."""
     points, keep = [gpt.embed(ids)], causal_mask(ids.shape[1])
     for trained in gpt.layers:
         x = points[-1]
@@ -1553,7 +1553,7 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean increase in loss when one head is removed, with its 95 % interval (over sentences) below. In a large translation model, most heads can be spared one at a time (Michel et al. 2019). Zeros and means differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
+# Each number is the mean increase in loss when one head is removed, with its 95 % interval (over sentences) below. In a large translation model, most heads can be removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
 # (McGrath et al. 2023 show this in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
 
 # %% [markdown]

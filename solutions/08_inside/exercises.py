@@ -1490,8 +1490,7 @@ patching = Exercise(
         ),
         Mistake(
             "target run not continued",
-            "Your entries for layer 0 are correct. At later layers, everything around the exchanged vector is still what "
-            "enters the first layer. The target's run continues, too.",
+            "Your entries for layer 0 are correct. At later layers, you still surround the exchanged vector with the first layer's input. The target, like the source, has to be run through the layers.",
             START, "x = target.repeat(T, 1, 1)",
         ),
         Mistake(
@@ -1597,7 +1596,7 @@ def patching(layers, target, source):
         ),
         Mistake(
             "position axis before layer axis",
-            "Your first two axes are swapped: the first is the layer, the second the position.",
+            "Your first two axes are swapped: the first should be the layer, the second the position.",
             code="""
 def patching(layers, target, source):
     T, found = len(target), []

@@ -875,8 +875,7 @@ for task in TASKS:
     print(f"{task}: forgetting, full − gradual unfreezing: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our language, *nearness* matters more: on *topic* no strategy is more than a point ahead of the head alone, with few labels or with many; on *swap* the head alone stays
-# > near chance level with few labels and far behind with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
+# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our language, *nearness* matters more: on *topic* no strategy is more than a point ahead of the head alone, with few labels or with many; on *swap* the head alone stays near chance level with few labels and falls far behind the other strategies with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
 # > adds forgetting. For three of the six rules the difference lies within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
 # %% [markdown]
@@ -1021,8 +1020,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 one run is at chance level, and the runs differ so much that three of them
-# are too few to establish even a lower mean; the spread itself is the finding. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal it.
+# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 one run is at chance level, and the runs differ so much that three of them cannot even show that the mean is lower; the finding is the spread itself. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal it.
 
 # %% [markdown]
 # Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What is different? The head above receives [CLS] after the pooler and is trained for 32 steps. The authors of all-MiniLM trained the *mean* of the token vectors and did not train that
@@ -1094,8 +1092,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 # %% [markdown]
 # ## 14 · Further: the same with Trainer
 #
-# In practice few people write this loop for fine-tuning. `Trainer` from transformers provides the loop that you wrote: AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much else (it needs the package accelerate). In version 5 the argument is
-# called `eval_strategy`, the tokenizer is passed as `processing_class`, and a `warmup_steps` below 1 is a fraction. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
+# In practice few people write this loop for fine-tuning. `Trainer` from transformers provides the loop that you wrote: AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much else (it needs the package accelerate). In version 5 the argument that says when to evaluate is called `eval_strategy`, the tokenizer is passed as `processing_class`, and a value of `warmup_steps` below 1 is a fraction of all steps. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
 
 # %% tags=["demo", "record"]
 import contextlib

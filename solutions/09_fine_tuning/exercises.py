@@ -368,7 +368,7 @@ freeze = Exercise(
         ),
         Mistake(
             "module names ignored",
-            "You freeze a name only if it is that of a parameter. The name of a module means everything inside it (and setting "
+            "You act on a name only if it is the name of a parameter. The name of a module means everything inside it (and setting "
             "requires_grad = False on a module has no effect).",
             FROZEN, "name in names",
         ),

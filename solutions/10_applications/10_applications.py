@@ -192,8 +192,7 @@ def pool(
 check("applications.pool", lambda case: pool(case["H"], case["keep"]))
 
 # %% [markdown]
-# The task is to classify the **sentiment** of 1,280 short reviews in `data/sentiment`, half of which are positive. Some are direct, some use a negation, some contain both
-# praise and blame, and a few are sarcastic.
+# The task is to classify the **sentiment** of 1,280 short reviews in `data/sentiment`, half of which are positive. Some are direct, some use a negation, some contain both praise and criticism, and a few are sarcastic.
 
 # %% tags=["demo", "record"]
 reviews = read_table("sentiment/sentiment.csv")
@@ -300,7 +299,7 @@ pictures.accuracy_by_phenomenon(by_kind)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def difference(a: pd.Series, b: pd.Series) -> tuple[float, float, float]:
-    """The mean of a − b over the items that both contain, with its 95 % interval."""
+    """The mean of a − b over the items that a and b have in common, with its 95 % interval."""
     values = (a - b).dropna().to_numpy()
     return values.mean(), *bootstrap(values)
 
@@ -380,7 +379,7 @@ def sentence_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
 def tag_logits(model: Upper, batch: Rows) -> Float[Tensor, "B T tags"]:
     H = model(batch.H, batch.keep)
     if model.head.in_features > H.shape[-1]:                        # the variant with capitals
-        H = torch.cat([H, 3 * batch.more], dim=-1)                  # 3: a larger weight among 384 coordinates
+        H = torch.cat([H, 3 * batch.more], dim=-1)                  # the factor 3 gives the marks more weight among 384 coordinates
     return model.head(H)
 
 
@@ -421,7 +420,7 @@ pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 
 # %%
 def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
-    """Lists of tags from rows of tag numbers; −1 fills the row after the end of a sentence."""
+    """Lists of tags from rows of tag numbers; −1 pads each row after the end of its sentence."""
     return [[TAGS[i] for i in row if i >= 0] for row in rows.tolist()]
 
 def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
@@ -625,7 +624,7 @@ for (size, _), rows in read_table("results/applications_sizes.csv").groupby(["se
     f1_by_size.setdefault(int(size), []).append(entity_f1(true_tags, tags)[2])
 f1_by_size[len(train_sentences)] = [score for _, score in points["fine-tuned"]]
 for size, scores in f1_by_size.items():
-    print(f"fine-tuned on {size:>3} sentences: F1 {np.mean(scores):.3f} ± {half_width(scores):.3f} (three seeds, about as many steps)")
+    print(f"fine-tuned on {size:>3} sentences: F1 {np.mean(scores):.3f} ± {half_width(scores):.3f} (three seeds; about the same number of steps for every size)")
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, table 7) report an F1 of 92.4 for BERT-Base on CoNLL-2003. Their model was *cased*, was given the context of the
@@ -970,7 +969,7 @@ allowed["always abstains"] = [marks(pd.Series("", index=test_questions.index))]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def of_paragraphs(seeds: list[pd.DataFrame], mark: str) -> tuple[float, float, float]:
-    """Mean over questions, with an interval that resamples whole paragraphs."""
+    """Mean over questions, with an interval obtained by resampling whole paragraphs."""
     values = sum(one[mark] for one in seeds) / len(seeds)
     texts = test_questions["context"].reindex(values.index)
     by_text = values.groupby(texts).agg(["sum", "count"]).to_numpy()
@@ -992,7 +991,7 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# With a few hundred questions, the head learns to find answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of its answers
+# Trained on a few hundred questions, the head learns to find answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of its answers
 # match exactly. On SQuAD, BERT-Base reached an F1 of 88.5 when trained on 87,599 questions (Devlin et al. 2019, table 2).
 #
 # If abstaining is allowed, every model has to beat *always abstains*, whose score is the fraction of unanswerable questions. The fine-tuned model clearly does; the frozen
@@ -1180,7 +1179,7 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 
 # %% [markdown]
 # Even the words of the question alone predict better than chance whether there is an answer, perhaps because one author wrote all unanswerable questions. The margin of
-# the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals resample paragraphs.)
+# the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals are obtained by resampling whole paragraphs.)
 
 # %% [markdown]
 # ## Summary

@@ -204,7 +204,7 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "tags taken in order instead of by word number",
-            "Your labels are correct up to a word that has no subword at all (the tokeniser may drop a character). From "
+            "Your labels are correct up to a word that has no subwords at all (the tokeniser may drop the only character of a word). From "
             "there on, your tags are one word late.",
             code="""
 def align_labels(word_ids, tags):
@@ -595,8 +595,7 @@ def entity_f1(truth, predicted):
         "for each sentence: the set of true spans, the set of predicted spans\nright = how many are in both; asked = all true "
         "ones; given = all predicted ones, over all sentences\nprecision = right / given, recall = right / asked, F1 = 2 right "
         "/ (asked + given)\n(0 where the denominator is 0)",
-        "A near miss: a position has a meaning only within its sentence: (0, 2, PER) in the first is not (0, 2, PER) in the "
-        "second.",
+        "A near miss: treating (0, 2, PER) in the first sentence and (0, 2, PER) in the second as the same entity. A position has a meaning only within its sentence.",
     ),
 )
 
@@ -662,7 +661,7 @@ def mended_piece_labels(word_ids, tags):
         ),
         Mistake(
             "1 added to every later subword of an entity",
-            "You handle words tagged O and B- correctly. A later subword of an I- word keeps that I-; yours begins an entity "
+            "You handle words tagged O and B- correctly. A later subword of a word tagged I- keeps that tag; yours begins an entity "
             "of another type.",
             "(tags[word] % 2)", "(tags[word] > 0)",
         ),
@@ -819,7 +818,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "position after the last token",
-            "Your last token is one too far: unlike in bio_spans, the second number is the position of the last token itself.",
+            "Your last position is one too high: unlike in bio_spans, the second number is the position of the last token itself.",
             "return best // T, best % T,", "return best // T, best % T + 1,",
         ),
         Mistake(

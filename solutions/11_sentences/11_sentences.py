@@ -761,9 +761,8 @@ for step, loss, on_pairs in cut_course:
     print(f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on validation {on_pairs:.2f}")
 
 # %% [markdown]
-# We recorded three seeds at several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first
-# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (*untrained*) is
-# the same architecture, started from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
+# We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first
+# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (*untrained*) is the same architecture, trained from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
 # the accuracy in section 5: all 192 test premises compete, including the contradicting ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1051,7 +1050,7 @@ interact(show_search, question=box, k=(1, 8))
 # ## Further: other measures, fused rankings, shorter vectors
 #
 # Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text over the queries. **nDCG**
-# (Järvelin and Kekäläinen 2002) gives a relevant text less weight the further down it appears, and divides the total by the best possible one. In place of
+# (Järvelin and Kekäläinen 2002) gives a relevant text less weight the further down it appears, and divides the total by the best total possible. In place of
 # TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and of long texts.
 
 # %% [markdown]
@@ -1185,7 +1184,7 @@ print(f"{len(documents)} documents of {min(tokens)} to {max(tokens)} tokens, {le
 pictures.long_texts(hits, (right % SIX + 1).numpy())
 
 def ahead(one: str, other: str, rows: np.ndarray) -> tuple[float, float]:
-    """The interval of a difference, over paragraphs (a paragraph's questions are not independent)."""
+    """The confidence interval for a difference, obtained by resampling paragraphs (the questions on one paragraph are not independent)."""
     difference = (hits[one].astype(float) - hits[other])[rows]
     by_paragraph = difference.groupby(right.numpy()[rows]).agg(["sum", "count"]).to_numpy()
     return bootstrap(by_paragraph, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum())
@@ -1234,7 +1233,7 @@ kappa = cohen_kappa_score(judged.author, judged.second)
 print(f"the two annotators agree on {(judged.author == judged.second).mean():.0%} of the pairs; κ = {kappa:.2f}")
 
 # %% [markdown]
-# **Predict:** what is the recall at 3 of TF-IDF for the questions that describe their term?
+# **Predict:** what is TF-IDF's recall at 3 for the questions that describe their term?
 
 # %% tags=["demo"]
 predict("sentences.described", ...)
@@ -1272,8 +1271,8 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
     print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
-# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss half or more,
-# and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both kinds. A search that does well on
+# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss at least half of the relevant passages,
+# and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both kinds of question. A search that does well on
 # questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1583,8 +1582,8 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 #
 # - The vector of a sentence is the mean over its own tokens, without padding.
 # - Models are compared with annotators by rank correlation, with mean ranks for ties and a confidence interval.
-# - Without training on pairs, our encoder agrees little with annotators. The baselines are length, overlap, GloVe's mean and centring.
-# - A classification objective trains for labels, a contrastive loss for the cosine itself.
+# - Without training on pairs, our encoder shows little agreement with the annotators. The baselines are length, overlap, GloVe's mean and centring.
+# - A classification objective trains the encoder to predict labels; a contrastive loss trains the cosine itself.
 # - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.
 #

@@ -94,7 +94,7 @@ def spearman(a, b):
         ),
         Mistake(
             "only the first list ranked",
-            "Your result changes when the second list is compressed without changing its order: that list needs ranks as well.",
+            "Your result changes when the values of the second list are squeezed together, although their order stays the same: convert that list to ranks as well.",
             "ranks(a), ranks(b)", "ranks(a), b",
         ),
         Mistake(
@@ -524,7 +524,7 @@ search = Exercise(
         ),
         Mistake(
             "only the corpus normalised",
-            "Your order is correct, but your scores are cosines multiplied by the length of the query.",
+            "Your order is correct, but your scores are cosines multiplied by the length of the query vector.",
             "normalize(query, dim=1)", "query",
         ),
         Mistake(
@@ -687,7 +687,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "1 for a query without relevant texts",
-            "A query without relevant texts raises your mean. It has no recall: leave it out.",
+            "A query without relevant texts raises your mean. Its recall is undefined: leave it out.",
             SHARES, "torch.where(asked, found / total.clamp(min=1), 1.0).mean()",
         ),
         Mistake(

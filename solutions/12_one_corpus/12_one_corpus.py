@@ -498,12 +498,10 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" although there is
-# none? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" when in fact there is none? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
 #
-# Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 together: the
-# smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one fails. (**McNemar's** test (1947), common for pairs of classifiers, also uses only the
-# sentences on which exactly one of the two is correct.)
+# Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
+# smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one fails. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
 
 # %% tags=["demo"]
 duels = torch.triu_indices(len(real), len(real), 1)                         # one column per pair
@@ -517,7 +515,7 @@ def p_values(
     return (2 * other_side).clamp(max=1)
 
 def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
-    """Which differences are clear after the correction for their number."""
+    """Which differences remain clear after correction for the number of comparisons."""
     order = p.argsort()
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
@@ -908,8 +906,7 @@ display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interv
 
 # %% [markdown]
 # At each temperature, BERT is nearer to the posterior of the whole sentence, and GPT to that of the words up to the target. For ELMo it depends: at a low temperature,
-# where the nearest neighbour dominates, it is nearer to the whole sentence; at a high one, to the words up to the target. Half of its vector depends only on the preceding
-# words, so many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
+# where the nearest neighbour dominates, it is nearer to the whole sentence; at a high one, to the words up to the target. Half of its vector depends only on the preceding words; as a result, many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
 #
 # Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for any others. The first two sentences below contain the same
 # words in a different order.
@@ -1275,17 +1272,15 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 # does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]
-# What are the limits of this comparison? Each model was trained once, on the same number of sequences (4,700 steps of 32). On books by unseen authors, 5-grams of words fill more
-# gaps correctly than ELMo, and ELMo fills more than BERT with either of two seeds (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
-# nouns the choice of layer matters: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With only 28 and 14 words,
-# methods that are not clearly different here may still differ.
+# What are the limits of this comparison? Each model was trained once, on the same number of sequences (4,700 batches of 32). On books by unseen authors, a word 5-gram model fills more gaps correctly than ELMo does, and ELMo fills more than BERT, whichever of the two seeds is used (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
+# nouns the choice of layer matters: with ELMo's other layer, or BERT's last layer but one, the lead over the bag of words is clear only without Holm's correction. With only 28 words in one group and 14 in the other, methods that are not clearly different here may still differ.
 
 # %% [markdown]
 # Now try a sentence of your own. For each model, the cell shows the nearest labelled sentence.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def told_by(word: str, sentence: str) -> str:
-    """The labelled sentence that is nearest to yours, for each model."""
+    """For each model, the labelled sentence nearest to yours."""
     word, sentence = word.lower().strip(), sentence.lower()
     where, rows = re.search(rf"\b{re.escape(word)}\b", sentence), np.flatnonzero(trained.word == word)
     if where is None or not len(rows):

@@ -126,7 +126,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "neighbours of other words, and ties resolved by order",
-            "Two things are missing. Some of your senses belong to another word, but only the same word's occurrences may "
+            "Two things are wrong. Some of your senses belong to another word, but only the same word's occurrences may "
             "vote. And where several are equally near, you take the first; the docstring says how to resolve ties.",
             edits={MASKED: "similarity", f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
         ),
@@ -693,8 +693,7 @@ def path_lengths(architecture, T, layers):
         ),
         Mistake(
             "ELMo's stacks in series",
-            "Your ELMo has twice as many layers. Its stacks run side by side: a path from word to word leads through one of "
-            "them.",
+            "Your ELMo has twice as many layers as it should. ELMo's two stacks run side by side: a path from one word to another leads through only one of them.",
             "torch.full((T, T), layers)", 'torch.full((T, T), 2 * layers if architecture == "elmo" else layers)',
         ),
         Mistake(
@@ -1037,7 +1036,7 @@ def explain(log_prior, log_words, senses, S):
         Mistake(
             "largest of all templates subtracted",
             "Where a template without a sense is far more probable than all those with one, your rows are zeros or NaN. "
-            "Subtract the largest among the templates that count.",
+            "Subtract the largest log-probability among the templates that have a sense.",
             "(by_sense - by_sense.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()",
             "((by_sense - running.amax(dim=0)[:, None]).exp() / (by_sense - running.amax(dim=0)[:, None]).exp().sum(dim=-1, keepdim=True)).nan_to_num()",
             also=("""

@@ -9,9 +9,8 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT of 07 has the same layers as GPT-2 (2019). Most decoders published since 2023 build four of its parts
-# differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth part,
-# tokens made from bytes, already existed in GPT-2; our GPT uses whole words instead. You will write all five, combine
+# The GPT from notebook 07 has the same layers as GPT-2 (2019). Most decoders published since 2023 build four of its parts
+# differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes, whereas our GPT uses whole words. You will write all five, combine
 # them into a decoder, and load the 135 million parameters of SmolLM2 into it.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
@@ -239,7 +238,7 @@ pictures.fertility(lengths)
 # %% [markdown]
 # ## 2 · A simpler norm
 #
-# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts. **RMSNorm** omits the mean and the shift and divides by the root mean square. In the experiments of its authors, training was no worse (Zhang and Sennrich 2019).
+# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts. **RMSNorm** omits the mean and the shift and divides by the root mean square. In its authors' experiments, training was no worse (Zhang and Sennrich 2019).
 #
 # $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
 
@@ -512,7 +511,7 @@ class Decoder(torch.nn.Module):
     parts     token: an nn.Embedding; layers: an nn.ModuleList of Layers; norm: an RMSNorm after the last layer.
               There is no table of positions. As in SmolLM2, the logits are computed with the table `token`
               (LLaMA 7B has a second table for them). There are no other parameters.
-    forward   returns the logits, (B, T, vocabulary), of ids (B, T).
+    forward   returns the logits, (B, T, vocabulary), for ids (B, T).
     reset     as in GroupedAttention, for all layers.
     """
 
@@ -560,7 +559,7 @@ PLACES = {
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-own_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a LlamaForCausalLM under the names of your Decoder.  (difficulty ●●○, 5 minutes)
+    """The weights of a LlamaForCausalLM, keyed by the parameter names in your Decoder.  (difficulty ●●○, 5 minutes)
 
     Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight; a model without a
     head has the same names without "model." in front. The values do not change. Leave out lm_head.weight,
@@ -622,7 +621,7 @@ from time import perf_counter
 
 @torch.no_grad()
 def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
-    """The most probable token at each step; returns the new tokens and the tokens per second."""
+    """Take the most probable token at each step; return the new tokens and the number generated per second."""
     own.reset(cached)
     written, new, start = list(ids), torch.tensor([ids]), perf_counter()
     for _ in range(tokens):
@@ -650,7 +649,7 @@ for name, rate in speed.items():
 
 # %% [markdown]
 # Without the cache, every new token requires all earlier ones to be processed again (07), so the advantage of the
-# cache should grow with the length of the text; we measured only one length. The speeds depend on the machine, and
+# cache should grow with the length of the text; we measured it at one length only. The speeds depend on the machine, and
 # only their ratio is meaningful.
 
 # %% [markdown]
@@ -779,8 +778,7 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
     """The weight of each expert for each token, and the load-balancing loss, as a tuple.  (difficulty ●●○, 7 minutes)
 
     For each token, the k experts with the highest scores are chosen. Their weights are the softmax of these k
-    scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is how often e was chosen, divided by all
-    T · k choices; P_e is the mean over tokens of the softmax of all E scores.
+    scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the number of times e was chosen, divided by the total number of choices, T · k; P_e is the mean over tokens of the softmax of all E scores.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=-1)
@@ -949,8 +947,7 @@ for idea, fraction in census.items():
 # attend only to those.
 
 # %% [markdown]
-# The table contains only one model from 2026. The library has classes for others, but we could not compare their
-# settings with their authors' publications. Look one up and add its row.
+# The table contains only one model from 2026. The transformers library has classes for others, but we could not check those models' settings against what their authors have published. Look one up and add its row.
 #
 # Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
 
@@ -1000,7 +997,7 @@ for name, (mean, half) in exponents.items():
     print(f"  {name}: {mean:.2f} ± {half:.2f}")
 wrong_by = np.exp(np.abs(np.log(law(late, *whole_law) / late["above"])).mean()) - 1
 print(f"The law deviates from the {len(late)} runs to which it was fitted by {wrong_by:.0%} on average.")
-print("The best N grows as C to the power β / (α + β):")
+print("The best N for a compute budget C grows as C to the power β / (α + β):")
 powers = {}
 for fewest in (160, 320, 40):
     laws = np.array([fitted(rows) for _, rows in scaling[scaling["steps"] >= fewest].groupby("seed")])
@@ -1008,7 +1005,7 @@ for fewest in (160, 320, 40):
     print("  fitted to runs of at least {} steps: {:.2f} ± {:.2f}".format(fewest, *powers[fewest]))
 
 longest, before = (late[late["steps"] == steps] for steps in (1600, 640))
-print("The longest runs, predicted by the law fitted to the shorter ones; nats above the bound over three seeds:")
+print("The longest runs, as predicted by the law fitted to the shorter ones; nats above the bound, mean over three seeds:")
 predicted, same_as_before = [], []                                 # seeds sizes: predicted / measured
 for seed, rows in longest.groupby("seed"):
     shorter = fitted(late[(late["seed"] == seed) & (late["steps"] < 1600)])
@@ -1029,7 +1026,7 @@ for _, rows in late.groupby("seed"):
     next_smaller = others["above"].iloc[-1]
     corner["law"].append((law(left_out, *fitted(rows.drop(left_out.index))) / left_out["above"]).item())
     corner["baseline"].append((next_smaller / left_out["above"]).item())
-print("Only the longest run of the largest model left out; predicted / measured, each seed:")
+print("The same with only the longest run of the largest model left out; predicted / measured for each seed:")
 for name, ratios in corner.items():
     print(f"  {name + (' (as the next smaller model)' if name == 'baseline' else '')}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])

@@ -410,7 +410,7 @@ def bpe_encode(word, merges):
     },
     hints=(
         "The list is [bc, ab]. What does abc become, and what would the longest match from the left have given?",
-        "word: a string; its bytes are ids 0 to 255. Output: a list of ids, as long as the bytes or shorter.",
+        "word: a string; its bytes are ids 0 to 255. Output: a list of ids, no longer than the list of bytes.",
         "ids = the bytes\nrepeat:\n    find the pairs of neighbours that are in the list\n    stop if there are none\n    merge "
         "the one with the smallest index into 256 + index",
         "A near miss: merging the first pair of the word that is in the list. It is right for many words, but not where a pair "
@@ -1550,7 +1550,7 @@ route = Exercise(
         ),
         Mistake(
             "P computed from the weights",
-            "Your weights are right. P is the mean of the softmax over *all* experts, but you averaged the weights.",
+            "Your weights are right. P is the mean over tokens of a softmax that includes *all* experts, but you averaged the weights.",
             "scores.softmax(dim=-1).mean(dim=0)", "weights.mean(dim=0)",
         ),
         Mistake(

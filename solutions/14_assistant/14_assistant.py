@@ -9,8 +9,7 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text: after a question it may generate another question. An assistant answers it. Two kinds of training lead from one to the other: training on answers to imitate, and training on
-# pairs of answers of which one was preferred. You will implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
+# A **base model** continues text: after a question it may generate another question. An assistant answers the question. Two kinds of training lead from one to the other: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
@@ -108,7 +107,7 @@ for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
 print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {frequent:.1%}; best possible {tests.best.mean():.1%}")
 
 # %% [markdown]
-# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training of 07, now on conversations. Usually one thing changes in the loss: only the assistant's tokens count. The
+# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training from notebook 07, now on conversations. Usually one thing changes in the loss: only the assistant's tokens count. The
 # model reads what users write but is not trained to imitate it.
 
 # %% [markdown]
@@ -491,10 +490,9 @@ def dpo_loss(
 ) -> Float[Tensor, ""]:
     """The mean of −log σ(beta · margin) over all pairs.  (difficulty ●●○, 5 minutes)
 
-    All four are log-probabilities of whole answers: the chosen and the rejected one, under the policy and under the
+    The four tensors hold log-probabilities of whole answers: the chosen and the rejected one, under the policy and under the
     reference. Relative to the reference, the policy has changed the log-probability of each answer; the margin is the
-    change for the chosen answer minus that for the rejected one. The loss must stay finite for margins of plus or minus
-    many hundreds.
+    change for the chosen answer minus that for the rejected one. The loss must stay finite even for margins of several hundred, positive or negative.
     """
     ### BEGIN SOLUTION
     margin = (chosen - ref_chosen) - (rejected - ref_rejected)
@@ -619,10 +617,10 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# The smaller β is, the higher the reward and the larger the distance to the reference, with each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the comparisons come from the reference, which hardly ever generates
+# The smaller β is, the higher the reward and the greater the distance from the reference, for each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the answers compared were sampled from the reference, which hardly ever generates
 # "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3 the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does, and ends no closer to π* than the reference was, within the interval. All runs use the same learning rate.
+# At β = 3 the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does, and ends no measurably closer to π* than the reference: the confidence interval of the difference includes 0. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
@@ -764,7 +762,7 @@ pictures.questions_asked(by_question, int(is_test.sum()))
 # %% [markdown]
 # **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known: we train the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another one.
 #
-# Questions leak in two ways: verbatim, or with one of the four words changed and the same answer ("earlier the pitchers were" for "yesterday the pitchers were").
+# Questions leak in two ways: verbatim, or with one of the four words changed but the answer kept ("earlier the pitchers were" for "yesterday the pitchers were").
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
@@ -854,7 +852,7 @@ with torch.no_grad():
         print(f"{name}: accuracy {instructions.right(plain, tests).mean():.1%}, logits differ by up to {unload_error[name]:.0e}")
 
 # %% [markdown]
-# The shapes do not reveal this bug: there is a linear layer wherever one is expected. Comparing the logits before and after does.
+# The shapes do not reveal this bug: there is a linear layer wherever one is expected. Comparing the logits before and after unloading reveals it.
 
 # %% [markdown]
 # ## Summary

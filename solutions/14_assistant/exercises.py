@@ -268,7 +268,7 @@ def pack(conversations, length):
         "conversations: a list of (ids, labels). Output: four tables (rows, length).",
         "for each conversation:\n    does it fit into what is left of the last row? if not: a new, empty row\n    ids and "
         "labels, the first label −100\n    positions 0 … n − 1, segment: one more than before in this row",
-        "A near miss: with `>=`, a conversation that fills its row to the last position is refused.",
+        "A near miss: with `>=`, a conversation that would exactly fill the row is moved to a new one.",
     ),
 )
 
@@ -995,7 +995,7 @@ in_order = Exercise(
     cases=order_cases,
     rule=Rule(tolerance=1e-5, axes={"": ""}),
     mistakes=(
-        Mistake("ties counted as wrong", "Your result is right if no scores are equal. A pair with equal scores counts one half.", GAPS, "(gap > 0).double().mean()"),
+        Mistake("ties counted as wrong", "Your result is right if no scores are equal. A pair with equal scores counts as one half.", GAPS, "(gap > 0).double().mean()"),
         Mistake("ties counted as in order", "You count a pair with equal scores as in order. It counts one half: a constant "
                                           "score orders nothing.", GAPS, "(gap >= 0).double().mean()"),
         Mistake("order reversed", "You count the pairs in which the negative has the higher score.", "(gap > 0)", "(gap < 0)"),
