@@ -55,7 +55,7 @@ def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
     lines = panels[0].get_legend_handles_labels()
     figure.legend(
         *lines,
-        title="share of words whose sense is found",
+        title="accuracy of the sense",
         title_fontsize=9,
         loc="outside lower center",
         ncols=3,

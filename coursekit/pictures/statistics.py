@@ -11,7 +11,7 @@ from coursekit.intervals import bootstrap, mean_and_half, wilson
 from coursekit.plots import BLUE, GREY, ORANGE, show
 
 NORMAL = 1.96
-"""Standard errors on each side that hold 95 % of a normal distribution."""
+"""Standard errors on each side of the mean that contain 95 % of a normal distribution."""
 
 
 def few_values(values: Sequence[float], of: str) -> None:
@@ -34,7 +34,7 @@ def few_values(values: Sequence[float], of: str) -> None:
     right.plot(counts, covered, "s--", color=ORANGE, label="1.96 standard errors", markersize=4)
     right.set(
         xlabel="number of values",
-        ylabel="share of intervals that\ncontain the true mean",
+        ylabel="fraction of intervals that\ncontain the true mean",
         ylim=(0.6, 1.0),
         xticks=counts,
     )
@@ -47,16 +47,16 @@ def few_values(values: Sequence[float], of: str) -> None:
 
 
 def of_a_share(count: int, marked: float) -> None:
-    """The ends of two intervals for every share of `count` answers, and how often each holds the truth."""
+    """The ends of two intervals for every fraction of `count` correct answers, and how often each contains the true accuracy."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 2.9))
     found = np.arange(count + 1) / count
     by_wilson = np.array([wilson(share, count) for share in found])
     by_normal = found[:, None] + NORMAL * np.array([-1, 1]) * np.sqrt(found * (1 - found) / count)[:, None]
     truths = np.linspace(0.02, 0.98, 97)
-    chances = stats.binom.pmf(np.arange(count + 1)[:, None], count, truths)  # right answers × truths
+    chances = stats.binom.pmf(np.arange(count + 1)[:, None], count, truths)  # correct answers × true accuracies
     held = {}
     for name, ends, colour, style in (
-        ("Wilson", by_wilson, BLUE, "-"), ("share ± 1.96 √(p(1 − p)/n)", by_normal, ORANGE, "--"),
+        ("Wilson", by_wilson, BLUE, "-"), ("p ± 1.96 √(p(1 − p)/n)", by_normal, ORANGE, "--"),
     ):  # fmt: skip
         left.plot(found, ends[:, 0], style, color=colour, label=name)
         left.plot(found, ends[:, 1], style, color=colour)
@@ -66,15 +66,15 @@ def of_a_share(count: int, marked: float) -> None:
     left.axvline(marked, color=GREY, linewidth=0.8)
     left.axhspan(1, 1.2, color=GREY, alpha=0.15)
     left.axhspan(-0.2, 0, color=GREY, alpha=0.15)
-    left.set(xlabel=f"share right of {count}", ylabel="ends of the interval", ylim=(-0.2, 1.2))
+    left.set(xlabel=f"fraction correct of {count} answers", ylabel="ends of the interval", ylim=(-0.2, 1.2))
     left.legend(fontsize=8)
     right.axhline(0.95, color=GREY, linewidth=0.8)
-    right.set(xlabel="true share", ylabel="intervals that hold it", ylim=(0.3, 1.0))
+    right.set(xlabel="true accuracy", ylabel="fraction of intervals\nthat contain it", ylim=(0.3, 1.0))
     worst, worst_normal = (shares.min() for shares in held.values())
     show(figure, alt=(
-        f"Ends of two intervals for each share of {count} answers. All right: Wilson {by_wilson[-1][0]:.2f} to "
-        f"{by_wilson[-1][1]:.2f}, the other {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, no width at all. At their worst "
-        f"they hold the truth in {worst:.0%} and {worst_normal:.0%} of the cases."
+        f"Ends of two intervals for each fraction correct of {count} answers. All correct: Wilson {by_wilson[-1][0]:.2f} to "
+        f"{by_wilson[-1][1]:.2f}, the other {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, with no width at all. At worst, "
+        f"they contain the true accuracy in {worst:.0%} and {worst_normal:.0%} of the cases."
     ))  # fmt: skip
 
 
@@ -93,5 +93,5 @@ def resampled(items: Float[np.ndarray, " items"], of: str, draws: int = 2_000) -
     right.set(xlabel=f"mean of {len(items)} drawn with replacement", ylabel=f"of {draws:,} draws")
     show(figure, alt=(
         f"Left: {of} of {len(items)} items, from {items.min():.2f} to {items.max():.2f}. Right: means of {draws:,} sets of as many "
-        f"items drawn with replacement; 95% of them lie from {low:.3f} to {high:.3f} around {items.mean():.3f}."
+        f"items drawn with replacement; 95 % of them lie between {low:.3f} and {high:.3f}, around the mean {items.mean():.3f}."
     ))  # fmt: skip
