@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -256,6 +257,10 @@ print(autograder.checks.__file__, coursekit.__file__, u.find_spec("autograder.cl
     assert subprocess.run([python, "-c", probe], **elsewhere).stdout.split() == [
         str(course / "autograder" / "checks" / "__init__.py"), str(course / "coursekit" / "__init__.py"), "None",
     ]  # fmt: skip
+
+    taken = sum(path.lstat().st_blocks * 512 for path in (course / ".venv").rglob("*"))
+    stated = runpy.run_path(str(course / "tools" / "bootstrap.py"), run_name="read")["INSTALLED"]
+    assert 0.8 * stated < taken < 1.1 * stated, f"{taken / 1e9:.2f} GB"
 
     notebook = course / "notebooks" / NAMES[0] / f"{NAMES[0]}.ipynb"
     stopped = subprocess.run([python, "-c", UNTIL_THE_FIRST_CHECK, notebook], **run).stdout

@@ -1,6 +1,9 @@
 """uv.lock says which version of every package is used; other lists are exported from it, and it is what is installed."""
 
 import ast
+import json
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -12,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from autograder.errors import DISTRIBUTION
@@ -115,6 +119,26 @@ def test_conda_and_binder_get_the_model_weights():
     assert (ROOT / "postBuild").stat().st_mode & 0o111, "Binder runs it"
     for page in (*CONDA, "docs/installing.md", "tools/student/README.md"):
         assert command in (ROOT / page).read_text(), f"{page} does not tell a conda user"
+
+
+def test_a_container_is_set_up_by_a_command_of_the_makefile():
+    described = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    command, target = described["postCreateCommand"].split()
+    assert command == "make" and re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    tag = described["image"].rpartition(":")[2]
+    assert SpecifierSet(COURSE["requires-python"]).contains(tag)
+    room = int(described["hostRequirements"]["storage"].removesuffix("gb"))
+    assert room * 1e9 > runpy.run_path(str(ROOT / "tools" / "bootstrap.py"), run_name="read")["DISK"]
+
+
+def test_the_page_on_installing_states_the_disk_that_it_takes():
+    said = runpy.run_path(str(ROOT / "tools" / "bootstrap.py"), run_name="read")
+    finished, meanwhile = (f"{said[name] / 1e9:.0f} GB" for name in ("INSTALLED", "DISK"))
+    for page in ("README.md", "docs/installing.md", "tools/student/README.md"):
+        assert finished in (ROOT / page).read_text(), page
+    assert f"{finished} of disk ({meanwhile} while it installs)" in " ".join(
+        (ROOT / "docs/installing.md").read_text().split()
+    )
 
 
 def test_nbgrader_is_one_whose_internals_we_know():

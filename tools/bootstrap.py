@@ -33,7 +33,8 @@ SETTINGS = ROOT / "tools" / "jupyterlab"
 """What JupyterLab is to find in its environment, at the same place below it."""
 
 OLDEST = (3, 11)
-DISK = 5_000_000_000  # bytes: 2.3 GB of packages, as much again while they are unpacked
+INSTALLED = 3_000_000_000  # bytes of a finished environment, rounded up
+DISK = 5_000_000_000  # bytes: the packages, and room in which they are downloaded and unpacked
 DISK_WITH_GPU = 12_000_000_000  # the same where PyTorch comes with the libraries of a GPU
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
 
@@ -313,13 +314,14 @@ def say_what_it_takes():
         variable = "UV_EXTRA_INDEX_URL" if usable_uv() else "PIP_EXTRA_INDEX_URL"
         say(
             "The only PyTorch to be found brings libraries for a GPU, which the course does not need. It takes 6 GB of disk "
-            f"instead of 2, and as much longer to download. To do without, press Ctrl-C and type `export {variable}="
+            f"instead of {INSTALLED / 1e9:.0f}, and as much longer to download. To do without, press Ctrl-C and type `export {variable}="
             f"{TORCH_FOR_CPU}` (on Windows `set` for `export`), then the same command."
         )
         check_disk(DISK_WITH_GPU)
     else:
         say(
-            "This downloads 0.7 GB, takes 2.3 GB of disk, and two to five minutes where the network is fast. It happens once."
+            f"This downloads 0.7 GB, takes {INSTALLED / 1e9:.0f} GB of disk ({DISK / 1e9:.0f} GB while it installs), and two to "
+            "five minutes where the network is fast. It happens once."
         )
 
 

@@ -53,7 +53,9 @@ def of_a_share(count: int, marked: float) -> None:
     by_wilson = np.array([wilson(share, count) for share in found])
     by_normal = found[:, None] + NORMAL * np.array([-1, 1]) * np.sqrt(found * (1 - found) / count)[:, None]
     truths = np.linspace(0.02, 0.98, 97)
-    chances = stats.binom.pmf(np.arange(count + 1)[:, None], count, truths)  # correct answers × true accuracies
+    chances = stats.binom.pmf(
+        np.arange(count + 1)[:, None], count, truths
+    )  # correct answers × true accuracies
     held = {}
     for name, ends, colour, style in (
         ("Wilson", by_wilson, BLUE, "-"), ("p ± 1.96 √(p(1 − p)/n)", by_normal, ORANGE, "--"),
