@@ -113,7 +113,7 @@ check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttenti
 
 # %% [markdown]
 # In 02, `keep` contained one value per word, which showed whether the word was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
-# every word. In 07 a triangular mask will hide the future.
+# every word. In 07, a triangular mask will hide the future.
 
 # %% [markdown]
 # ## 2 · Does attention know the order?
@@ -682,7 +682,7 @@ display(Markdown("\n".join(lines)))
 
 # %% [markdown]
 # Without residual connections the word vectors collapse under all three initialisations. With them, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with a scale of 0.3 it retains more than pre-norm does. The
-# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. As for the gradients, in pre-norm they are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
+# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. The gradients in pre-norm are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
 #
 # All of this describes the starting point. Training may change it.
 
@@ -1005,7 +1005,7 @@ def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, 
     return found
 
 # %% [markdown]
-# First a short run of 500 steps with one layer, with and without positions:
+# We begin with a short run of 500 steps with one layer, with and without positions:
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -1189,7 +1189,7 @@ def symptoms(add_positions) -> None:
 |:--|--:|
 | change in the vector of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
 | the same sentence twice in a batch: largest difference between the two | {apart:.1e} |
-| accuracy on directions | {task:.3f} |
+| accuracy on the direction task | {task:.3f} |
 """))
 
 symptoms(positions_of_2025)
@@ -1204,7 +1204,7 @@ def mended_positions(
     """positions_of_2025 without its bug.  (further, ●○○, 4 minutes)
 
     ids are row indices of `words`. The first word of every sentence receives row 0 of `places`, the
-    next one row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is treated like any word.
+    next word row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is treated like any word.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]
@@ -1217,7 +1217,7 @@ check("transformer.mended_positions", lambda case: mended_positions(**case))
 symptoms(mended_positions)
 
 # %% [markdown]
-# The bug counts the *sentences* of the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
+# The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
 # can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds it: shuffle the words and see whether the output changes.
 
 # %% [markdown]
@@ -1286,7 +1286,7 @@ for what, gap in shifted.items():
 
 # %% [markdown]
 # A single matrix shifts all positions, and shifts can be composed. *Rotary* position embeddings (Su et al. 2021), used by LLaMA, apply these rotations directly to queries and keys instead of
-# adding a vector to the words: the attention score of two words then depends on their distance by construction. You will build them in 13.
+# adding a vector to the words: the positions of two words then affect their attention score only through the distance, by construction. You will build rotary embeddings in 13.
 
 # %% [markdown]
 # ## Summary

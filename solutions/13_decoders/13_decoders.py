@@ -48,8 +48,7 @@ for text in ("cell", "café", "細胞", "🧬"):
     print(f"{text}: {len(text)} characters, {len(text.encode())} bytes: {list(text.encode())}")
 
 # %% [markdown]
-# Sequences of single bytes are long. **Byte-pair encoding** (BPE; Gage 1994) therefore turns frequent pairs of neighbours
-# into new tokens; Sennrich et al. (2016) applied it to words. In each step we count all pairs of neighbouring tokens
+# Sequences of single bytes are long. **Byte-pair encoding** (BPE; Gage 1994) therefore merges frequent pairs of neighbours into new tokens; Sennrich et al. (2016) applied it to words. In each step we count all pairs of neighbouring tokens
 # and merge the most frequent pair into a new token. The result is the list of merges, in the order in which they were
 # learned.
 
@@ -229,7 +228,7 @@ pictures.fertility(lengths)
 
 # %% [markdown]
 # The figure shows one sentence in five languages, a Python function and a sequence of digits. Text of a kind that was
-# rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context.
+# rare in the tokenizer's training data requires more tokens, and therefore more time, more money and more of the context.
 # Each digit is a token of its own here, because the pre-tokeniser never allows digits to be merged. One sentence per
 # language shows that there is a difference, but not how large it usually is.
 
@@ -318,7 +317,7 @@ distance_scores = turned[0] @ turned[1].T                                       
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
 far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"largest difference if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
+print(f"largest difference in the scores if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
 pictures.distances(distance_scores)
 
 # %% [markdown]
@@ -343,8 +342,8 @@ class GroupedAttention(torch.nn.Module):
 
     parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
     forward   x contains the new tokens, (B, T, dim); the result has the same shape. Queries and keys are rotated
-              by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys
-              and values, the next ones share the second. Scores are divided by √d; a token attends to itself
+              by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys and
+              values, and the next ones share the second. Scores are divided by √d; a token attends to itself
               and to earlier tokens.
     reset     as in 07: reset(cached=True) starts a text. Each later call continues this text: the new positions follow the earlier
               ones, and the new tokens also attend to all tokens since the reset. After reset(), each call is a text of
@@ -445,8 +444,7 @@ print(f"largest difference from the softmax over all keys at once: {online_error
 # ## 5 · A feed-forward layer with a gate
 #
 # Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one
-# projection decides how much of another one passes through. With SiLU(x) = x · σ(x) as the activation of the gate, the
-# layer is called **SwiGLU**:
+# projection decides how much of another one passes through. With SiLU(x) = x · σ(x) as the gate's activation function, the layer is called **SwiGLU**:
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
@@ -761,8 +759,9 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # If the router sends every token to the same expert, the others learn nothing. Many models are therefore trained with a **load-balancing loss** (Fedus et al. 2022): E · Σ f_e P_e, summed over the E experts. Here f_e is the fraction of all choices that fall on
 # expert e, and P_e is its mean probability (softmax over all E scores). The loss is 1 if all experts are used equally.
 #
-# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias, which is added to its scores only
-# when the k experts are chosen. The bias is lowered while the expert is overloaded.
+# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its scores
+# only when the k experts are chosen, not when their weights are computed. The bias is lowered while the expert is
+# overloaded.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
@@ -1023,7 +1022,7 @@ for name, ratios in corner.items():
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss of each size keeps falling. After the longest training the smallest model is the worst, and the
+# On the left, the loss keeps falling for each size. After the longest training the smallest model is the worst, and the
 # two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et
 # al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn
 # enough.
@@ -1031,7 +1030,7 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # %% [markdown]
 # For each seed, the law fitted to the shorter runs predicts the longest ones better than the assumption of *no further
 # gain* does. That baseline is easy to beat. When only the longest run of the largest model is left out, the law
-# predicts too low a loss for each seed. It is no better than assuming the loss of the next smaller model.
+# predicts too low a loss for each seed. It is no better than taking the loss of the next smaller model.
 #
 # The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each
 # smaller one, in nats, is larger after few tokens than after many. A sum of two terms cannot express this: in the law,
