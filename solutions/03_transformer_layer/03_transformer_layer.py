@@ -772,7 +772,7 @@ keep(training_step)
 
 # %% [markdown]
 # Do positions help? We train a complete encoder built from your blocks: randomly initialised word vectors, positions, layers, a norm, and logits for each word. The first task *requires* order: was a sentence of
-# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean of these predictions decides. An encoder without positions is the baseline. **Predict:** how often does the baseline identify the direction correctly? Run the cell to see the choices.
+# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean of these predictions determines the answer. An encoder without positions is the baseline. **Predict:** how often does the baseline identify the direction correctly? Run the cell to see the choices.
 
 # %% tags=["demo"]
 COIN, SOMEWHAT, MOST = "half the time, as by chance", "more often than that: some words occur more often at the end", "almost always, after enough training"
@@ -1127,7 +1127,7 @@ check("transformer.collate", lambda case: collate(
 keep(collate)
 
 # %% [markdown]
-# We use your function to train the encoder of section 7 once more, reading each sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
+# We use your function to train the encoder of section 7 once more, reading each sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is called an **epoch**.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader
@@ -1248,8 +1248,8 @@ for name, x in samples.items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# They do nearly the same for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
-# there, with our ε, its position makes a difference of about one per cent (BERT itself uses ε = 1e-12, for which the position makes none). At a standard deviation of 0.001, a third of √ε, it matters: the tutorial's results are three times as large. A checkpoint trained with
+# The two give nearly the same result for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
+# for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
 # one of the two formulas should be run with that formula.
 
 # %% [markdown]

@@ -1048,7 +1048,7 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # For real text Hoffmann et al. (2022) fitted α = 0.34 and β = 0.28. These imply a power of 0.45, not 0.50. According to Besiroglu et al. (2024) that fit had not converged; from data read off the paper's figure they obtain 0.35 and 0.37, which imply 0.51. On average, our exponents are more than three times as large as these. A likely reason is that our language has a limited number of rules and is soon learned.
 
 # %% [markdown]
-# The rule of Hoffmann et al. amounts to about 20 tokens per parameter. SmolLM2 135M was trained on about 15,000 per parameter, and Llama 3 8B on about 1,900. A scaling law states what is cheapest to *train*. If a model is to generate many billions of tokens, a smaller model that is trained for longer costs less overall.
+# The rule of Hoffmann et al. amounts to about 20 tokens per parameter. SmolLM2 135M was trained on about 15,000 tokens per parameter, and Llama 3 8B on about 1,900. A scaling law states what is cheapest to *train*. If a model is to generate many billions of tokens, a smaller model that is trained for longer costs less overall.
 
 # %% [markdown]
 # ## Extension: what four bits cost

@@ -464,7 +464,7 @@ rms_norm = Exercise(
         ),
         Mistake(
             "fixed eps",
-            "Your vectors are correct up to a factor that comes from eps: use the argument `eps`.",
+            "Your vectors are correct up to a factor that depends on eps: use the argument `eps`.",
             " + eps)", " + torch.finfo(x.dtype).eps)",
         ),
         Mistake(
@@ -584,7 +584,7 @@ rotary = Exercise(
         ),
         Mistake(
             "angles ordered for neighbours, halves rotated",
-            "You rotate halves, but your angles are in the order for neighbours (repeat_interleave). Coordinates i and i + d/2 have the same angle: use torch.cat([angle, angle], dim=-1).",
+            "You rotate halves, but your angles are in the order for neighbours (repeat_interleave). Coordinates i and i + d/2 have the same angle: concatenate the angles with themselves (torch.cat).",
             code="""
 def rotary(x, positions, base=10_000.0):
     d = x.shape[-1]
@@ -875,7 +875,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "heads split across tokens",
-            "Your heads mix tokens from the start. A view as (B, heads, T, d) takes the numbers in memory order, token after "
+            "Your heads mix tokens from the start. A view as (B, heads, T, d) reads the numbers in memory order, token after "
             "token: make it (B, T, heads, d), then swap the two axes.",
             SPLIT, "layer(x).reshape(x.shape[0], -1, x.shape[1], self.d)",
             also=(WITHOUT_TRANSPOSE,),
