@@ -22,7 +22,7 @@
 # **By the end you can**
 #
 # - show that attention alone ignores word order, and add positions to it;
-# - write attention, the feed-forward network, dropout and the whole layer as modules, with post-norm (2017) and pre-norm (today);
+# - write attention, the feed-forward network, dropout and the whole layer as modules, with post-norm (2017) or pre-norm (today);
 # - measure how residual connections and the position of the norm affect gradients and word vectors in a deep stack;
 # - write a training step with gradient clipping, and show when training needs a warm-up.
 
@@ -49,7 +49,7 @@ torch.set_num_threads(1)
 # %% [markdown]
 # ## 1 · Attention, as a module
 #
-# In 02 attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and keep
+# In notebook 02, attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and keep
 # them in `my_model.py`, a file of your own next to the notebooks. In 06 and 07 you will build BERT and GPT from them.
 #
 # A **module** is a subclass of `nn.Module`. It owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
@@ -81,7 +81,7 @@ for name, weight in Stretch(3).named_parameters():
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
-    """Multi-head self-attention under a mask.  (difficulty ●●○, 8 minutes)
+    """Multi-head self-attention with a mask.  (difficulty ●●○, 8 minutes)
 
     Register the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a bias, and nothing else.
     Then write forward(self, x, keep), which maps x (B, T, D) to (B, T, D). keep[b, i, j] is True where
@@ -112,8 +112,8 @@ class MultiHeadAttention(nn.Module):
 check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep", back_to=["x"]))
 
 # %% [markdown]
-# In 02, `keep` contained one value per word, which showed whether it was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
-# every word. In 07 a triangular mask will hide the future.
+# In 02, `keep` contained one value per word, which showed whether the word was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
+# every word. In 07, a triangular mask will hide the future.
 
 # %% [markdown]
 # ## 2 · Does attention know the order?
@@ -166,7 +166,7 @@ moved_along = (after - before[:, shuffled]).abs().max().item()
 moved = changes["the other words shuffled"]
 reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 else MUCH, because={
     SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so near and far words look the same.",
-    MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors and gives them the same nine weights, so their sum is the same.",
+    MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors and gives them the same nine weights, so the weighted sum is the same.",
 })
 for what, change in changes.items():
     print(f"{what:<42} bank changes by {change:.7f}")
@@ -175,7 +175,7 @@ print(f"largest difference between the outputs of the shuffled sentence and the 
 # %% [markdown]
 # Nothing happens, up to rounding. Attention compares every pair of words regardless of the distance between them, and a sum does not depend on the order of its terms.
 # Shuffling the inputs merely shuffles the outputs: attention is **permutation-equivariant**. Replacing a single word changes *bank* far more. If order is to matter,
-# it has to be encoded *in the vectors*: we add to each word vector a second vector that depends on its position.
+# it has to be encoded *in the vectors*: we add to each word vector a second vector that depends on the word's position.
 
 # %% [markdown]
 # What should this vector, the **positional encoding**, look like? The numbers 0, 1, 2, … themselves would soon be larger than the word vectors. Vaswani et al. (2017, section 3.5) use sines and
@@ -205,7 +205,7 @@ pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
 # The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only together do they identify
-# a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot product of one position with its neighbours.
+# a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products of one position's encoding with those of its neighbours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = sinusoid(400, 50)
@@ -240,12 +240,12 @@ display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The index is unbounded: at position 500 this single coordinate is far larger than all the others together and dominates every dot product
 # and every norm. Sentences longer than those in training produce values that the model has never seen. Moreover, the dot product of two indices is their
-# product, which grows with the positions and does not reveal the distance between them. In the sinusoid all rows have the same length, and
+# product, which grows with the positions and does not reveal the distance between them. In the sinusoidal encoding, all rows have the same length, and
 # the dot product depends only on the distance. A learned table can adapt to the task, for example by giving the first word a special role,
-# and need not be smooth. But it ends: there is no vector for a position beyond its last row, late positions are rarely trained, and
+# and need not be smooth. But the table is finite: there is no vector for a position beyond its last row, late positions are rarely trained, and
 # nothing relates position 7 to position 8 before training.
 #
-# *Marking: 1 point for a valid reason against the raw index (unbounded, dominates, product independent of distance, unseen lengths); 1 point
+# *Marking: 1 point for a valid reason against the raw index (unbounded, dominates, product does not reveal the distance, unseen lengths); 1 point
 # for one advantage and one disadvantage of learned tables.*
 
 # %% [markdown]
@@ -292,7 +292,7 @@ print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 
 # %% [markdown]
 # Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates; the direction of the remainder is unchanged. No other word of the sentence or of
-# the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of attention to its input twelve times, each time with new random matrices. We do this twice: first without normalisation, then applying your `layer_norm` after each addition. **Predict:** without it, by what factor will the vectors have grown by the end?
+# the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of attention to its input twelve times, each time with new random matrices. We do this twice: first without normalisation, then with your `layer_norm` after each addition. **Predict:** without normalisation, by what factor will the vectors have grown by the end?
 
 # %% tags=["demo"]
 predict("transformer.growth", ...)
@@ -324,12 +324,12 @@ pictures.drift(river, grown, 50**0.5)
 # %% [markdown]
 # ## 4 · The feed-forward network
 #
-# Attention only mixes words, by weighted sums. The layer also needs a component that transforms each vector: a small network with one hidden layer, applied to
+# Attention only mixes word vectors, by weighted sums. The layer also needs a component that transforms each vector: a small network with one hidden layer, applied to
 # every word separately with the same weights:
 #
 # $$\operatorname{FFN}(x) = a(x W_1 + b_1)\, W_2 + b_2 .$$
 #
-# The activation function a makes the network non-linear; without it, the two linear maps would amount to one. The original transformer used ReLU, $\max(0, z)$. BERT and GPT-2 use **GELU** (Hendrycks and
+# The activation function a makes the network non-linear; without it, the two linear maps would amount to a single one. The original transformer used ReLU, $\max(0, z)$. BERT and GPT-2 use **GELU** (Hendrycks and
 # Gimpel 2016), $z\,\Phi(z)$, where Φ is the cumulative distribution function of the standard normal distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -387,7 +387,7 @@ print(f"{whole:,} parameters in a layer:")
 print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 
 # %% [markdown]
-# It is two thirds: the network has two matrices of size D × 4D, that is 8D² parameters, whereas attention has four of size D × D, that is 4D².
+# The answer is two thirds: the network has two matrices of size D × 4D, that is, 8D² parameters, whereas attention has four of size D × D, that is, 4D².
 #
 # Which components let words influence each other? As in 02, we compute derivatives: how strongly does each output word depend on each input word?
 
@@ -464,11 +464,10 @@ pictures.two_layers()
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Block(nn.Module):
-    """One layer: the left drawing or, with norm_first, the right one.  (difficulty ●●●, 10 minutes)
+    """One layer, as in the left drawing or, with norm_first, the right one.  (difficulty ●●●, 10 minutes)
 
     Register `attention` (your MultiHeadAttention), `feed_forward` (your FeedForward with the given
-    activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the given eps: norm 1 and
-    norm 2 of the drawings. Apply dropout with the given probability to the output of attention and to the output
+    activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the given eps: norm 1 and norm 2 in the drawings. Apply dropout with the given probability to the output of attention and to the output
     of the feed-forward network, each before the addition. Nothing else is saved with the model. Then write
     forward(self, x, keep), as in MultiHeadAttention. Compute an output at every position, padding included; the output of a pre-norm layer is not normalised.
     Sources: Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020), table 1.
@@ -497,8 +496,7 @@ class Block(nn.Module):
 check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to=["x"]))
 
 # %% [markdown]
-# PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create one of each kind with random
-# gains and biases, copy its weights into your block, and apply both to the same padded batch.
+# PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create one layer of each kind with random gains and biases, copy its weights into your block, and apply both to the same padded batch.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def torch_layer(norm_first: bool) -> nn.TransformerEncoderLayer:
@@ -532,7 +530,7 @@ is_word = torch.arange(13) < torch.tensor([[len(river)], [len(money)]])       # 
 
 @torch.no_grad()
 def apart_from_torch(norm_first: bool) -> dict[str, float]:
-    """Largest difference from PyTorch's layer over all real words: your block, and two variants that should differ."""
+    """Largest difference from PyTorch's layer over all real words, for your block and two variants that should differ."""
     module = torch_layer(norm_first)
     theirs = module(batch, src_key_padding_mask=~is_word)
     same, other = (copied_into(Block(50, 5, 200, first, activation="relu"), module) for first in (norm_first, not norm_first))
@@ -561,7 +559,7 @@ keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
 # ## 6 · Many layers
 #
 # A transformer stacks many layers, each with its own weights; the output of one is the input of the next. Does the position of the norm matter? The transformer of 2017 was trained with a learning rate that
-# starts near 0 and increases slowly (**warm-up**); without it training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
+# starts near 0 and increases slowly (**warm-up**); without it, training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
 # first step. Their theorem 1 bounds the gradient of W₂ (our `narrow`) in the last layer by $O(D\sqrt{\ln D})$ for post-norm, independently of the depth L, and by
 # $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, how many times larger is this gradient in post-norm than in pre-norm?
 
@@ -643,7 +641,7 @@ for kind in KINDS:
 
 # %% [markdown]
 # What do the residual connections contribute? Attention averages, and repeated averaging makes vectors alike. We measure how much of a word's vector is its *own*: its distance from the mean of the sentence, divided
-# by its length. A value of 1 means that the word vectors have no component in common (their mean is zero); 0 means that all words of the sentence have the same vector. At the input it is about 0.8. **Predict:** what is it after two layers without residual connections?
+# by its length. A value of 1 means that the word vectors have no component in common (their mean is zero); 0 means that all words of the sentence have the same vector. At the input the value is about 0.8. **Predict:** what is it after two layers without residual connections?
 
 # %% tags=["demo"]
 predict("transformer.own", ...)
@@ -683,8 +681,8 @@ for where in starts:
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Without residual connections the word vectors collapse under all three initialisations. With them, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word; with a scale of 0.3 it retains more than pre-norm does. The
-# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. As for the gradients, in pre-norm they are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
+# Without residual connections the word vectors collapse under all three initialisations. With them, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with a scale of 0.3 it retains more than pre-norm does. The
+# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. The gradients in pre-norm are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
 #
 # All of this describes the starting point. Training may change it.
 
@@ -693,7 +691,7 @@ display(Markdown("\n".join(lines)))
 # above, and say what the measurements do *not* tell you. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# For pre-norm: at initialisation, the gradients near the top decrease with depth instead of staying large. According to Xiong et al. this is why it trains without warm-up. With
+# For pre-norm: at initialisation, the gradients near the top decrease with depth instead of staying large. According to Xiong et al., this is why pre-norm trains without warm-up. With
 # Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do so in both designs). For post-norm: the output of every layer is normalised, so the top layers contribute as
 # much as the others; in pre-norm, one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
 # random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. For that, both would have to be trained.
@@ -704,7 +702,7 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # ## 7 · Train it
 #
-# Training repeats one step many times: the model processes a batch, the loss measures its error, the gradient gives the direction of the change, and the optimiser applies it. Three details are easily
+# Training repeats one step many times: the model processes a batch, the loss measures its error, the gradient gives the direction of change, and the optimiser updates the weights. Three details are easily
 # forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. And some batches produce a gradient that is far too large:
 # **gradient clipping** (Pascanu et al. 2013) scales the whole gradient down to a maximum norm, which preserves its direction.
 #
@@ -774,7 +772,7 @@ keep(training_step)
 
 # %% [markdown]
 # Do positions help? We train a complete encoder built from your blocks: randomly initialised word vectors, positions, layers, a norm, and logits for each word. The first task *requires* order: was a sentence of
-# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean of these predictions decides. An encoder without positions is the baseline. **Predict:** how often does the baseline identify the direction correctly? Run the cell to see the choices.
+# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean of these predictions determines the answer. An encoder without positions is the baseline. **Predict:** how often does the baseline identify the direction correctly? Run the cell to see the choices.
 
 # %% tags=["demo"]
 COIN, SOMEWHAT, MOST = "half the time, as by chance", "more often than that: some words occur more often at the end", "almost always, after enough training"
@@ -788,7 +786,7 @@ def words_alone(ids: Tensor, words: Tensor) -> Tensor:
     return words[ids]
 
 class Encoder(nn.Module):
-    """Word vectors, positions, your blocks, a norm; logits for each word."""
+    """Word vectors, positions, your blocks and a norm; returns logits for each word."""
 
     def __init__(self, depth: int, outputs: int, embed=with_positions, norm_first: bool = True):
         super().__init__()
@@ -809,7 +807,7 @@ class Encoder(nn.Module):
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def warm_up(step: int, rate: float, over: int) -> float:
-    """The learning rate of a step: linear growth over the first `over` steps, then constant."""
+    """The learning rate of a step: it grows linearly over the first `over` steps, then stays constant."""
     return rate * min(1.0, (step + 1) / over)
 
 def backwards(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
@@ -898,7 +896,7 @@ for name, values in found.items():
 #
 # ### What warm-up and clipping do
 #
-# A single layer trains easily. We now train six layers of each kind and leave out the warm-up (the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
+# A single layer trains easily. We now train encoders of six layers of each kind and leave out the warm-up (the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
 # of layer fails without warm-up?
 
 # %% tags=["demo"]
@@ -917,7 +915,7 @@ def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple
     return losses, directions_found(model)
 
 # %% [markdown]
-# We now carry out two of these training runs: post-norm with and without warm-up. For all combinations, we show results recorded earlier, with ten seeds each.
+# We now carry out two of these training runs: post-norm with and without warm-up. For all combinations, we show results recorded earlier, with ten seeds for each.
 
 # %% tags=["demo"]
 print("This takes about twenty seconds.")
@@ -944,7 +942,7 @@ pictures.warm_up(runs)
 # as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
 
 # %% [markdown]
-# Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that is based on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
+# Why does warm-up help? In its first steps, Adam divides each gradient by an estimate of its size that is based on very few values. Every weight therefore moves by about the full learning rate, whatever the size of its gradient. A smaller learning rate
 # should then help as well. We repeated the post-norm training runs (with clipping) at four learning rates:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -959,8 +957,8 @@ display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", ax
 # %% [markdown]
 # ## 8 · Scoreboard
 #
-# We evaluate the same encoder on the course's test of word senses. As in 02 it is trained on labelled senses, and its word vectors start at random. In two of
-# the four kinds of question only the word order determines the sense, within one clause or across two. On these an encoder without positions cannot exceed one half, whatever the number
+# We evaluate the same encoder on the course's test of word senses. As in 02, it is trained on labelled senses, and its word vectors are initialised at random. In two of
+# the four kinds of question only the word order determines the sense, within one clause or across two. On these questions, an encoder without positions cannot exceed an accuracy of one half, whatever the number
 # of layers, because shuffled inputs give shuffled outputs. How much do positions help, and does a second layer matter?
 #
 # We use your `training_step` again; now only one word of each sentence counts in the loss, the ambiguous one.
@@ -983,7 +981,7 @@ class SenseEncoder(Encoder):
 
 @torch.no_grad()
 def examine(model: Encoder) -> Accuracy:
-    """Accuracy per kind of question, from the encoder's vectors of the ambiguous words."""
+    """Accuracy per kind of question, from the encoder's vectors for the ambiguous words."""
     model.eval()
     return nearest_sense(exam, *(
         torch.cat([model.vectors(torch.from_numpy(part.ids))[torch.arange(len(part.ids)), torch.from_numpy(part.position)]
@@ -1007,7 +1005,7 @@ def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, 
     return found
 
 # %% [markdown]
-# First a short run of 500 steps with one layer, with and without positions:
+# We begin with a short run of 500 steps with one layer, with and without positions:
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -1020,7 +1018,7 @@ for name, accuracy in brief.items():
     print(f"{name:<22} {accuracy}")
 
 # %% [markdown]
-# **Predict:** after 2,000 steps, what is the accuracy of *one* layer with positions on the questions with two clauses, between 0 and 1? The dotted line in the figure below marks one half.
+# **Predict:** after 2,000 steps, what is the accuracy (between 0 and 1) of *one* layer with positions on the questions with two clauses? The dotted line in the figure below marks one half.
 
 # %% tags=["demo"]
 predict("transformer.two_clauses", ...)
@@ -1058,25 +1056,24 @@ lines += [f"| {name} | " + " | ".join(stated(name, kind) for kind in QUESTIONS) 
 untrained = recorded[recorded.steps == 0].groupby("encoder").right.mean()
 seeds = ", ".join(f"{accuracy.order2:.3f}" for accuracy in found_at_last["1 layer"])
 display(Markdown(
-    "\n".join(lines) + f"\n\n± is half the width of a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). One layer with positions, questions with two clauses, "
-    f"by seed: {seeds}. Before training, the same encoder already scores {untrained['1 layer']:.2f} where the cue is to the right: random mixtures of different words are themselves different."))
+    "\n".join(lines) + f"\n\n± is half the width of a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). Accuracy of one layer with positions on questions with two clauses, by seed: {seeds}. Before training, the same encoder already scores {untrained['1 layer']:.2f} where the cue is to the right: random mixtures of different words are themselves different."))
 
 # %% [markdown]
 # Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps, with or without positions. Where the order determines it, encoders without positions stay at one half, with one layer and with two.
-# (The ± covers only the seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
+# (The ± covers only the variation between seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
 # positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). Both therefore outperform the models of 01 and 02 in the
-# last two panels, only because their word vectors contain positions.
+# last two panels, but only because their word vectors contain positions.
 
 # %% [markdown]
 # The second layer is not what makes the difference: a single attention layer sees all words with their positions, and the feed-forward network after it can combine what attention has gathered.
-# On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± of the table cannot be ruled out.) Like the layer of 02, this
+# On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
 # encoder was trained on labelled senses; from 05 on, models have to discover them without labels.
 
 # %% [markdown]
 # ## Further: embeddings, and sequences of different lengths
 #
 # Two components come before the first layer. The first gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
-# saved with the model and moved to another device with it. Such a tensor is a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
+# saved with the model and moved to another device with it. Such a tensor is registered as a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
 # attribute it would be neither moved nor saved.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1130,7 +1127,7 @@ check("transformer.collate", lambda case: collate(
 keep(collate)
 
 # %% [markdown]
-# We use your function to train the encoder of section 7 once more, reading each sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
+# We use your function to train the encoder of section 7 once more, reading each sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is called an **epoch**.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader
@@ -1157,7 +1154,7 @@ longest_row = max(map(len, rows))
 found_after_epoch = directions_found(model)
 print(f"accuracy after one epoch: {found_after_epoch:.3f}")
 print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.mean(filled):.0%} of the tokens are real. "
-      f"Padded to the longest sequence of all, {longest_row} tokens: {np.mean([len(row) for row in rows]) / longest_row:.0%}")
+      f"With padding to the longest sequence of all, {longest_row} tokens, it would be {np.mean([len(row) for row in rows]) / longest_row:.0%}")
 
 # %% [markdown]
 # ## Further: two bugs in published code
@@ -1165,7 +1162,7 @@ print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.m
 # ### Positions of 2025
 #
 # The line with `torch.arange` was part of the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code); a genome model contained a similar
-# bug (C.Origami, issue 42). The rest of the function is ours. It runs, and the loss of a model that uses it decreases.
+# bug (C.Origami, issue 42). The rest of the function is ours. It runs without an error, and the loss of a model that uses it decreases.
 
 # %%
 def positions_of_2025(
@@ -1192,7 +1189,7 @@ def symptoms(add_positions) -> None:
 |:--|--:|
 | change in the vector of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
 | the same sentence twice in a batch: largest difference between the two | {apart:.1e} |
-| accuracy on directions | {task:.3f} |
+| accuracy on the direction task | {task:.3f} |
 """))
 
 symptoms(positions_of_2025)
@@ -1207,7 +1204,7 @@ def mended_positions(
     """positions_of_2025 without its bug.  (further, ●○○, 4 minutes)
 
     ids are row indices of `words`. The first word of every sentence receives row 0 of `places`, the
-    next one row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is treated like any word.
+    next word row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is treated like any word.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]
@@ -1220,14 +1217,14 @@ check("transformer.mended_positions", lambda case: mended_positions(**case))
 symptoms(mended_positions)
 
 # %% [markdown]
-# The bug counts the *sentences* of the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
+# The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
 # can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds it: shuffle the words and see whether the output changes.
 
 # %% [markdown]
 # ### Layer normalisation in a tutorial
 #
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
-# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user compared the tutorial's formula with `nn.LayerNorm` on [1, 0, 0, 0]: the first gave 1.5, the second 1.732; the thread ends with "they did the same thing". Did they? We compare both with the same ε.
+# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user compared the tutorial's formula with `nn.LayerNorm` on [1, 0, 0, 0]: the first gave 1.5, the second 1.732. The thread ends with "they did the same thing". Did they? We compare both formulas with the same ε.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -1251,9 +1248,9 @@ for name, x in samples.items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# They do nearly the same for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
-# there the position of this ε makes a difference of about one per cent (BERT itself uses ε = 1e-12, where it makes none). At a standard deviation of 0.001, a third of √ε, it matters: the tutorial's results are three times as large. A checkpoint trained with
-# one of the two should be run with the same one.
+# The two give nearly the same result for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
+# for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
+# one of the two formulas should be run with that formula.
 
 # %% [markdown]
 # ## Extension
@@ -1289,7 +1286,7 @@ for what, gap in shifted.items():
 
 # %% [markdown]
 # A single matrix shifts all positions, and shifts can be composed. *Rotary* position embeddings (Su et al. 2021), used by LLaMA, apply these rotations directly to queries and keys instead of
-# adding a vector to the words: the attention score of two words then depends on their distance by construction. You will build them in 13.
+# adding a vector to the words: the positions of two words then affect their attention score only through the distance, by construction. You will build rotary embeddings in 13.
 
 # %% [markdown]
 # ## Summary

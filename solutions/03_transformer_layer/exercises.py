@@ -61,7 +61,7 @@ def sinusoid(T, D):
         Mistake(
             "exponent i/D instead of 2i/D",
             "Columns 0 and 1 are correct, but the others rotate too fast: your exponents reach only half as far as they "
-            "should. They count columns, not pairs.",
+            "should. They should count columns (2i), not pairs (i).",
             FREQUENCY, "10_000.0 ** (-torch.arange(0, D // 2) / D)",
         ),
         Mistake(
@@ -182,14 +182,12 @@ layer_norm = Exercise(
     mistakes=(
         Mistake(
             "epsilon outside the square root",
-            "You are close where the vectors are long and far off where they are short: you add epsilon to the standard "
-            "deviation. Add it to the variance, inside the square root.",
+            "Your results are close for long vectors and far off for short ones: you add epsilon to the standard deviation. Add it to the variance, inside the square root.",
             "(variance + eps).sqrt()", "(variance.sqrt() + eps)",
         ),
         Mistake(
             "variance divided by D − 1",
-            "All your vectors are slightly too short, the more so the fewer coordinates they have: you use the unbiased "
-            "estimate of a variance. Here the variance is the mean of the D squared deviations.",
+            "All your vectors are slightly too short, the more so the fewer coordinates they have: you use the unbiased estimate of the variance. Here the variance is the mean of the D squared deviations.",
             VARIANCE, "variance = x.var(-1, keepdim=True)",
         ),
         Mistake(
@@ -203,30 +201,28 @@ layer_norm = Exercise(
         ),
         Mistake(
             "epsilon not used",
-            "Your answer is right where the variance is large and epsilon tiny. But your answer does not depend on `eps`, and a "
-            "vector of zeros becomes 0/0.",
+            "Your answer is right where the variance is large and epsilon tiny. But you do not use `eps`, and a vector of zeros becomes 0/0.",
             "(variance + eps)", "variance",
         ),
         Mistake(
             "fixed epsilon",
-            "Your answer is right where `eps` is 1e-5 and nowhere else: your answer does not depend on the argument `eps`.",
+            "Your answer is right only where `eps` is 1e-5: you do not use the argument `eps`.",
             "(variance + eps)", "(variance + 1e-5)",
         ),
         Mistake(
             "epsilon squared",
-            "You are close where the vectors are long and far off where they are short: you add eps² under the root instead of "
+            "Your results are close for long vectors and far off for short ones: you add eps² under the root instead of "
             "eps.",
             "(variance + eps)", "(variance + eps**2)",
         ),
         Mistake(
             "epsilon as a lower bound",
-            "You are close where the variance is large. Epsilon is added to every variance; yours only replaces those that are "
-            "smaller.",
+            "Your results are close where the variance is large. Epsilon should be added to every variance; you only raise smaller ones to epsilon.",
             "(variance + eps)", "variance.clamp(min=eps)",
         ),
         Mistake(
             "epsilon added twice",
-            "Your short vectors come out slightly too short: you add epsilon inside the square root and again after it.",
+            "Your results for short vectors are slightly too short: you add epsilon inside the square root and again after it.",
             "(variance + eps).sqrt()", "((variance + eps).sqrt() + eps)",
         ),
         Mistake(
@@ -239,7 +235,7 @@ layer_norm = Exercise(
         ),
         Mistake(
             "normalised over the first axis",
-            "You take mean and variance of each coordinate along the first axis of x. Normalise each word over its own "
+            "You take the mean and the variance of each coordinate along the first axis of x. Normalise each word over its own "
             "coordinates, the last axis.",
             code="""
 def layer_norm(x, gain, bias, eps=1e-5):
@@ -286,7 +282,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
         ),
         Mistake(
             "bias multiplied by the gain",
-            "With a bias of 0 you would be right. Multiply by the gain first, then add the bias.",
+            "Your answer would be right with a bias of 0. Multiply by the gain first, then add the bias.",
             f"{STANDARDISED} * gain + bias", f"({STANDARDISED} + bias) * gain",
         ),
         Mistake(
@@ -343,7 +339,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
 # ------------------------------------------------------------------------------------------ modules
 
 ALL_BUT_SURELY = 1 - 1e-9
-"""A dropout that drops everything, so that any way of generating the draws gives the same result. 1 would divide by 0."""
+"""A dropout that drops everything, so that any way of generating the draws gives the same result. A p of 1 would divide by 0."""
 
 
 def linear(draw: Draw, name: str, columns: int, rows: int, scale: float = 1.0) -> dict[str, np.ndarray]:
@@ -355,7 +351,7 @@ def linear(draw: Draw, name: str, columns: int, rows: int, scale: float = 1.0) -
 
 
 def norm(draw: Draw, name: str, dim: int) -> dict[str, np.ndarray]:
-    """Weights of an nn.LayerNorm: gains around 1, and biases large enough to be missed."""
+    """Weights of an nn.LayerNorm: gains around 1, and biases large enough for their absence to show."""
     return {
         f"weights.{name}.weight": draw.uniform(dim, low=0.5, high=1.5),
         f"weights.{name}.bias": draw.normal(dim, scale=0.5),
@@ -536,7 +532,7 @@ class MultiHeadAttention(nn.Module):
         ),
         Mistake(
             "maps without biases",
-            "The biases of the check cannot be loaded: your four maps have none.",
+            "The check cannot load its biases: your four maps have none.",
             REGISTERED,
             "self.query, self.key, self.value, self.output = (nn.Linear(dim, dim, bias=False) for _ in range(4))",
         ),
@@ -557,7 +553,7 @@ class MultiHeadAttention(nn.Module):
         ),
         Mistake(
             "residual connection inside attention",
-            "Your answer contains x in addition. Adding the input is a step of the layer, not of attention.",
+            "Your answer also contains x. Adding the input is a step of the layer, not of attention.",
             "return self.output(", "return x + self.output(",
         ),
         Mistake(
@@ -669,7 +665,7 @@ FeedForward = Exercise(
     mistakes=(
         Mistake(
             "no activation function",
-            "Without an activation function between them, two linear maps amount to one.",
+            "Your network has no activation function. Two linear maps in succession amount to a single one.",
             BENT, "pass",
         ),
         Mistake(
@@ -694,12 +690,12 @@ FeedForward = Exercise(
         ),
         Mistake(
             "the two GELUs swapped",
-            "You are slightly off for both kinds of GELU: \"gelu\" is the exact function, \"gelu_tanh\" the approximation.",
+            "Your answer is slightly off for both kinds of GELU: \"gelu\" is the exact function, \"gelu_tanh\" the approximation.",
             APPROXIMATE, '"none" if self.activation == "gelu_tanh" else "tanh"',
         ),
         Mistake(
             "sigmoid approximation of GELU",
-            "z σ(1.702 z) is a third, coarser version of GELU. Use the exact function for \"gelu\" and the tanh approximation "
+            "You use z σ(1.702 z), a third, coarser version of GELU. Use the exact function for \"gelu\" and the tanh approximation "
             "for \"gelu_tanh\".",
             BENT, """if self.activation == "relu":
             hidden = relu(hidden)
@@ -715,8 +711,7 @@ FeedForward = Exercise(
         ),
         Mistake(
             "activation also after the second map",
-            "None of your outputs is far below 0: you apply the activation after the second map, too. Only the hidden layer "
-            "has one.",
+            "None of your outputs is far below 0: you also apply the activation after the second map. Only the hidden layer has one.",
             "return self.narrow(hidden)", "hidden = self.narrow(hidden)\n        " + BENT + "\n        return hidden",
         ),
         Mistake(
@@ -726,12 +721,12 @@ FeedForward = Exercise(
         ),
         Mistake(
             "residual connection inside the network",
-            "Your answer contains x in addition. Adding the input is a step of the layer, not of the feed-forward network.",
+            "Your answer also contains x. Adding the input is a step of the layer, not of the feed-forward network.",
             "return self.narrow(hidden)", "return x + self.narrow(hidden)",
         ),
         Mistake(
             "maps without biases",
-            "The biases of the check cannot be loaded: your two maps have none.",
+            "The check cannot load its biases: your two maps have none.",
             edits={"nn.Linear(dim, inner)": "nn.Linear(dim, inner, bias=False)", "nn.Linear(inner, dim)": "nn.Linear(inner, dim, bias=False)"},
         ),
         Mistake(
@@ -794,8 +789,7 @@ class FeedForward(nn.Module):
     hints=(
         "One hidden unit computes a weighted sum of a word's vector and applies the activation function. How many such units "
         "are there, and what happens to their values next?",
-        "Input: x (…, dim). After `widen` and the activation: (…, inner). After `narrow`: (…, dim). No axis of words is "
-        "involved.",
+        "Input: x (…, dim). After `widen` and the activation: (…, inner). After `narrow`: (…, dim). The axis of words is not involved.",
         "in __init__: super().__init__(); nn.Linear(dim, inner) as widen, nn.Linear(inner, dim) as narrow; store the "
         "activation\nin forward: hidden = widen of x; apply the activation chosen by name; narrow",
         "A near miss: `gelu(z)` for both kinds. torch's `gelu` is exact; its argument `approximate=\"tanh\"` selects the "
@@ -830,7 +824,7 @@ Dropout = Exercise(
         ),
         Mistake(
             "no dropout in training mode",
-            "In training mode your output equals x. There, an activation whose draw is below p becomes 0.",
+            "In training mode your output equals x. In that mode, an activation whose draw is below p should become 0.",
             "if not self.training:", "if True:",
         ),
         Mistake(
@@ -877,7 +871,7 @@ class Dropout(nn.Module):
         ),
         Mistake(
             "scaled in evaluation mode, too",
-            "In evaluation mode x should be returned unchanged, but you scale it there as well.",
+            "In evaluation mode x should be returned unchanged, but you scale it.",
             "            return x\n", "            return x / (1 - self.p)\n",
         ),
         Mistake(
@@ -948,8 +942,7 @@ class Dropout(nn.Module):
         "model.eval() change it.",
         "not in training: return x\nno draws: generate as many as x has entries\n0 where the draw is below p; x / (1 − p) "
         "elsewhere",
-        "A near miss: `nn.functional.dropout(x, self.p)`. Its third argument, training, defaults to True, so it also drops "
-        "when the model is used.",
+        "A near miss: `nn.functional.dropout(x, self.p)`. Its third argument, training, defaults to True, so it also drops activations when the model is used.",
     ),
     survivors={"(draws > self.p)": "a draw is exactly p with probability 0"},
 )
@@ -1011,7 +1004,7 @@ Block = Exercise(
     mistakes=(
         Mistake(
             "post-norm and pre-norm swapped",
-            "With norm_first you compute the layer in the left drawing, without it the one in the right.",
+            "With norm_first you compute the layer in the left drawing, and without it the one in the right drawing.",
             "if self.norm_first:", "if not self.norm_first:",
         ),
         Mistake(
@@ -1026,7 +1019,7 @@ Block = Exercise(
         ),
         Mistake(
             "no residual connection around attention",
-            "After attention, each word's own vector is lost: only the mixture of the sentence is passed on. Add the input of the "
+            "After attention, each word's own vector is lost: only the mixture of the words is passed on. Add the input of the "
             "branch.",
             edits={PRE_1: PRE_1.replace("x + ", ""), POST_1: POST_1.replace("x + ", "")},
         ),
@@ -1070,7 +1063,7 @@ Block = Exercise(
         ),
         Mistake(
             "components normalised instead of the sums",
-            "Without norm_first, you normalise the output of each component and then add. Normalise the sum instead.",
+            "Without norm_first, you normalise the output of each component and then add it. Normalise the sum instead.",
             edits={
                 POST_1: "x = x + self.norm_attention(self.dropout(self.attention(x, keep)))",
                 POST_2: "return x + self.norm_feed_forward(self.dropout(self.feed_forward(x)))",
@@ -1112,7 +1105,7 @@ Block = Exercise(
         ),
         Mistake(
             "dropout applied to the sums",
-            "In training mode you also drop the residual stream. Apply dropout to the output of each component, *before* it is "
+            "In training mode you also drop parts of the residual stream. Apply dropout to the output of each component, *before* it is "
             "added.",
             edits={
                 PRE_1: "x = self.dropout(x + self.attention(self.norm_attention(x), keep))",
@@ -1123,7 +1116,7 @@ Block = Exercise(
         ),
         Mistake(
             "dropout after attention only",
-            "In training mode the output of the feed-forward network is not dropped. Apply dropout after both components.",
+            "In training mode you do not apply dropout to the output of the feed-forward network. Apply dropout after both components.",
             edits={
                 PRE_2: "return x + self.feed_forward(self.norm_feed_forward(x))",
                 POST_2: "return self.norm_feed_forward(x + self.feed_forward(x))",
@@ -1131,7 +1124,7 @@ Block = Exercise(
         ),
         Mistake(
             "dropout after the feed-forward network only",
-            "In training mode the output of attention is not dropped. Apply dropout after both components.",
+            "In training mode you do not apply dropout to the output of attention. Apply dropout after both components.",
             edits={
                 PRE_1: "x = x + self.attention(self.norm_attention(x), keep)",
                 POST_1: "x = self.norm_attention(x + self.attention(x, keep))",
@@ -1139,17 +1132,17 @@ Block = Exercise(
         ),
         Mistake(
             "eps not passed to the norms",
-            "Your answer is right where eps is 1e-5: the two norms do not receive it.",
+            "Your answer is right only where eps is 1e-5: you do not pass eps on to the two norms.",
             NORMS, "self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)",
         ),
         Mistake(
             "activation not passed to the feed-forward network",
-            "Your answer is right where the activation is \"gelu\": the feed-forward network does not receive it.",
+            "Your answer is right only where the activation is \"gelu\": you do not pass it on to the feed-forward network.",
             "FeedForward(dim, inner, activation)", "FeedForward(dim, inner)",
         ),
         Mistake(
             "input of the layer added twice",
-            "Your second sum adds the input of the whole layer. The output of each component is added to the vector that entered *its own* "
+            "Your second sum adds the input of the whole layer. The output of each component should be added to the vector that entered *its own* "
             "branch.",
             edits={
                 PRE_1: f"given = x\n            {PRE_1}", PRE_2: PRE_2.replace("return x", "return given"),
@@ -1296,7 +1289,7 @@ def step_cases(draw: Draw) -> Iterator[Case]:
     ):
         counts = draw.uniform(S, B, T) < 0.6
         counts[:, 0, 0], counts[:, -1, -1] = True, False
-        counts[:, 0, 1:] = False  # unequal numbers per sentence: the mean over sentences is not that over tokens
+        counts[:, 0, 1:] = False  # unequal numbers per sentence, so that the mean over sentences differs from that over tokens
         counts[:, 1, :2] = True
         rates = draw.uniform(S, low=0.5, high=2.0).tolist() if kind == "SGD" else draw.uniform(S, low=0.02, high=0.1).tolist()
         yield {
@@ -1368,7 +1361,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "loss over the wrong tokens",
-            "Your loss is over the tokens where `counts` is False, and only over those.",
+            "Your loss covers only the tokens where `counts` is False.",
             LOSS, "loss = cross_entropy(model(ids)[~counts], targets[~counts])",
         ),
         Mistake(
@@ -1417,7 +1410,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "gradient always scaled to the maximum",
-            "You also scale small gradients *up* to `most`. Only a norm above `most` is reduced.",
+            "You also scale small gradients *up* to `most`. Only a norm above `most` should be reduced.",
             CLIP,
             "norm = torch.cat([weight.grad.flatten() for weight in model.parameters()]).norm()\n"
             "    [weight.grad.mul_(most / norm) for weight in model.parameters()]",
@@ -1435,12 +1428,12 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "each tensor clipped separately",
-            "You clip the gradient of each parameter separately. The norm is that of all gradients together.",
+            "You clip the gradient of each parameter separately. Clip the norm of all gradients together.",
             CLIP, "[nn.utils.clip_grad_norm_([weight], most) for weight in model.parameters()]",
         ),
         Mistake(
             "learning rate not set",
-            "Your answer does not depend on `rate`: the optimiser steps with the learning rate that it was created with.",
+            "Your answer does not depend on `rate`: the optimiser uses the learning rate with which it was created.",
             RATE, "pass",
             also=(
                 """
@@ -1459,8 +1452,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "learning rate set after the step",
-            "Your learning rates are one step late: the first step uses the optimiser's initial rate, the second step the rate "
-            "meant for the first.",
+            "Your learning rates are one step late: the first step uses the optimiser's initial rate, and the second step the rate meant for the first.",
             edits={f"    {RATE}\n": "", STEP_ON: f"{STEP_ON}\n    {RATE}"},
         ),
         Mistake(
@@ -1489,8 +1481,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "model returned in evaluation mode",
-            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for that. The code "
-            "that evaluates the model sets the mode.",
+            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for this: code that evaluates the model sets the mode itself.",
             f"    {STEP_ON}\n", f"    {STEP_ON}\n    model.eval()\n",
         ),
         Mistake(
@@ -1555,7 +1546,7 @@ def training_step(model, batch, optimiser, rate, most):
         "`targets[counts]` (number of True,). Output: a number.",
         "training mode\nlogits of the batch; mean cross-entropy where counts is True\nset old gradients to "
         "zero\nbackward\nclip\nset the learning rate in each parameter group\noptimiser step\nreturn the loss as a number",
-        "A near miss: zero_grad between backward and step runs without an error and trains nothing.",
+        "A near miss: zero_grad between backward and step runs without an error but trains nothing.",
     ),
 )
 
@@ -1609,8 +1600,7 @@ class Embeddings(nn.Module):
         ),
         Mistake(
             "a parameter instead of a buffer",
-            "Your numbers are right, but the positions are registered as a parameter and would be trained. A fixed tensor that "
-            "belongs to the model is a buffer.",
+            "Your numbers are right, but the positions are registered as a parameter and would be trained. A fixed tensor that belongs to the model should be a buffer.",
             BUFFER, "self.position = nn.Parameter(sinusoid(tokens, dim))",
         ),
         Mistake(
@@ -1628,7 +1618,7 @@ class Embeddings(nn.Module):
         ),
         Mistake(
             "positions counted from 1",
-            "Your first word receives the encoding of the second position. It is at position 0.",
+            "Your first word receives the encoding of position 1. It should receive that of position 0.",
             edits={"self.position[: ids.shape[1]]": "self.position[1 : ids.shape[1] + 1]", "sinusoid(tokens, dim))": "sinusoid(tokens + 1, dim)[:])"},
         ),
         Mistake(
@@ -1638,7 +1628,7 @@ class Embeddings(nn.Module):
         ),
         Mistake(
             "last rows of the table",
-            "You add the last T rows of the table. The first word receives row 0, whatever the length of the table.",
+            "You add the last T rows of the table. The first word should receive row 0, whatever the length of the table.",
             "self.position[: ids.shape[1]]", "self.position[-ids.shape[1] :]",
         ),
         Mistake(
@@ -1841,7 +1831,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "positions counted from the end",
-            "The last word receives row 0 of `places`. Count from the first word.",
+            "In your answer, the last word receives row 0 of `places`. Count from the first word.",
             RIGHT_PLACES, f"{RIGHT_PLACES}.flip(0)",
         ),
         Mistake(
@@ -1905,7 +1895,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "last rows of the table",
-            "You add the last T rows of `places`. The first word receives row 0, whatever the length of the table.",
+            "You add the last T rows of `places`. The first word should receive row 0, whatever the length of the table.",
             RIGHT_PLACES, "places[-ids.shape[1] :]",
         ),
         Mistake(
@@ -2016,7 +2006,7 @@ shift_matrix = Exercise(
         ),
         Mistake(
             "cosines only",
-            "Your diagonal is right, but everything next to it is 0: each coordinate of a pair also depends on the other.",
+            "Your diagonal is right, but every other entry is 0: each coordinate of a pair also depends on the other.",
             "cosine, sine, -sine, cosine", "cosine, 0 * sine, 0 * sine, cosine",
         ),
         Mistake(

@@ -9,9 +9,7 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT from notebook 07 has the same layers as GPT-2 (2019). Most decoders published since 2023 build four of its parts
-# differently: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes, whereas our GPT uses whole words. You will write all five, combine
-# them into a decoder, and load the 135 million parameters of SmolLM2 into it.
+# The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes; our tokens are words. You will write all five parts, combine them into a decoder, and load the 135 million parameters of SmolLM2 into it.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
 # an extension take about half an hour more.
@@ -21,9 +19,9 @@
 # %% [markdown]
 # **By the end you can**
 #
-# - learn byte-level merges and tokenise any text with them, as a published tokenizer does;
+# - compute byte-level merges from a text and use them to tokenise any other, as a published tokenizer does;
 # - write RMSNorm, rotary positions, grouped-query attention with a cache, and SwiGLU;
-# - load published weights into a decoder of your own and show that it gives the same logits;
+# - load published weights into a decoder of your own and show that it gives the same logits as the original;
 # - read the configuration of a new model and state what each setting costs.
 
 # %%
@@ -41,7 +39,7 @@ from coursekit.growing import run_cached, run_module, whole_numbers
 # %% [markdown]
 # ## 1 · Tokens from bytes
 #
-# The vocabulary of BERT (06) is built from a fixed set of characters: a word that contains any other character becomes
+# The vocabulary of BERT (notebook 06) is built from a fixed set of characters: a word that contains any other character becomes
 # [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of numbers
 # from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
 
@@ -50,15 +48,14 @@ for text in ("cell", "café", "細胞", "🧬"):
     print(f"{text}: {len(text)} characters, {len(text.encode())} bytes: {list(text.encode())}")
 
 # %% [markdown]
-# Bytes alone make sequences long. **Byte-pair encoding** (BPE; Gage 1994) therefore turns frequent pairs of neighbours
-# into new tokens; Sennrich et al. (2016) applied it to words. In each step we count all pairs of neighbouring tokens
+# Sequences of single bytes are long. **Byte-pair encoding** (BPE; Gage 1994) therefore merges frequent pairs of neighbours into new tokens; Sennrich et al. (2016) applied it to words. In each step we count all pairs of neighbouring tokens
 # and merge the most frequent pair into a new token. The result is the list of merges, in the order in which they were
 # learned.
 
 # %% [markdown]
-# Here is an example by hand: a text consists of *aab* (twice) and *cab* (once). The pair (a, b) occurs three times,
-# (a, a) twice and (c, a) once, so (a, b) becomes token 256. Now *aab* is a 256, and *cab* is c 256. The pair (a, 256)
-# occurs twice and (c, 256) once, so (a, 256) becomes token 257. In a single sequence, a merge works as follows:
+# Here is a small example. A text consists of *aab* (twice) and *cab* (once). The pair (a, b) occurs three times,
+# (a, a) twice and (c, a) once, so (a, b) becomes token 256. The word *aab* has now become the pair (a, 256), which occurs twice, and *cab* has become (c, 256), which occurs once. Hence (a, 256)
+# becomes token 257. Within a single sequence, a merge works as follows:
 
 # %%
 def merge(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
@@ -79,9 +76,9 @@ def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
 
     words maps each word to how often it occurs in the text. A word starts as its UTF-8 bytes, word.encode().
     In each step, the pair of neighbours that occurs most often in the whole text becomes a new token: the first
-    is 256, the next 257. Both neighbours are in the same word, and overlapping pairs count ("aaa" contains the
-    pair aa twice). Among equally frequent pairs choose the smallest, compared as tuples. If no neighbours are
-    left, return fewer than `merges` pairs.
+    is 256, the next 257. Both neighbours must be in the same word, and overlapping pairs count ("aaa" contains the
+    pair aa twice). Among equally frequent pairs, choose the smallest, compared as tuples. If no pair is left,
+    return fewer than `merges` pairs.
     """
     ### BEGIN SOLUTION
     rows, learned = {word: list(word.encode()) for word in words}, []
@@ -105,7 +102,7 @@ check("decoders.bpe_train", lambda case: bpe_train(
 ))
 
 # %% [markdown]
-# A new word is tokenised with the same list. Among all pairs of neighbours in the word, merge the pair that was
+# A new word is tokenised with the same list of merges. Among all pairs of neighbours in the word, merge the pair that was
 # learned *earliest*, wherever it occurs; repeat this until no pair of the word is in the list. WordPiece follows a
 # different rule, the longest match from the left (06).
 
@@ -137,7 +134,7 @@ def bpe_encode(word: str, merges: list[tuple[int, int]]) -> list[int]:
 check("decoders.bpe_encode", lambda case: cut_all(case, bpe_encode))
 
 # %% [markdown]
-# Now we use SmolLM2's own list of 48,900 merges. In the published file the tokens are strings and have other ids, so the next cell converts them. First the **pre-tokeniser** splits the text into words, each with the space in front of it;
+# Now we use SmolLM2's own list of 48,900 merges. In the published file the tokens are strings and have different ids, so the next cell converts them. Before any merge, the **pre-tokeniser** splits the text into words, each with the space in front of it;
 # no merge crosses the boundary between two words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -153,7 +150,7 @@ from coursekit.plots import use_style
 use_style()
 published = tokenizer("SmolLM2-135M-Instruct")
 backend = published.backend_tokenizer
-# GPT-2 writes each byte as a visible character: as itself if it is visible, otherwise as one of the characters from 256 on.
+# GPT-2 represents each byte by a visible character: the one with the same number if that is visible, otherwise one numbered from 256.
 VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
 SIGNS = {chr(byte): byte for byte in VISIBLE} | {chr(256 + place): byte for place, byte in enumerate(HIDDEN)}
@@ -184,7 +181,7 @@ HARD = (
     "café naïve Ærø", "細胞", "🧬 and 👩‍🔬", "a\tb", "antidisestablishmentarianism!!!",
 )
 same = [encode(text) == published(text, add_special_tokens=False).input_ids for text in HARD]
-print(f"{sum(same)} of {len(HARD)} difficult texts get the same tokens as from SmolLM2's own tokenizer")
+print(f"{sum(same)} of {len(HARD)} difficult texts have the same tokens as with SmolLM2's own tokenizer")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def stages(word: str, merges: list[tuple[int, int]]) -> list[list[bytes]]:
@@ -231,14 +228,14 @@ pictures.fertility(lengths)
 
 # %% [markdown]
 # The figure shows one sentence in five languages, a Python function and a sequence of digits. Text of a kind that was
-# rare in the tokenizer's training data takes more tokens, and therefore more time, more money and more of the context.
+# rare in the tokenizer's training data requires more tokens, and therefore more time, more money and more of the context.
 # Each digit is a token of its own here, because the pre-tokeniser never allows digits to be merged. One sentence per
 # language shows that there is a difference, but not how large it usually is.
 
 # %% [markdown]
 # ## 2 · A simpler norm
 #
-# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts. **RMSNorm** omits the mean and the shift and divides by the root mean square. In its authors' experiments, training was no worse (Zhang and Sennrich 2019).
+# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts. **RMSNorm** omits the mean and the shift and divides by the root mean square. In its authors' experiments, the results were no worse (Zhang and Sennrich 2019).
 #
 # $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
 
@@ -270,7 +267,7 @@ print(f"largest difference from layer norm, for vectors of mean 0: {(rms_norm(ce
 # %% [markdown]
 # ## 3 · Rotary positions
 #
-# The GPT of 07 adds a learned vector for each position, and it cannot process positions beyond its table. Su et al.
+# The GPT from notebook 07 adds a learned vector for each position and cannot process positions beyond its table. Su et al.
 # (2021) *rotate* the queries and keys instead. Two coordinates of a vector define a point in a plane; at position p
 # this point is rotated by the angle p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The
 # positions therefore affect their dot product only through (i − j)θ, that is, through the distance. This is called
@@ -306,7 +303,7 @@ def rotary(
 check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]))
 
 # %% [markdown]
-# We place the same query and the same key at every position of a text of 12 tokens. **Predict:** how many different scores are there among the 12 × 12?
+# We place the same query and the same key at every position of a text of 12 tokens. **Predict:** how many different values are there among the 12 × 12 scores?
 
 # %% tags=["demo"]
 predict("decoders.different_scores", ...)
@@ -320,22 +317,20 @@ distance_scores = turned[0] @ turned[1].T                                       
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
 far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"largest difference if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
+print(f"largest difference in the scores if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
 pictures.distances(distance_scores)
 
 # %% [markdown]
 # Each diagonal has a single colour: there are 23 distances, from −11 to 11, and 23 scores. None of this was learned,
-# and no table limits the length. Still, a model does not necessarily *work* on texts longer than those of its
-# training, because the planes with low frequencies then reach angles that did not occur in training.
+# and no table limits the length. Still, a model does not necessarily *work* on texts longer than those in its training data, because the planes with low frequencies then reach angles that did not occur in training.
 #
-# Two remedies are common. One is a larger base together with further training: SmolLM2 has b = 100,000 and was trained
-# on up to 8,192 tokens. The other is **RoPE scaling**, which reduces the frequencies, chiefly the low ones, so that
+# Two remedies are common. One is a larger base together with further training: SmolLM2 has b = 100,000 and was trained on texts of up to 8,192 tokens. The other is **RoPE scaling**, which reduces the frequencies, chiefly the low ones, so that
 # the angles of a longer text stay within the familiar range (YaRN: Peng et al. 2024).
 
 # %% [markdown]
 # ## 4 · Fewer keys and values
 #
-# The cache of 07 stores the keys and values of every head, layer and token, so it grows with the text. In **grouped-query attention** (GQA; Ainslie et al. 2023), several query heads share one head of keys and values. If all query heads share
+# The cache from notebook 07 stores the keys and values of every head, layer and token, so it grows with the text. In **grouped-query attention** (GQA; Ainslie et al. 2023), several query heads share one head of keys and values. If all query heads share
 # a single one, this is called multi-query attention (Shazeer 2019).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -347,11 +342,11 @@ class GroupedAttention(torch.nn.Module):
 
     parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
     forward   x contains the new tokens, (B, T, dim); the result has the same shape. Queries and keys are rotated
-              by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys
-              and values, the next ones share the second. Scores are divided by √d; a token attends to itself
+              by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys and
+              values, and the next ones share the second. Scores are divided by √d; a token attends to itself
               and to earlier tokens.
-    reset     as in 07: reset(cached=True) starts a text. Each later call continues it: its positions follow the earlier ones,
-              and its tokens also attend to all tokens since the reset. After reset(), each call is a text of
+    reset     as in 07: reset(cached=True) starts a text. Each later call continues this text: the new positions follow the earlier
+              ones, and the new tokens also attend to all tokens since the reset. After reset(), each call is a text of
               its own, starting at position 0.
     """
 
@@ -415,7 +410,7 @@ cache_sizes = {kv_heads: cached_numbers(kv_heads) for kv_heads in (9, 3, 1)}
 reveal("decoders.cache", cache_sizes[9] / cache_sizes[3])
 for kv_heads, numbers in cache_sizes.items():
     whole = 2 * 30 * 8192 * numbers / 100                                              # two bytes per number, 30 layers
-    print(f"heads of keys and values: {kv_heads}; {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens in 16 bits")
+    print(f"heads of keys and values: {kv_heads}; {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens at 16 bits per number")
 
 # %% [markdown]
 # Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) avoids this: it computes the same result one block of keys at a time. For each query it keeps only the highest score so far,
@@ -442,20 +437,18 @@ online_error = (attend_in_blocks(some_scores, some_values, 16) - some_scores.sof
 print(f"largest difference from the softmax over all keys at once: {online_error:.0e}")
 
 # %% [markdown]
-# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many
-# users save memory in another way, too: **paged attention** stores the cache in small blocks that need not be
+# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many users also save memory in a different way: **paged attention** stores the cache in small blocks that need not be
 # adjacent, so that memory is allocated only as a text grows (Kwon et al. 2023).
 
 # %% [markdown]
 # ## 5 · A feed-forward layer with a gate
 #
 # Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one
-# projection decides how much of another one passes through. With SiLU(x) = x · σ(x) as the activation of the gate, the
-# layer is called **SwiGLU**:
+# projection decides how much of another one passes through. With SiLU(x) = x · σ(x) as the gate's activation function, the layer is called **SwiGLU**:
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
-# There are three matrices instead of two, so an inner width of 8/3 D instead of 4 D keeps the number of parameters the same. LLaMA (Touvron et al. 2023) and SmolLM2 use this width; most other models of section 9 have a larger one.
+# There are three matrices instead of two, so an inner width of 8/3 D instead of 4 D keeps the number of parameters the same. LLaMA (Touvron et al. 2023) and SmolLM2 use this width; most other models in section 9 have a larger one.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SwiGLU(torch.nn.Module):
@@ -482,7 +475,7 @@ check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x", back_to=["x"
 # %% [markdown]
 # ## 6 · The whole decoder
 #
-# A layer has the structure of the pre-norm Block in 03, with the new parts. The next cell defines this layer, and the norm as a module. Read it once; it contains nothing new.
+# Each layer has the structure of the pre-norm Block in 03 but uses the new parts. The next cell defines this layer and, as a module, the norm. Read the cell once; it contains nothing new.
 
 # %%
 class RMSNorm(torch.nn.Module):
@@ -546,7 +539,7 @@ class Decoder(torch.nn.Module):
 check("decoders.decoder", lambda case: run_cached(Decoder, case, "ids", "other", gradient=["token.weight"]))
 
 # %% [markdown]
-# Published weights have names of their own. The next cell maps each of them to the corresponding part of your Decoder.
+# Published weights have names of their own. The next cell maps each name to the corresponding part of your Decoder.
 
 # %%
 PLACES = {
@@ -614,7 +607,7 @@ with torch.no_grad():
         print(f"{logit_error[text]:.0e}  {text!r}")
 
 # %% [markdown]
-# For each text, the cell prints the largest difference between your logits and those of transformers; the logits themselves reach about 20. Your code computes the same function as the published model. It can also generate text:
+# For each text, the cell prints the largest difference between your logits and those of transformers; the logits themselves reach about 20. Your code computes the same function as the published model. Your decoder can also generate text:
 
 # %% tags=["demo"]
 from time import perf_counter
@@ -643,7 +636,7 @@ generated = their_model.generate(
     max_new_tokens=20, do_sample=False, pad_token_id=published.eos_token_id, eos_token_id=None,
 )[0, len(beginning) :].tolist()
 print(published.decode(texts_written[True]))
-print("the same 20 tokens as from generate in transformers:", texts_written[True] == texts_written[False] == generated)
+print("the same 20 tokens as those from generate in transformers:", texts_written[True] == texts_written[False] == generated)
 for name, rate in speed.items():
     print(f"{name}: {rate:.1f} tokens per second")
 
@@ -653,24 +646,20 @@ for name, rate in speed.items():
 # only their ratio is meaningful.
 
 # %% [markdown]
-# Even with a cache, every new token needs a pass through all weights. In **speculative decoding** (Leviathan et al. 2023) a small model drafts several tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a
-# draft guarantees that the output has exactly the distribution of the large model.
+# Even with a cache, every new token requires a pass through all weights. In **speculative decoding** (Leviathan et al. 2023) a small model drafts several tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a drafted token guarantees that the output has exactly the distribution of the large model.
 
 # %% [markdown]
-# **Question 1.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is raised. What will the model generate, and why? Which of the five parts of this
-# notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
+# **Question 1.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is raised. What will the model generate, and why? Which of the five parts in this notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoders-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer
-# assigns the id i to a different piece of text. The model therefore receives vectors of tokens other than those in the
-# text, and its predictions are decoded into the wrong tokens, too. None of the five parts can be replaced freely,
+# assigns the id i to a different piece of text. The model therefore receives the vectors of the wrong tokens, and its predictions are decoded into the wrong tokens, too. None of the five parts can be replaced freely,
 # since the weights were learned together with them: rotary and learned positions lead to different scores, a layer
 # norm subtracts a mean that RMSNorm keeps, and a gate needs a third matrix that does not exist. A part *can* be
 # rewritten if the function stays the same. A norm's weight can be multiplied into the next matrix, and shared keys and
-# values can be copied for each query head, which gives the same output with a larger cache. The opposite direction,
-# from many heads to few, needs further training (Ainslie et al. 2023 use 5 % of the original compute).
+# values can be copied for each query head, which gives the same output with a larger cache. Going the other way, from many heads to few, requires further training (Ainslie et al. 2023 use 5 % of the original compute).
 #
-# *Marking: 1 point for the rows of the embedding table, which belong to tokens of the old tokenizer; 1 point for weights that were learned together with their parts, with one change that preserves the function (copied keys and values, a norm's weight multiplied into the next matrix, …) or one that requires training.*
+# *Marking: 1 point for stating that the rows of the embedding table belong to tokens of the old tokenizer; 1 point for stating that the weights were learned together with the parts, with an example of a change that preserves the function (copied keys and values, a norm's weight multiplied into the next matrix, …) or of one that requires training.*
 
 # %% [markdown]
 # **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question
@@ -695,7 +684,7 @@ for name, setting in SETTINGS.items():
     print(f"{name}: {published.decode(reply[0, prompt.input_ids.shape[1] :], skip_special_tokens=True)}")
 
 # %% [markdown]
-# A pipeline combines template, tokenizer and `generate` in one call:
+# A pipeline combines the template, the tokenizer and `generate` in one call:
 
 # %% tags=["demo"]
 from transformers import pipeline
@@ -710,8 +699,8 @@ print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=F
 # ## 7 · Further: find the bug
 #
 # Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. The
-# transformers library rotates the two halves together, as you do. If you load Meta's weights into the code of
-# transformers, nothing fails, because all shapes fit. (A user asked about this difference in transformers issue
+# transformers library rotates the two halves together, as your code does. If you load Meta's weights into the code of
+# transformers, no error is raised, because all shapes fit. (A user asked about this difference in transformers issue
 # 25199.)
 
 # %%
@@ -725,7 +714,7 @@ def loaded_as_they_are(weight, heads):                     # the weight of `quer
     return weight
 
 # %% [markdown]
-# Reorder the rows of the matrix so that your `rotary` gives the same scores as Meta's code gives with the original rows.
+# Reorder the rows of the matrix so that your `rotary` gives the same scores as Meta's code does with the original rows.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-mended_rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd D"]:
@@ -744,7 +733,7 @@ check("decoders.mended_rows", lambda case: mended_rows(case["weight"], case["hea
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def scores_of(query, key, turn, T: int = 24, d: int = 16, heads: int = 4) -> Float[Tensor, "H T T"]:
-    """The scores of one text, given the matrices of queries and keys and a function that rotates."""
+    """The scores of one text, given the query and key matrices and a function that rotates their outputs."""
     tokens = torch.randn(T, query.shape[1], generator=torch.Generator().manual_seed(1))
     q, k = (turn((tokens @ matrix.T).unflatten(-1, (heads, d)).transpose(0, 1), torch.arange(T)) for matrix in (query, key))
     return q @ k.transpose(-2, -1) / d**0.5
@@ -770,15 +759,16 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # If the router sends every token to the same expert, the others learn nothing. Many models are therefore trained with a **load-balancing loss** (Fedus et al. 2022): E · Σ f_e P_e, summed over the E experts. Here f_e is the fraction of all choices that fall on
 # expert e, and P_e is its mean probability (softmax over all E scores). The loss is 1 if all experts are used equally.
 #
-# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its
-# scores only for choosing the k experts, and that is lowered while the expert is overloaded.
+# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its scores
+# only when the k experts are chosen, not when their weights are computed. The bias is lowered while the expert is
+# overloaded.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
     """The weight of each expert for each token, and the load-balancing loss, as a tuple.  (difficulty ●●○, 7 minutes)
 
     For each token, the k experts with the highest scores are chosen. Their weights are the softmax of these k
-    scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the number of times e was chosen, divided by the total number of choices, T · k; P_e is the mean over tokens of the softmax of all E scores.
+    scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the number of times e was chosen, divided by the total number of choices, T · k; P_e is the mean over the tokens of e's probability in the softmax of all E scores.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=-1)
@@ -793,12 +783,11 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
 check("decoders.route", lambda case: route(case["scores"], case["k"]))
 
 # %% [markdown]
-# We try it on a toy problem. Points in eight dimensions belong to eight groups, and the target of each group is a different linear map of the point. There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with
-# five seeds each:
+# We try it on a toy problem. Points in eight dimensions belong to eight groups, and in each group the target is a different linear map of the point. There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: int = 8) -> dict[str, float]:
-    """Train a router and E linear experts; return the largest share of the choices and the error at the end."""
+    """Train a router and E linear experts; return one expert's largest share of the choices and the final error."""
     draw = torch.Generator().manual_seed(seed)
     centres, maps = 3 * torch.randn(E, D, generator=draw), torch.randn(E, D, D, generator=draw)
     router, experts = (torch.randn(*shape, generator=draw) * D**-0.5 for shape in ((D, E), (E, D, D)))
@@ -823,16 +812,17 @@ experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] 
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
-# For each of the five seeds the loss distributes the choices more evenly. Five seeds do not show that it also reduces
-# the error: since all groups are equally large, nothing forces a router to neglect an expert. In natural language,
-# some topics are far more frequent than others.
+# For each of the five seeds, the load-balancing loss distributes the choices more evenly. Five seeds do not show that it
+# also reduces the error. In this problem all groups are equally large, so nothing forces a router to neglect an expert.
+# In natural language, some topics are far more frequent than others.
 
 # %% [markdown]
 # ## 9 · Decoders since 2018
 #
-# A configuration consists of a few settings, and they determine the number of parameters. The next cell builds each
-# model on PyTorch's **meta device**, where tensors have shapes but no values, and counts its parameters. Context and
-# training tokens are those stated by its authors; the year is that in which the weights were published.
+# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each
+# model on PyTorch's **meta device**, where tensors have shapes but no values, and counts its parameters. The context
+# length and the number of training tokens are those stated by the model's authors; the year is the one in which the
+# weights were published.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -898,9 +888,9 @@ display(decoders_table)
 # RMSNorm and a gate. The context has grown from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36
 # trillion tokens.
 #
-# But we chose which models to list. The next cell searches the code of all decoders in the installed transformers
+# But we chose which models to list. The next cell therefore searches the code of all decoders in the installed transformers
 # library whose copyright notice is dated 2025 or later. A search for names is only approximate, so trust the fractions
-# only to within a few points.
+# only to within a few percentage points.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import re
@@ -908,7 +898,7 @@ from pathlib import Path
 
 import transformers
 
-IDEAS = {                                                   # how each idea is recognised in the code, whatever the case
+IDEAS = {                                                   # how each idea is recognised in the code, ignoring case
     "rotary positions": "rotary",
     "RMSNorm": "rmsnorm",
     "experts": r"class \w*(experts|moe)\b",
@@ -931,45 +921,45 @@ for idea, fraction in census.items():
 # %% [markdown]
 # Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use
 # **QK-norm**, which normalises queries and keys and thereby keeps the scores from growing without limit (Henry et al.
-# 2020). Nearly half support a **sliding window**: in some layers a token attends only to the latest few thousand
-# tokens.
+# 2020). Nearly half support a **sliding window**: in some layers a token attends only to the last few thousand tokens.
 #
 # About one in six compresses keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five has layers of a different kind, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
 
 # %% [markdown]
-# In the table, the cache per token assumes 16 bits per number and layers that keep every token. A layer with a sliding
-# window needs only the latest tokens. Such a window is used in every layer of Mistral 7B, in every second layer of
-# gpt-oss, and in five of six layers of Gemma 3.
+# In the table, the cache per token assumes that each number takes 16 bits and that every layer stores all tokens. A layer
+# with a sliding window needs to store only the latest tokens. Such a window is used in every layer of Mistral 7B, in
+# every other layer of gpt-oss, and in five out of six layers of Gemma 3.
 #
 # Mixtral 8 × 7B has 46.7 billion parameters rather than 56, because the experts of a layer share its attention. Each
-# token uses 12.9 billion parameters (Jiang et al. 2024). DeepSeek-V3 uses 37 of 671 billion (DeepSeek-AI 2024) and
-# GLM-5 40 of 744 (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads
+# token uses 12.9 billion of them (Jiang et al. 2024). DeepSeek-V3 uses 37 of its 671 billion (DeepSeek-AI 2024) and
+# GLM-5 uses 40 of its 744 billion (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads
 # attend only to those.
 
 # %% [markdown]
-# The table contains only one model from 2026. The transformers library has classes for others, but we could not check those models' settings against what their authors have published. Look one up and add its row.
+# The table contains only one model from 2026. The transformers library has classes for others, but we could not check those models' settings against what their authors have published. Look one of them up and add a row for it.
 #
 # Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
 
 # %% [markdown]
 # ## 10 · Further: how loss falls with parameters and tokens
 #
-# Kaplan et al. (2020) trained decoders of many sizes and found that the loss falls as a power of the number of parameters N and of the number of training tokens T: a **scaling law**. Hoffmann et al. (2022) fitted
+# Kaplan et al. (2020) trained decoders of many sizes and found that the loss falls as a power of the number of parameters N and of the number of training tokens T. Such a relation is called a **scaling law**. Hoffmann et al. (2022) fitted
 #
 # $$L(N, T) = E + \frac{A}{N^\alpha} + \frac{B}{T^\beta}$$
 #
 # E is the lowest loss that any model can reach: the entropy of the language. For real text, E is fitted as well, and
-# nobody can check the fit. For our language we can compute it exactly; it is the bound of the earlier notebooks. The
-# loss above it is the KL divergence between the language and the model.
+# nobody can check the fit. For our language we can compute E exactly; it is the bound from
+# the earlier notebooks. The amount by which a model's loss exceeds E is the KL
+# divergence between the language and the model.
 
 # %% [markdown]
-# GPTs of four sizes were trained on sentences of our language about prisons, biology and phones, with 486 different
+# GPTs of four sizes were trained on sentences in our language about prisons, biology and phones, which contain 486 different
 # words. With five lengths of training and three seeds, this makes 60 runs (`python -m experiments scaling`). Every
-# sentence is newly generated. The learning rate rises and falls within each run. For each size, its peak is the best
-# of four values, tried at one length with a different seed. Other lengths might need a different peak, which would
+# sentence is newly generated. The learning rate rises and falls within each run. For each size, the peak learning rate is the best of four values,
+# tried at one length of training with a different seed. Other lengths might need a different peak, which would
 # distort the law.
 #
-# The shortest runs do not follow a power law yet, so we leave them out of the fit.
+# The shortest runs do not yet follow a power law, so we leave them out of the fit.
 
 # %% tags=["demo"]
 from scipy.optimize import least_squares
@@ -1016,10 +1006,10 @@ for place, (size, rows) in enumerate(longest.groupby("parameters")):
     print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; predicted {np.mean(predicted, axis=0)[place]:.2f} times as much")
 misses = {name: np.exp(np.abs(np.log(ratios)).mean(axis=1)) - 1 for name, ratios in {"law": predicted, "baseline": same_as_before}.items()}
 for name, values in misses.items():
-    print(f"  error of the {name + (' (no gain after 640 steps)' if name == 'baseline' else '')}, each seed: {', '.join(f'{value:.0%}' for value in values)}")
+    print(f"  error of the {name + (' (no gain after 640 steps)' if name == 'baseline' else '')} for each seed: {', '.join(f'{value:.0%}' for value in values)}")
 
 largest = late["parameters"].max()
-corner = {"law": [], "baseline": []}                               # only the largest model after the longest training is left out
+corner = {"law": [], "baseline": []}                               # only the longest run of the largest model is left out
 for _, rows in late.groupby("seed"):
     left_out = rows[(rows["parameters"] == largest) & (rows["steps"] == 1600)]
     others = rows[(rows["parameters"] < largest) & (rows["steps"] == 1600)].sort_values("parameters")
@@ -1028,38 +1018,37 @@ for _, rows in late.groupby("seed"):
     corner["baseline"].append((next_smaller / left_out["above"]).item())
 print("The same with only the longest run of the largest model left out; predicted / measured for each seed:")
 for name, ratios in corner.items():
-    print(f"  {name + (' (as the next smaller model)' if name == 'baseline' else '')}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    print(f"  {name + (' (same loss as the next smaller model)' if name == 'baseline' else '')}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss of each size keeps falling. After the longest training the smallest model is the worst, and the
+# On the left, the loss keeps falling for each size. After the longest training the smallest model is the worst, and the
 # two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et
 # al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn
 # enough.
 
 # %% [markdown]
-# Fitted to the shorter runs, the law predicts the longest ones better than the assumption of *no further gain*, for
-# each seed. That baseline is easy to beat. When only the longest run of the largest model is left out, the law
-# predicts too low a loss for each seed. It is no better than assuming the loss of the next smaller model.
+# For each seed, the law fitted to the shorter runs predicts the longest ones better than the assumption of *no further
+# gain* does. That baseline is easy to beat. When only the longest run of the largest model is left out, the law
+# predicts too low a loss for each seed. It is no better than taking the loss of the next smaller model.
 #
-# The law is also approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each
+# The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each
 # smaller one, in nats, is larger after few tokens than after many. A sum of two terms cannot express this: in the law,
 # the difference between two sizes is the same after any number of tokens.
 
 # %% [markdown]
-# **Checking the literature.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and
-# the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) make both 3.2 times as large
-# (0.50). One reason for the difference is that they matched the learning-rate schedule to the length of each run, as
+# **Checking the literature.** With ten times the compute, Kaplan et al. (2020) would make the model 5.4 times as large
+# and the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) would make both 3.2 times as
+# large (a power of 0.50). One reason for the difference is that Hoffmann et al. matched the learning-rate schedule to the length of each run, as
 # we do. Another is that Kaplan et al. did not count embeddings (Pearce and Song 2024).
 #
-# We measure a power of about 0.4 without the shortest runs and 0.27 with them. Both are clearly below 0.73 and no
-# higher than about 0.50. So as the budget grows, the text should grow at least as fast as the model.
+# We measure a power of about 0.4 without the shortest runs and 0.27 with them. Both powers are clearly below 0.73 and no higher than about 0.50. So as the budget grows, the text should grow at least as fast as the model.
 
 # %% [markdown]
-# For real text Hoffmann et al. (2022) fitted α = 0.34 and β = 0.28. These imply a power of 0.45, not 0.50. According to Besiroglu et al. (2024) that fit had not converged; from data read off the paper's figure they obtain 0.35 and 0.37, which imply 0.51. On average our exponents are more than three times as large. A likely reason is that our language has finitely many rules and is soon learned.
+# For real text Hoffmann et al. (2022) fitted α = 0.34 and β = 0.28. These imply a power of 0.45, not 0.50. According to Besiroglu et al. (2024) that fit had not converged; from data read off the paper's figure they obtain 0.35 and 0.37, which imply 0.51. On average, our exponents are more than three times as large as these. A likely reason is that our language has a limited number of rules and is soon learned.
 
 # %% [markdown]
-# The rule of Hoffmann et al. amounts to about 20 tokens per parameter. SmolLM2 135M was trained on about 15,000 per parameter, and Llama 3 8B on about 1,900. A scaling law states what is cheapest to *train*. If a model is to generate many billions of tokens, a smaller model that is trained for longer costs less overall.
+# The rule of Hoffmann et al. amounts to about 20 tokens per parameter. SmolLM2 135M was trained on about 15,000 tokens per parameter, and Llama 3 8B on about 1,900. A scaling law states what is cheapest to *train*. If a model is to generate many billions of tokens, a smaller model that is trained for longer costs less overall.
 
 # %% [markdown]
 # ## Extension: what four bits cost
@@ -1073,7 +1062,7 @@ def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Floa
     """Integers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
 
     A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a block is its largest
-    absolute value divided by 7. Each number becomes the integer nearest to x / scale, as a float or an int; no
+    absolute value divided by 7. Each number x becomes the integer nearest to x / scale, as a float or an int; no
     x / scale lies midway between two integers. A block of zeros has scale 0 and only zeros.
     """
     ### BEGIN SOLUTION
@@ -1121,7 +1110,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # block), so we measure the cost of a second rounding.
 #
 # On these texts, every block size increases the loss (95 % intervals over 32 texts). Blocks of 576 weights, a whole
-# row of most matrices, increase it more than blocks of 16; blocks of 16 and 64 show no difference.
+# row of most matrices, increase it more than blocks of 16; between blocks of 16 and 64 we see no difference.
 
 # %% [markdown]
 # Quantisation is not the only way to save memory. **bfloat16** stores each number in 16 bits: it keeps the exponent of a 32-bit float, and therefore its range, but only 8 bits of precision (Kalamkar et al. 2019). Many models are trained and published in this format.
@@ -1133,7 +1122,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - RMSNorm divides by the root mean square: it is layer norm without the mean and the shift.
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is three times smaller.
-# - SwiGLU multiplies: a gate decides how much of another projection passes through.
+# - In SwiGLU, a gate decides how much of another projection passes through.
 # - With SmolLM2’s weights, your Decoder gives the same logits as transformers and generates the same text.
 
 # %% [markdown]

@@ -77,12 +77,12 @@ bpe_train = Exercise(
         ),
         Mistake(
             "characters instead of bytes",
-            "Words of ASCII letters are correct. But é is one character and two bytes: a word starts as word.encode().",
+            "Your answer is right for words of ASCII letters. But é is one character and two bytes: a word starts as word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
             "pairs counted only before the first merge",
-            "Your pairs are the most frequent ones among the bytes. Each merge changes the text, so count again after it.",
+            "Your pairs are the most frequent ones among the bytes. Each merge changes the text, so count again afterwards.",
             code="""
 def bpe_train(words, merges):
     counts = Counter()
@@ -128,7 +128,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "merges never applied",
-            "You find the same pair again and again: replace the merged pair in all words before the next count.",
+            "Your code finds the same pair again and again: replace the merged pair in all words before the next count.",
             "{word: merge(ids, best, new) for word, ids in rows.items()}", "rows",
         ),
         Mistake(
@@ -239,7 +239,7 @@ def merged(row: list[int], pair: tuple[int, int], new: int) -> list[int]:
 
 
 def encoding_cases(draw: Draw) -> Iterator[Case]:
-    """New words of the letters that merges were learned from, and planted merges.
+    """New words made of the letters from which merges were learned, and planted merges.
 
     Planted: the earliest pair is to the right of another; a longer token would fit from the left; a character of three bytes
     with merges for two of them; three equal letters; a word of one byte; a word without any pair; a merge whose halves are
@@ -295,7 +295,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "index of the merge used as token id",
-            "You use the index of the merge as the id, but that is a byte. The pair at index i becomes token 256 + i.",
+            "You use the index of the merge as the id, but ids below 256 are bytes. The pair at index i becomes token 256 + i.",
             "256 + place[first]", "place[first]",
             also=(
                 """
@@ -324,7 +324,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "only one merge applied",
-            "You stop after one merge. Its result can be merged again, until no pair of the word is in the list.",
+            "You stop after one merge. Continue until no pair of the word is in the list.",
             "while pairs :=", "if pairs :=",
         ),
         Mistake(
@@ -334,12 +334,12 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "characters instead of bytes",
-            "Words of ASCII letters are correct. But 猫 is one character and three bytes: start with word.encode().",
+            "Your answer is right for words of ASCII letters. But 猫 is one character and three bytes: start with word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
             "merged from the right",
-            "Of three equal tokens in succession you merge the last two. `merge` starts from the left.",
+            "Of three equal tokens in succession, you merge the last two. `merge` starts from the left.",
             "ids = merge(ids, first, 256 + place[first])", "ids = merge(ids[::-1], first[::-1], 256 + place[first])[::-1]",
         ),
         Mistake(
@@ -363,7 +363,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "merges applied in reverse order",
-            "You go through the list from its end, so merges learned late are applied first. Start with the earliest.",
+            "You go through the list from the end, so merges learned late are applied first. Start with the earliest.",
             code="""
 def bpe_encode(word, merges):
     ids = list(word.encode())
@@ -413,8 +413,7 @@ def bpe_encode(word, merges):
         "word: a string; its bytes are ids 0 to 255. Output: a list of ids, no longer than the list of bytes.",
         "ids = the bytes\nrepeat:\n    find the pairs of neighbours that are in the list\n    stop if there are none\n    merge "
         "the one with the smallest index into 256 + index",
-        "A near miss: merging the first pair of the word that is in the list. It is right for many words, but not where a pair "
-        "learned earlier comes after it.",
+        "A near miss: merging the first pair of the word that is in the list. This is right for many words, but not where a pair learned earlier follows.",
     ),
 )
 
@@ -455,22 +454,21 @@ rms_norm = Exercise(
         ),
         Mistake(
             "eps outside the root",
-            "Your error is small for long vectors and large for short ones: eps is added to the mean square, under the root.",
+            "Your error is small for long vectors and large for short ones: eps should be added to the mean square, under the root.",
             ROOT, "(x.square().mean(dim=-1, keepdim=True).sqrt() + eps)",
         ),
         Mistake(
             "eps not used",
-            "Your answer does not depend on `eps`, which hardly affects long vectors but does affect short ones: it belongs "
-            "under the root, with the mean square.",
+            "Your answer does not depend on `eps`, which hardly affects long vectors but does affect short ones. Add it to the mean square, under the root.",
             " + eps)", ")",
         ),
         Mistake(
             "fixed eps",
-            "Your vectors are correct up to a factor that comes from eps: use the argument `eps`.",
+            "Your vectors are correct up to a factor that depends on eps: use the argument `eps`.",
             " + eps)", " + torch.finfo(x.dtype).eps)",
         ),
         Mistake(
-            "weight not applied", "The weight is missing: each coordinate of the vector has its own.", "weight * x", "x",
+            "weight not applied", "The weight is missing: each coordinate of the vector has its own weight.", "weight * x", "x",
         ),
         Mistake(
             "one mean square for the whole tensor",
@@ -545,12 +543,12 @@ rotary = Exercise(
         Mistake(
             "rotated in the wrong direction",
             "You rotate in the wrong direction: the minus belongs to the first half. A model trained that way would do "
-            "equally well, but published weights would give different scores, because a distance of 3 becomes −3.",
+            "equally well, but published weights would give different scores, because a distance of 3 would become −3.",
             TURNED, "torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)",
         ),
         Mistake(
             "minus sign missing",
-            "Your vectors change their lengths. A rotation has one minus sign: in the first half.",
+            "Your rotation changes the lengths of the vectors. The formula has one minus sign, in the first half.",
             "first * cos - second * sin", "first * cos + second * sin",
         ),
         Mistake(
@@ -565,7 +563,7 @@ rotary = Exercise(
         ),
         Mistake(
             "exponent doubled",
-            "Your exponents grow twice as fast as they should: plane i has −2i/d.",
+            "Your exponents grow twice as fast as they should: plane i has the exponent −2i/d.",
             "torch.arange(0, d, 2) / d", "2 * torch.arange(0, d, 2) / d",
         ),
         Mistake(
@@ -581,14 +579,12 @@ rotary = Exercise(
         ),
         Mistake(
             "sinusoids added",
-            "You add sines and cosines to the vector, as in 03. Here the vector is rotated: multiplied, so that its length is "
-            "preserved.",
+            "You add sines and cosines to the vector, as in 03. Here the vector is rotated, which preserves its length.",
             TURNED, "x + torch.cat([sin, cos], dim=-1)",
         ),
         Mistake(
             "angles ordered for neighbours, halves rotated",
-            "You rotate halves, but with angles in the order of neighbours (repeat_interleave). Coordinates i and i + d/2 have "
-            "the same angle: torch.cat of the angles twice.",
+            "You rotate halves, but your angles are in the order for neighbours (repeat_interleave). Coordinates i and i + d/2 have the same angle: concatenate the angles with themselves (torch.cat).",
             code="""
 def rotary(x, positions, base=10_000.0):
     d = x.shape[-1]
@@ -599,7 +595,7 @@ def rotary(x, positions, base=10_000.0):
         ),
         Mistake(
             "base fixed at 10,000",
-            "Your answer is right for the base 10,000. The base is an argument.",
+            "Your answer is right for the base 10,000. Use the argument `base`.",
             SPEED, "10_000.0 ** (-torch.arange(0, d, 2) / d)",
         ),
         Mistake(
@@ -658,7 +654,7 @@ def rotary(x, positions, base=10_000.0):
 
 
 def weights_of(draw: Draw, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Random weights under the names that a check loads them by: no vector grows or shrinks much."""
+    """Random weights, under the names by which a check loads them; they make no vector much longer or shorter."""
     made = {}
     for name, shape in shapes.items():
         matrix = len(shape) == 2 and not name.startswith("token")
@@ -677,7 +673,7 @@ def attention_shapes(heads: int, kv_heads: int, d: int, where: str = "") -> dict
 def attention_cases(draw: Draw) -> Iterator[Case]:
     """One, two and several query heads for each head of keys; texts processed at once and in pieces, and others after them.
 
-    While one of them is processed in pieces, a second module is in use, too: each module has its own cache.
+    While one of the texts is processed in pieces, a second module is also in use: each module has its own cache.
     """
     for B, heads, kv_heads, d, T, other, pieces, base in (
         (2, 4, 2, 6, 7, 5, 1, None), (3, 6, 2, 4, 5, 8, 2, 50.0), (1, 3, 3, 8, 9, 4, 4, None), (2, 5, 1, 2, 6, 3, 3, 200.0),
@@ -733,7 +729,7 @@ class GroupedAttention(torch.nn.Module):
 WITHOUT_TRANSPOSE = PLAIN.replace("unflatten(-1, (-1, self.d)).transpose(1, 2)", "reshape(x.shape[0], -1, x.shape[1], self.d)").replace(
     "transpose(1, 2).flatten(2)", "reshape(x.shape)"
 )
-"""Tokens and heads are mixed on the way in and, the same way, on the way out."""
+"""Tokens and heads are mixed on the way in and, in the same way, on the way out."""
 
 
 def with_biases(*names: str) -> str:
@@ -755,8 +751,7 @@ attention = Exercise(
         ),
         Mistake(
             "positions restart at every call",
-            "Your answer is right for texts read at once. In pieces, each of your calls starts at position 0 again: with t tokens in "
-            "the cache, the first new one has position t.",
+            "Your answer is right for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
             edits={
                 "positions = torch.arange(before, before + x.shape[1])": "positions = torch.arange(x.shape[1])",
                 HIDDEN: "torch.arange(k.shape[2]) > (before + positions)[:, None]",
@@ -764,7 +759,7 @@ attention = Exercise(
         ),
         Mistake(
             "cached keys rotated again",
-            "In pieces, each call rotates the old keys once more, together with the new ones. Cached keys have already been "
+            "For texts in pieces, each of your calls rotates the old keys once more, together with the new ones. Cached keys have already been "
             "rotated.",
             code="""
 class GroupedAttention(torch.nn.Module):
@@ -813,7 +808,7 @@ class GroupedAttention(torch.nn.Module):
             BOTH, f"{BOTH}\n        v = rotary(v, positions, self.base)",
         ),
         Mistake(
-            "no rotation", "You rotate nothing, so the attention does not depend on the positions of its tokens.", BOTH, "pass",
+            "no rotation", "You rotate nothing, so the attention does not depend on the positions of the tokens.", BOTH, "pass",
         ),
         Mistake(
             "rotated before splitting into heads",
@@ -831,24 +826,22 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "causal mask missing",
-            "When a text is read at once, your last token is correct, but the earlier ones attend to tokens after them.",
+            "When a text is processed at once, your last token is correct, but the earlier ones attend to tokens after them.",
             HIDDEN, "torch.zeros(x.shape[1], k.shape[2], dtype=torch.bool)",
         ),
         Mistake(
             "mask ignores the cache",
-            "Your answer is right for texts read at once. In pieces, your new tokens see no more of the cache than the first tokens "
-            "of a text would.",
+            "Your answer is right for texts processed at once. For texts in pieces, your new tokens see no more of the cache than the first tokens of a text would.",
             HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
         ),
         Mistake(
             "no mask once the cache is filled",
-            "Your answer is right for texts read at once. In pieces, the new tokens of one call also see those after them: they need "
-            "a mask as well.",
+            "Your answer is right for texts processed at once. For texts in pieces, the new tokens of one call also see those after them: later calls need a mask as well.",
             HIDDEN, f"({HIDDEN}) & (before == 0)",
         ),
         Mistake(
             "token does not attend to itself",
-            "Your first token may attend to nothing, so its output is NaN: a token sees itself and everything before it.",
+            "Your first token attends to nothing, so its output is NaN: a token should attend to itself and to all tokens before it.",
             "torch.arange(k.shape[2]) > positions", "torch.arange(k.shape[2]) >= positions",
         ),
         Mistake(
@@ -859,7 +852,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "cache never filled",
-            "In pieces, each of your calls sees only its own tokens: keys and values of earlier calls are not stored.",
+            "For texts in pieces, each of your calls sees only its own tokens: the keys and values of earlier calls are not stored.",
             "if self.cached:", "if False:",
         ),
         Mistake(
@@ -872,17 +865,17 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "scores divided by √D instead of √d",
-            "With several heads your attention weights are too uniform: a score is a sum over the d coordinates of one head.",
+            "With several heads, your attention weights are too uniform: a score is a sum over the d coordinates of one head, so divide by √d.",
             "self.d**0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "Your columns sum to 1, but the rows should.",
+            "The columns of your weights sum to 1, but the rows should.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
             "heads split across tokens",
-            "Your heads mix tokens from the start. A view as (B, heads, T, d) takes the numbers in memory order, token after "
+            "Your heads mix tokens from the start. A view as (B, heads, T, d) reads the numbers in memory order, token after "
             "token: make it (B, T, heads, d), then swap the two axes.",
             SPLIT, "layer(x).reshape(x.shape[0], -1, x.shape[1], self.d)",
             also=(WITHOUT_TRANSPOSE,),
@@ -973,8 +966,7 @@ class GroupedAttention(torch.nn.Module):
     hints=(
         "With six query heads and two key heads, which key head does query head 4 use? And what is the position of a new token "
         "when t tokens are in the cache?",
-        "q: (B, H, T, d). k, v of the new tokens: (B, K, T, d); rotated keys in the cache: (B, K, t + T, d). Copied for the "
-        "heads: (B, H, t + T, d). Scores: (B, H, T, t + T).",
+        "q: (B, H, T, d). k, v of the new tokens: (B, K, T, d); rotated keys in the cache: (B, K, t + T, d). Copied for the query heads: (B, H, t + T, d). Scores: (B, H, T, t + T).",
         "queries, keys, values, split into heads of d coordinates\npositions of the new tokens: start from the number of tokens "
         "in the cache\nrotate queries and keys\nput the old keys and values first; store all if a cache is requested\ncopy each "
         "key and value head for the query heads that share it\nattention as in 07, then `output`",
@@ -1003,7 +995,7 @@ swiglu = Exercise(
         Mistake("added instead of multiplied", "You add the two projections. A gate multiplies.", " * self.up", " + self.up"),
         Mistake("activation applied to the product", "You apply SiLU to the product. It belongs only to the gate.", GATED, "silu(self.gate(x) * self.up(x))"),
         Mistake("sigmoid instead of SiLU", "Your gate is σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
-        Mistake("ReLU instead of SiLU", "About half of your gate's entries, the negative ones, are exactly 0: that is ReLU.", "silu(", "torch.relu("),
+        Mistake("ReLU instead of SiLU", "About half of your gate's entries are exactly 0: that is ReLU.", "silu(", "torch.relu("),
         Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. That is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
         Mistake("gate not used", "You do not use `gate`: that is the feed-forward layer of 03 with another activation function.", GATED, "silu(self.up(x))"),
         Mistake("activation applied to both projections", "You apply SiLU to both projections; `up` has no activation function.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
@@ -1051,9 +1043,9 @@ class SwiGLU(torch.nn.Module):
 
 
 def decoder_cases(draw: Draw) -> Iterator[Case]:
-    """One layer and two; bases and eps of their own, and the defaults; a second text in pieces, or in one.
+    """One layer and two; base and eps as given, and the defaults; a second text in pieces, or as a whole.
 
-    Each layer of each reading costs most of a millisecond, so only one case has several, and its texts are short.
+    Each layer takes most of a millisecond per call, so only one case has several layers, and its texts are short.
     """
     for V, heads, kv_heads, d, layers, inner, B, T, other, pieces, more in (
         (11, 4, 2, 4, 1, 20, 3, 5, 6, 3, {"base": 60.0, "eps": 0.2}),
@@ -1119,8 +1111,7 @@ decoder = Exercise(
         ),
         Mistake(
             "embedding matrix saved twice",
-            "Your numbers are right, but the matrix is saved under two names. A weights "
-            "file contains it once, and load_state_dict expects both. Compute the logits with the matrix itself: `x @ "
+            "Your numbers are right, but the matrix is saved under two names. A weights file contains it only once, but load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
                 "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
@@ -1141,12 +1132,12 @@ decoder = Exercise(
         ),
         Mistake(
             "reset not passed on to the layers",
-            "In pieces, none of your layers uses its cache: each attention has a reset of its own.",
+            "For texts in pieces, none of your layers uses its cache: call the reset method of each layer's attention.",
             TOLD, "pass",
         ),
         Mistake(
             "reset passed on only to the first layer",
-            "In pieces, only your first layer uses its cache. Each layer's attention has one of its own.",
+            "For texts in pieces, only your first layer uses its cache. Each layer's attention has a cache of its own.",
             f"for layer in self.layers:\n            {TOLD}", "self.layers[0].attention.reset(cached)",
         ),
         Mistake(
@@ -1157,8 +1148,7 @@ decoder = Exercise(
         ),
         Mistake(
             "layers in a plain list",
-            "PyTorch does not find the parameters of your layers: a plain list does not register them, an "
-            "nn.ModuleList does.",
+            "PyTorch does not find the parameters of your layers: a plain list does not register them, but an nn.ModuleList does.",
             LIST, f"[{MADE} for _ in range(layers)]",
         ),
         Mistake(
@@ -1183,7 +1173,7 @@ decoder = Exercise(
         ),
         Mistake(
             "token vectors scaled by √D",
-            "You multiply the token vectors by √D, as the transformer of 2017 (and Gemma) does. The docstring does not.",
+            "You multiply the token vectors by √D, as the transformer of 2017 (and Gemma) does. The docstring does not ask for it.",
             "x = self.token(ids)", "x = self.token(ids) * self.token.embedding_dim**0.5",
         ),
         Mistake(
@@ -1217,7 +1207,7 @@ class Decoder(torch.nn.Module):
         ),
         Mistake(
             "layers in reverse order",
-            "Your answer is right for a single layer. You apply several layers in the wrong order.",
+            "Your answer is right for a single layer. If there are several, you apply them in the wrong order.",
             edits={"for layer in self.layers:\n            x = layer(x)": "for layer in reversed(self.layers):\n            x = layer(x)"},
         ),
     ),
@@ -1262,7 +1252,7 @@ class Decoder(torch.nn.Module):
 """,
     },
     hints=(
-        "Which part of the GPT of 07 is missing here? Which part uses the positions now, and which parts have a cache to "
+        "Which part of the GPT from notebook 07 is missing here? Which part uses the positions now, and which parts have a cache to "
         "reset?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from an embedding matrix of shape "
         "(vocabulary, dim).",
@@ -1276,7 +1266,7 @@ class Decoder(torch.nn.Module):
 
 
 def names_cases(draw: Draw) -> Iterator[Case]:
-    """A LlamaForCausalLM; an old one with buffers; a LlamaModel without prefix and head, of eleven layers."""
+    """A LlamaForCausalLM; an old one with buffers; a LlamaModel without prefix and head, with eleven layers."""
     for V, heads, kv_heads, d, inner, layers, buffers, whole in ((7, 2, 1, 2, 9, 2, False, True), (5, 3, 3, 2, 8, 1, True, True), (6, 4, 2, 1, 5, 11, True, False)):
         dim = heads * d
         shapes = {"embed_tokens.weight": (V, dim)}
@@ -1329,7 +1319,7 @@ def own_names(theirs):
         ),
         Mistake(
             "buffers included",
-            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed and are not weights.",
+            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed, not learned.",
             "        if place:", '        if path[-1] == "rotary_emb":\n            place = "attention.rotary_emb"\n        if place:',
         ),
         Mistake(
@@ -1339,7 +1329,7 @@ def own_names(theirs):
         ),
         Mistake(
             "only layer 0 returned",
-            "Of all layers, you return only layer 0: the number after layers. says which one it is.",
+            "You return no layer other than layer 0: the number after “layers.” is the index of the layer.",
             LAYERED, 'layer, path = path[:2], path[2:] if path[1] == "0" else ["another"]',
         ),
         Mistake(
@@ -1382,7 +1372,7 @@ def own_names(theirs):
         ),
         Mistake(
             ".weight missing",
-            "Your names lack their last component: a module's parameter is called weight.",
+            "Your names lack their last component: each of them should end with .weight.",
             "[*layer, place, part]", "[*layer, place]",
         ),
     ),
@@ -1456,7 +1446,7 @@ mended_rows = Exercise(
         ),
         Mistake(
             "odd rows first",
-            "Your two halves are swapped: row 0 of a head stays row 0.",
+            "Your two halves are swapped: row 0 of a head should stay row 0.",
             "by_head[:, ::2], by_head[:, 1::2]", "by_head[:, 1::2], by_head[:, ::2]",
         ),
         Mistake(
@@ -1527,7 +1517,7 @@ route = Exercise(
             "best.values.softmax(dim=-1)", "scores.softmax(dim=-1).gather(-1, best.indices)",
         ),
         Mistake(
-            "all experts used", "All your experts have a positive weight. Only the k best may.",
+            "all experts used", "All your experts have a positive weight. Only the k best should.",
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values.softmax(dim=-1))", "scores.softmax(dim=-1)",
         ),
         Mistake(
@@ -1570,8 +1560,7 @@ route = Exercise(
         ),
         Mistake(
             "bincount without minlength",
-            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount has one for each "
-            "expert.",
+            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount returns one for each expert.",
             ", minlength=E)", ")",
         ),
         Mistake(
@@ -1621,7 +1610,7 @@ def route(scores, k):
 
 
 def divides_well(scale: float) -> bool:
-    """Whether the largest number, 7 · scale, divided by a seventh of itself is 7 and not 6.9999995, for its neighbours, too."""
+    """Whether the largest number, 7 · scale, divided by a seventh of itself is 7 and not 6.9999995; also for the neighbouring floats."""
     largest = np.float32(7 * scale)
     three = np.array([np.nextafter(largest, np.float32(0)), largest, np.nextafter(largest, np.float32(np.inf))])
     return bool((three / (three / np.float32(7)) == 7).all())
@@ -1652,7 +1641,7 @@ def quantise(x, size):
     whole = torch.nan_to_num((blocks / scale[:, None]).{}())
     return whole.flatten(), scale
 """
-"""As students write it. Inputs for which it would have to truncate 6.9999995 are left out (`divides_well`)."""
+"""The function as students write it. Inputs for which it would have to truncate 6.9999995 are left out (`divides_well`)."""
 
 quantise = Exercise(
     cases=block_cases,
@@ -1674,23 +1663,23 @@ quantise = Exercise(
         ),
         Mistake(
             "largest signed value",
-            "You are wrong where the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
+            "Your answer is wrong where the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
             "blocks.abs().amax(dim=1)", "blocks.amax(dim=1)",
         ),
         Mistake(
-            "divided by 8", "Your largest numbers become 8: the scale is the largest absolute value divided by 7.", "/ 7", "/ 8",
+            "divided by 8", "Your largest numbers become 8: the scale should be the largest absolute value divided by 7.", "/ 7", "/ 8",
         ),
         Mistake(
-            "scale not divided by 7", "Your only integers are −1, 0 and 1: the scale is one seventh of the largest absolute value.", " / 7", "",
+            "scale not divided by 7", "Your only integers are −1, 0 and 1: the scale should be one seventh of the largest absolute value.", " / 7", "",
         ),
         Mistake(
             "not rounded", "Your numbers are not integers.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
         ),
         Mistake(
-            "blocks of non-adjacent numbers", "The numbers of your blocks are N / size apart. A block consists of consecutive numbers.", "x.reshape(-1, size)", "x.reshape(size, -1).T",
+            "blocks of non-adjacent numbers", "The numbers in each of your blocks are N / size apart. A block consists of consecutive numbers.", "x.reshape(-1, size)", "x.reshape(size, -1).T",
         ),
         Mistake(
-            "size used as the number of blocks", "You make `size` blocks. The argument is how many numbers a block contains.", "x.reshape(-1, size)", "x.reshape(size, -1)",
+            "size used as the number of blocks", "You make `size` blocks, but `size` is how many numbers a block contains.", "x.reshape(-1, size)", "x.reshape(size, -1)",
         ),
         Mistake(
             "dequantised numbers returned", "You return the rounded numbers multiplied by their scale. Return the integers and, "
