@@ -291,7 +291,7 @@ def prepared(method: str):
     return model
 
 def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32) -> list[float]:
-    """Train with AdamW on shuffled batches, with a short warm-up and linear decay; returns the loss of each step."""
+    """Train with AdamW on shuffled batches, with a short warm-up and linear decay; return the loss of each step."""
     learning = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -547,7 +547,7 @@ check("assistant.kl_to_reference", lambda case: kl_to_reference(**case))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, steps: int = 250, rows: int = 64):
-    """Train with DPO on comparisons of two-word continuations; returns the policy and the reference's tables."""
+    """Train with DPO on comparisons of two-word continuations; return the policy and the reference's tables."""
     reference, tables = instructions.reference()
     policy, draw = deepcopy(reference).requires_grad_(True), torch.Generator().manual_seed(seed)
     begun = instructions.prompt_ids()
@@ -646,7 +646,7 @@ check("assistant.in_order", lambda case: in_order(case["scores"], case["positive
 from coursekit import judges
 
 def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
-    """Wrap the query and value maps of all layers of SmolLM2 in your LoRALinear; returns the trainable parameters."""
+    """Wrap the query and value maps of all layers of SmolLM2 in your LoRALinear; return the trainable parameters."""
     model.requires_grad_(False)
     for layer in model.model.layers:
         for name in ("q_proj", "v_proj"):
@@ -654,7 +654,7 @@ def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
     return [weight for weight in model.parameters() if weight.requires_grad]
 
 def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
-    """Train on the answers to question 1, with linear decay; returns the number of trainable parameters."""
+    """Train on the answers to question 1, with linear decay; return the number of trainable parameters."""
     torch.manual_seed(seed)
     learning, order = add_lora(judge.model), np.random.default_rng(seed)
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
@@ -719,7 +719,7 @@ for way, runs in ways.items():
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of the time for training and an eighth of the time for judging.
+# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of LoRA's time for training and an eighth for judging.
 
 # %% [markdown]
 # With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as without examples, within the
