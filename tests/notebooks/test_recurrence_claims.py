@@ -63,7 +63,7 @@ def test_the_cheat_has_the_lower_loss_sooner_and_translates_nothing(measured):
 
 def test_the_honest_run_bends_and_teacher_forcing_hides_its_errors(measured):
     assert measured["losses"][-1] < 0.25 * measured["losses"][0]
-    assert measured["agree"] > 0.99  # "succeeds exactly where every token is also correct"
+    assert measured["agree"] > 0.99  # "if and only if every token is correct under teacher forcing"
 
 
 def test_the_checkpoint_translates_and_needs_the_source(measured):
@@ -86,7 +86,7 @@ def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     (short, *_), (*_, long) = fixed, fixed
     assert (
         low_and_high(short)[0] > 0.9 and 0.7 < long[0] < 0.9
-    )  # "more than nine in ten", "about two in ten of the longest are lost"
+    )  # "more than nine in ten", "about two in ten of the longest are not"
     by_seed = pd.read_csv(ROOT / "data/results/small_seq2seq_fixed.csv").pivot(
         index="seed", columns="measure", values="value"
     )
