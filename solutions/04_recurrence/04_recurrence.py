@@ -289,7 +289,7 @@ reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, 
 pictures.gradients(reach, lengths)
 
 # %% [markdown]
-# On these axes a straight line means that *each* step loses the same fraction. The plain network and the LSTM with half-open forget gates decay in this way.
+# On these axes a straight line means that *each* step loses the same fraction. In the plain network and the LSTM with half-open forget gates, the derivative decays in this way.
 # What preserves the derivative is not the structure of the LSTM but a forget gate that stays open; this is why its bias is initialised to a high value
 # (Jozefowicz et al. 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words; the **path length** to the first
 # word is always *one* step. Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
@@ -357,7 +357,7 @@ check("recurrence.shift_right", lambda case: shift_right(case["target"], case["b
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A toy decoder: its logits add up table entries for the sentence, the position and all tokens so far."""
+    """A toy decoder: its logits are sums of table entries for the sentence, the position and all tokens so far."""
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
         t, longest = ids.shape[1], case["longest"]
         if t > longest:
@@ -844,8 +844,8 @@ display(Markdown(
     f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
     f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
     f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
-    f"{gaps['after the first error'][2]:.1%}). Sentences with every token correct: {whole['forced'].float().mean():.1%} and "
-    f"{whole['free'].float().mean():.1%}; the two procedures agree on {agree:.1%} of all sentences."
+    f"{gaps['after the first error'][2]:.1%}). Every token is correct in {whole['forced'].float().mean():.1%} and "
+    f"{whole['free'].float().mean():.1%} of the sentences; the two procedures agree on {agree:.1%} of all sentences."
 ))
 
 # %% [markdown]
@@ -899,7 +899,7 @@ def with_your_additive_attention() -> nn.Module:
 
 for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive attention", with_your_additive_attention)):
     _, recurrent_losses = train(80, inputs_of, new_model)
-    print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, of the last ten {np.mean(recurrent_losses[-10:]):.2f}")
+    print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten {np.mean(recurrent_losses[-10:]):.2f}")
 
 # %% [markdown]
 # **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
@@ -965,7 +965,7 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# The translator was never trained to name a sense. Nevertheless, we can apply the course's sense test to its encoder, as McCann et al. (2017) used the encoder of a
+# The translator was never trained to name a sense. Nevertheless, we can apply the course's sense test to its encoder. McCann et al. (2017) likewise used the encoder of a
 # translator to compute contextual word vectors. The baseline is the same encoder before training.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1036,7 +1036,7 @@ for name, values in (("dot product", dot_seeds), ("additive", additive_seeds)):
 print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage points (95 % interval over seeds)")
 
 # %% [markdown]
-# With the simpler score, the model translates more than 97 in 100 sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
+# With the simpler score, the model translates more than 97 % of the sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
 # additive score: seed 0 alone would have suggested "as good", seed 1 alone "worse".
 
 # %% [markdown]
@@ -1104,7 +1104,7 @@ print("the greedy translation is more probable than the correct translation:", c
 print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: {only_greedy} (exact McNemar test: p = {mcnemar:.2f})")
 
 # %% [markdown]
-# The beam does its job: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly: for most sentences
+# The beam does its job: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
 # even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: replacing greedy decoding
 # by a beam of 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
@@ -1184,15 +1184,15 @@ table = with_masks.groupby(["steps", "mask"], sort=False)[["own source", "anothe
 display(Markdown("Nats per token of translators *trained* with each mask, three seeds:"), table)
 
 # %% [markdown]
-# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. How much more
-# is hidden depends on the target's padding. The trained translator fails under this mask. But a model *trained* with it finds a way around it: after 400 steps its
+# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. The target's
+# padding determines how much more is hidden. The trained translator fails under this mask. But a model *trained* with it finds a way around it: after 400 steps its
 # loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gives no warning. The
-# question from 02, "Which word can see which?", finds the bug at once.
+# question from 02, "Which word can see which?", reveals the bug at once.
 
 # %% [markdown]
 # ## 12 · Further: what it costs
 #
-# We compare the run time of your recurrent step in a loop with that of one attention operation over all words, including its projections. Words have size D = 64. On logarithmic
+# We compare the run time of your recurrent step in a loop with that of one attention operation over all words, including its projections. All vectors have size D = 64. On logarithmic
 # axes a power of T is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension
 # below). With its projections it always needs more.
 #
@@ -1391,12 +1391,12 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # ## Summary
 #
 # - A recurrent network passes a fixed-size state from word to word. The derivative with respect to a distant word is a product of many factors and vanishes.
-# - An LSTM preserves a trace while its forget gate is open. Trained on novels, it still distinguishes subjects after 30 words.
+# - An LSTM preserves a trace while its forget gate is open. Trained on novels, it distinguishes subjects after 30 words.
 # - A single vector between encoder and decoder fails first on long sentences. Attention consults all encoder states for each token, and its weights align the two sentences.
 # - A decoder block consists of masked self-attention, cross-attention and a feed-forward network.
 # - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent, but the model is useless.
 #
-# **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
+# **Next**: notebook 05 builds contextual vectors from two LSTM language models, one for each direction.
 
 # %% [markdown]
 # ## References

@@ -44,7 +44,7 @@ def test_the_dot_product_translates_well_but_three_seeds_do_not_compare_it_with_
         measured[name] for name in ("dot_gap", "dot_gap_half", "dot_seeds", "additive_seeds")
     )
     assert len(dot) == len(additive) == 3 and abs(gap) < half and half > 0.01
-    assert min(dot) > 0.97  # "more than 97 in 100 sentences exactly for every seed"
+    assert min(dot) > 0.97  # "more than 97 % of the sentences exactly for every seed"
     assert dot[0] >= additive[0] and dot[1] < additive[1] - 0.01
     assert measured["dot_right"] > 0.95
     assert 0.5 < measured["dot_found"] < measured["additive_found"] - 0.1  # "a looser one"
