@@ -1369,8 +1369,8 @@ def path_length(T: int, architecture: str) -> int:
 
     "recurrent": steps from the state after the first word to the state after the last.
     "attention": layers until the last word's vector depends on the first word.
-    "dilated": convolutional layers of width 3 until it does; from layer to layer, the taps are 1, 3, 9, …
-    positions apart, and reach equally far to the left and to the right.
+    "dilated": convolutional layers of width 3 until it does; the taps of successive layers are 1, 3, 9, …
+    positions apart and reach equally far to the left and to the right.
     """
     ### BEGIN SOLUTION
     if architecture == "recurrent":
