@@ -22,9 +22,9 @@
 # **By the end you can**
 #
 # - implement one step of a recurrent network and of an LSTM, and explain what each gate does;
-# - encode a sentence as one vector, and state for which lengths that vector is too small;
+# - encode a sentence as one vector, and say for which sentence lengths that vector is too small;
 # - implement additive attention and the decoder block of the transformer;
-# - train a decoder with teacher forcing so that it cannot copy, and translate greedily.
+# - train a decoder with teacher forcing so that it cannot copy its target, and translate with greedy decoding.
 
 # %%
 import numpy as np
@@ -37,9 +37,9 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · One word after the other
 #
-# *The girl who had lost the key took off …* You expect *her* because of the second word; after *The boy* you would expect *his*. How long can a network remember
+# *The girl who had lost the key took off …* You expect *her* because of the second word; after *The boy* you would expect *his*. For how many words can a network remember
 # such a subject? We compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
-# (Their vocabularies also differ.)
+# (Their vocabularies differ as well.)
 #
 # By what factor do *girl*, *queen*, … raise the odds of *her* against *his*, compared with *boy*, *king*, …? A factor of 1 would mean that the subject has been
 # forgotten.
@@ -58,12 +58,12 @@ SUBJECTS = (("girl", "boy"), ("woman", "man"), ("queen", "king"), ("lady", "gent
             ("mother", "father"), ("sister", "brother"), ("aunt", "uncle"), ("daughter", "son"))
 BETWEEN = ("", "with the key", "who had lost the key to the house", "who had lost the key to the house at the end of the long road in the village",
            "who had lost the key to the house at the end of the long road in the village where it had rained for a week without a break")
-novels_lstm, spelling = load_novels_lstm()            # of its two directions, we use the one from left to right
+novels_lstm, spelling = load_novels_lstm()            # bidirectional: we use its left-to-right half
 novels_transformer, subwords = load_novels_transformer()
 
 @torch.no_grad()
 def her_or_his(prefix: str) -> tuple[float, float]:
-    """log P(her) − log P(his) for the next word, according to the recurrent model and to the transformer."""
+    """log P(her) − log P(his) for the next word, according to the recurrent model and the transformer."""
     words = spelling.of_words(["[BOS]", *spelling.split(prefix)])
     recurrent = novels_lstm.softmax(novels_lstm.forward_stack(novels_lstm.token(words)[None])[-1, 0, -1])
     ids = [subwords.token_to_id("[BOS]"), *subwords.encode(prefix).ids]
@@ -79,11 +79,11 @@ remembered = dict(zip(("recurrent (LSTM)", "transformer"), np.exp(log_factors).t
 pictures.subject_remembered(remembered, between)
 
 # %% [markdown]
-# After 30 words both models still distinguish the subjects, the transformer far more sharply. This notebook explains both results: how a memory can retain a
+# After 30 words both models still distinguish the subjects, but the transformer does so far more sharply. This notebook explains both results: how a memory can retain a
 # word, and what is gained by looking back at the words themselves.
 #
-# A recurrent network has a state *h*, a vector of fixed size. At each word it computes a new state from the word and the old state, with the same matrices every
-# time (Elman 1990):
+# A recurrent network has a state *h*, a vector of fixed size. At each word it computes a new state from the word and the old state, always with the same
+# matrices (Elman 1990):
 #
 # $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b) .$$
 #
@@ -102,7 +102,7 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x contains one word of each sentence, h the state before it. The rows of a matrix correspond to its
+    x contains one word of each sentence, h the state before that word. The rows of a matrix correspond to its
     inputs, so write x @ W_x. The activation is tanh. H is the size of the state.
     """
     ### BEGIN SOLUTION
@@ -147,7 +147,7 @@ print(f"state after 20 words: shape {tuple(state.shape)}, mean absolute value {s
 # %% [markdown]
 # ## 2 · What is left of the first word
 #
-# If the first word changes slightly, by how much does the last state change? The answer is a derivative. By the chain rule it is a product with one factor per step,
+# If the first word changes slightly, by how much does the last state change? The answer is a derivative. By the chain rule, this derivative is a product with one factor per step,
 # and products of many factors vanish or explode (Hochreiter 1991; Bengio et al. 1994).
 #
 # **Predict:** we measure the size of this derivative in an untrained network, once for a sentence of 32 words and once for a sentence of 2 words. What is the
@@ -158,7 +158,7 @@ predict("recurrence.gradient", ...)
 
 # %% tags=["demo"]
 def first_word_matters(run, T: int, seed: int) -> float:
-    """Norm of the derivative of the output of `run` with respect to the first of T random words."""
+    """Norm of the derivative of `run`'s output with respect to the first of T random words."""
     x = torch.randn(T, D, generator=torch.Generator().manual_seed(1000 + seed)).double()
 
     def with_first(word: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
@@ -189,11 +189,11 @@ grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
 display(Markdown(
     "From 2 to 32 words, the derivative of the plain network shrinks to "
     f"**{left_over:.1e}** of its original size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:,.0f}**: "
-    "it explodes, and a single training step would throw the weights far off course. Clipping (03) prevents this."
+    "it explodes, and a single training step would change the weights far too much. Clipping (03) prevents this."
 ))
 
 # %% [markdown]
-# With random weights of the usual size almost nothing of the first word is left, so training gets almost no signal that this word mattered. The **long
+# With random weights of the usual size, almost nothing of the first word is left, so training receives almost no signal that this word mattered. The **long
 # short-term memory** (LSTM; Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) adds a second vector to the state: the *cell* c, which is not
 # multiplied by a matrix. Three gates with values between 0 and 1 and a candidate g are computed from the word and the old state:
 #
@@ -201,7 +201,7 @@ display(Markdown(
 #
 # $$g = \tanh(x W^g_x + h W^g_h + b^g) \qquad o = \sigma(x W^o_x + h W^o_h + b^o)$$
 #
-# The gates control what is kept, stored and exposed:
+# The gates control what is kept, what is stored and what is exposed:
 #
 # $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
 
@@ -211,9 +211,9 @@ pictures.lstm_cell()
 # %% [markdown]
 # σ is the sigmoid. Each gate has its own job:
 #
-# - The **forget gate** f decides how much of the old cell stays. Near 1, it preserves the trace of a word: there is no matrix on the blue path.
+# - The **forget gate** f decides how much of the old cell stays. Near 1, it preserves the trace of a word, because there is no matrix on the blue path.
 # - The **input gate** i decides how much of the candidate is stored. When closed, it protects the cell from irrelevant words.
-# - The **output gate** o decides how much of the cell appears in the state. When closed, it keeps stored content from disturbing the current prediction.
+# - The **output gate** o decides how much of the cell appears in the state. When closed, it prevents stored content from disturbing the current prediction.
 #
 # In our sentence the input gate could let *girl* in and close at *lost* and *key*; the output gate could hide the gender until a pronoun is due.
 
@@ -229,7 +229,7 @@ def lstm_step(
     """State and cell after one more word, as a tuple (h, c).  (difficulty ●●○, 6 minutes)
 
     The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate f,
-    the candidate g and the output gate o, in this order (PyTorch's). Gates go through a sigmoid,
+    the candidate g and the output gate o, in PyTorch's order. The gates pass through a sigmoid,
     the candidate through tanh. `torch.lstm_cell` may be used.
     """
     ### BEGIN SOLUTION
@@ -274,7 +274,7 @@ def remembering(seed: int) -> dict[str, Tensor]:
     return weights
 
 def attend(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
-    """The last word attends to all words, as in 02."""
+    """The last word attends to all words, as in notebook 02."""
     queries, keys, values = (x @ weights["W_x"]).chunk(3, dim=-1)
     return torch.softmax(keys @ queries[-1] / D**0.5, dim=0) @ values
 
@@ -289,17 +289,17 @@ reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, 
 pictures.gradients(reach, lengths)
 
 # %% [markdown]
-# On these axes a straight line means that *each* step loses the same fraction. The plain network and the LSTM with half-open forget gates decay in this way.
+# On these axes a straight line means that *each* step loses the same fraction. In the plain network and the LSTM with half-open forget gates, the derivative decays in this way.
 # What preserves the derivative is not the structure of the LSTM but a forget gate that stays open; this is why its bias is initialised to a high value
-# (Jozefowicz et al. 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words: the **path length** to the first
-# word is *one* step. Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
+# (Jozefowicz et al. 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words; the **path length** to the first
+# word is always *one* step. Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
 
 # %% [markdown]
 # **Question 1.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
 # Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With the forget gate at 1 nothing is ever erased: all 500 words are added into the same vector of size H. The trace of each word survives but is hard to separate from
+# With the forget gate at 1 nothing is ever erased: the contributions of all 500 words are added up in the same vector of size H. The trace of each word survives but is hard to separate from
 # the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the query is
 # known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
 # attention compares each new word with all earlier words.
@@ -310,7 +310,7 @@ pictures.gradients(reach, lengths)
 # %% [markdown]
 # ## 3 · A language to translate into
 #
-# We need a target language in which every translation can be checked. Our generated English therefore has a twin, a made-up code with fixed rules. Verbs move to
+# We need a target language in which every translation can be checked. We therefore translate our generated English into a made-up code with fixed rules. Verbs move to
 # the end of their clause; prepositions and adjectives follow their noun. Nouns and verbs take endings (*-r* plural, *-o* definite, *-n* object, *-ta* past, *-s*
 # third person). Each sense of an ambiguous word has its own word in the code. As a result, every sentence has exactly one correct translation.
 
@@ -332,7 +332,7 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
 
 # %% [markdown]
 # A decoder is **autoregressive**: it predicts each token from the tokens before it. How is it trained? At every position it receives the *correct* prefix of the
-# target and has to predict the next token. This is **teacher forcing** (Williams and Zipser 1989). Because a causal mask (02) hides the later tokens, all positions are trained in one pass. The
+# target and has to predict the next token. This is **teacher forcing** (Williams and Zipser 1989). Because a causal mask (02) hides the later tokens, all positions can be trained in one pass. The
 # decoder's input is the target shifted one position to the right, after a start token [BOS].
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -352,12 +352,12 @@ check("recurrence.shift_right", lambda case: shift_right(case["target"], case["b
 
 # %% [markdown]
 # When the trained model translates, there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training
-# is called **exposure bias**. In **greedy decoding** it takes the most probable token at each step. The check uses a toy decoder made of tables, so that you
-# can work out the answers by hand.
+# is called **exposure bias**. In **greedy decoding** it takes the most probable token at each step. The check uses a toy decoder made of tables, so you
+# can work out its answers by hand.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A toy decoder: its logits add up table entries for the sentence, the position and all tokens so far."""
+    """A toy decoder: its logits are sums of table entries for the sentence, the position and all tokens so far."""
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
         t, longest = ids.shape[1], case["longest"]
         if t > longest:
@@ -370,10 +370,10 @@ def toy_decoder(case: dict):
 def greedy_translate(
     next_logits, B: int, longest: int, bos: int, eos: int, pad: int
 ) -> Int[Tensor, "B longest"]:
-    """The translations of B sentences, token by token.  (difficulty ●●●, 10 minutes)
+    """Translate B sentences token by token.  (difficulty ●●●, 10 minutes)
 
     next_logits(ids) takes integer ids (B, t), the prefixes generated so far, each beginning with bos.
-    It returns logits (B, t, V): those at position i are for the token *after* position i. It may be
+    It returns logits (B, t, V): those at position i predict the token *after* position i. It may be
     called with up to `longest` columns.
     Return exactly `longest` columns without bos: the generated tokens, including eos, then pad.
     Only eos ends a sentence; pad and bos may be generated like any other token. A sentence that has
@@ -399,7 +399,7 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 # ## 4 · One vector for a whole sentence
 #
 # In 2014 two groups each combined two recurrent networks (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. Its state after the last word is
-# *one* vector, and this **fixed-size vector** is all that the **decoder** learns about the source. The decoder then generates the target one token at a time, as
+# *one* vector, and this **fixed-size vector** is all that the **decoder** receives from the source. The decoder then generates the target one token at a time, as
 # in your `greedy_translate`.
 
 # %% tags=["demo"]
@@ -408,7 +408,7 @@ its_code = [token for token, _ in code.translate(example, ["DET", "NOUN", "VERB"
 pictures.encoder_decoder(example, its_code, attention=False)
 
 # %% [markdown]
-# The sentences of a batch differ in length. Where a sentence has padding instead of a word, its state must not change.
+# The sentences of a batch differ in length. Where a sentence has padding instead of a word, the encoder's state must not change.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-encode_to_vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_to_vector(
@@ -422,7 +422,7 @@ def encode_to_vector(
 
     Read from left to right with your lstm_step, starting with state and cell at 0. keep is True at
     words and False at padding, which may come before or after the words. At padding, state and cell
-    stay as they are.
+    do not change.
     """
     ### BEGIN SOLUTION
     h = c = torch.zeros(len(words), W_h.shape[0])
@@ -438,7 +438,7 @@ check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 
 # %% [markdown]
 # `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the vector concatenates the last
-# states of both. Your function should reproduce the first half of the vector. (The training took a few minutes on one processor core.)
+# states of both. Your function should reproduce the first half of the vector. (It was trained in a few minutes on one processor core.)
 
 # %% tags=["demo"]
 from functools import partial
@@ -468,7 +468,7 @@ def translate(model: nn.Module, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B l
     return greedy_translate(next_logits, len(source), LONGEST, BOS, EOS, PAD)
 
 def exactly_right(guesses: Tensor, target: Tensor) -> float:
-    """Share of sentences in which every token is correct."""
+    """Fraction of sentences in which every token is correct."""
     return (guesses == target).all(dim=1).float().mean().item()
 
 for row in range(3):
@@ -514,10 +514,10 @@ def additive_attention(
 check("recurrence.additive_attention", lambda case: additive_attention(**case))
 
 # %% [markdown]
-# Three translators were trained in the same way: one with the fixed vector, one with additive attention, and the transformer of section 6. They have about the
+# Three translators were trained in the same way: one with the fixed vector, one with additive attention, and the transformer introduced in section 6. They have about the
 # same number of parameters and saw the same number of sentences; each was trained with three seeds.
 #
-# **Predict:** what share of the longest held-out sentences (12 to 15 words) does the translator with the *fixed vector* translate exactly, that is, with every
+# **Predict:** what fraction of the longest held-out sentences (12 to 15 words) does the translator with the *fixed vector* translate exactly, that is, with every
 # token correct? Give a number between 0 and 1.
 
 # %% tags=["demo"]
@@ -554,10 +554,10 @@ display(pd.DataFrame(
 ).T)
 
 # %% [markdown]
-# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are lost. With attention
-# hardly any are lost at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) saw the same decline in
+# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are not. With attention
+# hardly any fail at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) observed the same decline in
 # real translations. Longer training helps the model with the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences
-# exactly. The encoder has to learn to pack everything into the vector before it is known which word will be needed.
+# exactly. The encoder has to learn to pack everything into the vector before the decoder knows which word it will need.
 
 # %% [markdown]
 # We now run your function in the trained network and look at its weights. In the figure, each stem of the code is followed by its English word in brackets.
@@ -592,14 +592,14 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# The model was never told which word each token translates, but its weights reveal this **alignment**. The boxes mark the true one. Suffixes have no source word of
+# The model was never told which word each token translates, but its weights reveal this **alignment**. The boxes mark the true alignment. Suffixes have no source word of
 # their own.
 
 # %% [markdown]
 # ## 6 · The transformer's decoder
 #
 # The transformer (Vaswani et al. 2017) drops the recurrence and keeps the attention. In **cross-attention** the queries come from the decoder, the keys and values
-# from the encoder. It is the attention of 02 with *two* sequences, computed for all target positions at once.
+# from the encoder. It is the attention of notebook 02 with *two* sequences, computed for all target positions at once.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(
@@ -610,9 +610,9 @@ def cross_attention(
     W_v: Float[Tensor, "D dv"],
     source_keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
-    """What each target position receives from the source, and the attention weights.  (difficulty ●●○, 6 minutes)
+    """The output for each target position, and the attention weights.  (difficulty ●●○, 6 minutes)
 
-    One head; scores are divided by √d. source_keep is True where the source has a word; padding gets
+    There is one head; scores are divided by √d. source_keep is True where the source has a word; padding gets
     weight 0 from every target position. Each source has at least one word. Scores can be so large
     that their exponentials overflow. Return the tuple (output, weights).
     `scaled_dot_product_attention` may be used.
@@ -627,13 +627,13 @@ def cross_attention(
 check("recurrence.cross_attention", lambda case: cross_attention(**case))
 
 # %% [markdown]
-# Within the target, a position may attend to itself and to earlier positions, but not to later ones: the next input is the very token that it has to predict.
+# Within the target, a position may attend to itself and to earlier positions, but not to later ones: the input at the next position is the very token that it has to predict.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
     """keep[i, j]: may target position i attend to target position j?  (difficulty ●○○, 3 minutes)
 
-    True for i itself and all earlier positions, False for later ones.
+    True for j = i and all earlier positions, False for later ones.
     """
     ### BEGIN SOLUTION
     places = torch.arange(T)
@@ -660,8 +660,8 @@ families = {
 pictures.visibility(families, source)
 
 # %% [markdown]
-# An encoder-only model is **bidirectional**: it sees both sides of every word, but it does not generate text. A decoder-only model generates and is
-# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates. Its upper right block is empty because
+# An encoder-only model is **bidirectional**: at every word it sees the context on both sides, but it does not generate text. A decoder-only model generates and is
+# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates. The upper right block of its mask is empty because
 # the source is complete before the target begins.
 
 # %% [markdown]
@@ -673,7 +673,7 @@ pictures.decoder_block()
 # %%
 from coursekit.growing import mine, run_module
 
-MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "FeedForward", "training_step")  # of 03
+MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "FeedForward", "training_step")  # from notebook 03
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(nn.Module):
@@ -682,7 +682,7 @@ class DecoderBlock(nn.Module):
     Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j] says
     whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k and W_v; and `feed`.
     Pre-norm: each part reads x through its own norm, and its output is added to x. The encoder has
-    already normalised `encoded`. The parts are already there: write `forward`.
+    already normalised `encoded`. The parts are given: write `forward`.
     """
 
     def __init__(self, dim: int, heads: int, inner: int):
@@ -712,7 +712,7 @@ check("recurrence.decoder_block", lambda case: run_module(
 ))
 
 # %% [markdown]
-# `data/models/` contains a translator with two such blocks and a two-layer encoder as in 03. We load the weights of its first block into your block. Do your block and the trained one compute the same output?
+# `data/models/` contains a translator with two such blocks and a two-layer encoder as in notebook 03. We load the weights of its first block into your block. Do your block and the trained one compute the same output?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.translator import decoder_weights
@@ -733,7 +733,7 @@ print(f"largest difference from the trained layer: {block_difference:.1e}")
 # ## 7 · Train it, and let it cheat
 #
 # The model from `coursekit` has two layers in each stack and uses your `cross_attention`, `decoder_mask` and `shift_right`. We train it twice: once correctly, and
-# once without the shift, so that position t receives the very token that it has to predict. Each step is your `training_step` from 03; the model reads the
+# once without the shift, so that position t receives the very token that it has to predict. Each step is your `training_step` from notebook 03, but the model now reads the
 # source *and* the decoder's inputs. The loss is the cross-entropy. Since each source has exactly one correct translation, the conditional entropy of the target
 # is 0, and so is the lowest possible loss.
 #
@@ -752,7 +752,7 @@ def with_your_attention() -> Translator:
 def train(
     steps: int, inputs_of, new_model=with_your_attention, mask=None, seed=0, show_at=()
 ) -> tuple[nn.Module, list[float]]:
-    """A translator trained on `steps` batches of 32, and its losses. After each step in `show_at`, it translates one sentence.
+    """A translator trained on `steps` batches of 32 pairs, and its losses. After each step in `show_at`, it translates one sentence.
 
     inputs_of(target) returns the input of the decoder.
     """
@@ -786,7 +786,7 @@ live_right, cheat_right = (exactly_right(translate(trained, held_out.source), he
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal(
     "recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
-        SOME: "Both are trained on the same pairs, but only one of them needs the source: the other receives the token that it has to predict.",
+        SOME: "Both models are trained on the same pairs, but only one of them needs the source: the other receives the token that it has to predict.",
         NEARLY_ALL: "The loss does fall close to 0, because the model copies its input. When it translates, nobody supplies the correct token, and there is nothing to copy.",
     },
 )
@@ -801,10 +801,10 @@ print("source:          ", language.decode(first[0].tolist()))
 print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)")
 
 # %% [markdown]
-# The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given [BOS] alone, it cannot translate: it has
-# learned nothing about the source. The loss near zero was a warning, not a success; the real test is to let the model generate.
+# The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given [BOS] alone, it cannot translate, because it has
+# not learned to use the source. The loss near zero was a warning, not a success; the real test is to let the model generate.
 #
-# The correctly trained model has not finished learning, so it can show us what teacher forcing hides: in training every prefix is correct, whereas at inference
+# The correctly trained model still makes errors, so it can show us what teacher forcing hides: in training every prefix is correct, whereas at inference
 # the model continues from its own output.
 
 # %% tags=["demo"]
@@ -826,11 +826,11 @@ agree = (whole["forced"] == whole["free"]).float().mean().item()
 from coursekit.intervals import bootstrap
 
 def per_sentence(mask: Bool[Tensor, "B Tt"]) -> Float[np.ndarray, "B 3"]:
-    """For each sentence: tokens correct when forced, tokens correct when free, and all tokens."""
+    """For each sentence, the numbers of tokens correct when forced, of tokens correct when free, and of all tokens."""
     return torch.stack([(hit & mask).sum(1) for hit in (hits["forced"], hits["free"], ~hits["free"] | True)], 1).numpy()
 
 def gap(rows: Float[np.ndarray, "B 3"]) -> float:
-    """How much lower the share of correct tokens is in free decoding."""
+    """By how much the share of correct tokens is lower in free decoding than after correct prefixes."""
     forced, free, count = rows.sum(axis=0)
     return (forced - free) / count
 
@@ -844,17 +844,17 @@ display(Markdown(
     f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
     f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
     f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
-    f"{gaps['after the first error'][2]:.1%}). Sentences with every token correct: {whole['forced'].float().mean():.1%} and "
-    f"{whole['free'].float().mean():.1%}; the two procedures agree on {agree:.1%} of all sentences."
+    f"{gaps['after the first error'][2]:.1%}). Every token is correct in {whole['forced'].float().mean():.1%} and "
+    f"{whole['free'].float().mean():.1%} of the sentences; the two procedures agree on {agree:.1%} of all sentences."
 ))
 
 # %% [markdown]
-# In free decoding one wrong token throws off the tokens after it, so fewer tokens are correct. The share of exact *sentences* cannot show this. As long as every
-# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore succeeds exactly where every token is also correct under teacher forcing.
+# In free decoding one wrong token leads to errors in the tokens after it, so fewer tokens are correct. The share of exact *sentences* cannot show this. As long as every
+# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore translates a sentence exactly if and only if every token is correct under teacher forcing.
 
 # %% [markdown]
-# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control we
-# also give the model the source of another sentence.
+# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control, we
+# also give the model the source of a different sentence.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 right = exactly_right(translate(model, held_out.source), held_out.target)
@@ -862,7 +862,7 @@ wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), 
 english = {stem: key[0] for key, stem in reversed(code.stems.items())}
 
 def glossed(ids: Int[Tensor, "T"]) -> str:
-    """The code with the English word after each stem, or the sense of an ambiguous word."""
+    """The code, with the English word (for an ambiguous word, the sense) after each stem."""
     tokens = [code.vocabulary[i] for i in ids if i not in (PAD, EOS)]
     return " ".join(f"{token} ({english[token]})" if token in english else token for token in tokens)
 
@@ -882,11 +882,11 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Each *cell* is translated differently; the brackets name its sense. The encoder has found the sense because the translation requires it; it was never told
+# Each *cell* is translated differently; the brackets name its sense. The encoder distinguishes the senses because the translation requires it; it was never told
 # what senses are.
 
 # %% [markdown]
-# We train the two recurrent translators in the same way, the second one with your additive attention. Eighty steps are too few to compare their translations,
+# We now train the two recurrent translators in the same way, the second with your additive attention. Eighty steps are too few to compare their translations,
 # but they show that the same training step and the same shift work for all three models.
 
 # %% tags=["demo"]
@@ -899,7 +899,7 @@ def with_your_additive_attention() -> nn.Module:
 
 for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive attention", with_your_additive_attention)):
     _, recurrent_losses = train(80, inputs_of, new_model)
-    print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, of the last ten {np.mean(recurrent_losses[-10:]):.2f}")
+    print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten {np.mean(recurrent_losses[-10:]):.2f}")
 
 # %% [markdown]
 # **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
@@ -918,8 +918,8 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 # %% [markdown]
 # ## 8 · Reading the alignment
 #
-# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. We can also check whether this is the correct
-# word, because we know which word each stem translates.
+# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. Because we know which word each stem translates, we can also check whether
+# it looks at that word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
@@ -939,7 +939,7 @@ weights = alignment(model, held_out)
 stems = held_out.origin >= 0                     # suffixes and [EOS] have no source word of their own
 
 def share_found(weights: Float[Tensor, "layer B Tt Ts"]) -> list[float]:
-    """For each layer, how often the largest weight lies on the word that a stem translates."""
+    """For each layer, the share of stems whose largest weight lies on the word that they translate."""
     hits = [layer.argmax(-1) == held_out.origin for layer in weights]
     return [hit[stems].float().mean().item() for hit in hits]
 
@@ -959,13 +959,13 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
 # The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
-# after its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not
-# prove what the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
+# which follows its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not
+# prove which words the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# The translator was never trained to name a sense. Nevertheless, its encoder can take the course's test of senses: McCann et al. (2017) used the encoder of a
+# The translator was never trained to name a sense. Nevertheless, we can apply the course's sense test to its encoder. McCann et al. (2017) likewise used the encoder of a
 # translator to compute contextual word vectors. The baseline is the same encoder before training.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -978,9 +978,9 @@ add_row("translator's encoder", recorded_senses("translator", top), note="traine
 draw()
 
 # %% [markdown]
-# The translator's encoder separates nearly all senses in every kind of question. Each sense has its own word in the code, so a translation is wrong unless the
-# encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder finds cues, but where word order decides, it does no better
-# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write the pairs. How far can plain text take us?
+# The translator's encoder separates nearly all senses in every type of test question. Each sense has its own word in the code, so a translation is wrong unless the
+# encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder picks up cues, but where word order decides, it does no better
+# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write them. How far can plain text take us?
 
 # %% [markdown]
 # ## 10 · Further: dot products, beam search and BLEU
@@ -997,7 +997,7 @@ def dot_attention(
     """Attention with unscaled dot products as scores.  (extension, ●○○, 4 minutes)
 
     The score of a word is the dot product of its key and the state. Everything else is as in
-    additive_attention: padding gets weight 0, scores can be large. Return (context, weights).
+    additive_attention: padding gets weight 0, and scores can be large. Return (context, weights).
     """
     ### BEGIN SOLUTION
     scores = (keys * state[:, None]).sum(dim=-1)
@@ -1009,7 +1009,7 @@ def dot_attention(
 check("recurrence.dot_attention", lambda case: dot_attention(**case))
 
 # %% [markdown]
-# We retrained the recurrent translator of section 5 with this score and three seeds, changing nothing else. The figure compares exact translations by
+# We retrained the recurrent translator of section 5 with this score for three seeds, changing nothing else. The figure compares exact translations by
 # sentence length.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1036,7 +1036,7 @@ for name, values in (("dot product", dot_seeds), ("additive", additive_seeds)):
 print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage points (95 % interval over seeds)")
 
 # %% [markdown]
-# With the simpler score, the model translates more than 97 in 100 sentences exactly for every seed. Three seeds are too few to decide whether it is a little worse than the
+# With the simpler score, the model translates more than 97 % of the sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
 # additive score: seed 0 alone would have suggested "as good", seed 1 alone "worse".
 
 # %% [markdown]
@@ -1064,7 +1064,7 @@ pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 # Greedy decoding takes the best token at each step, even where a slightly worse token would lead to a better sentence. Beam search keeps the few most probable
 # prefixes at each step and returns the most probable sentence that it finds.
 #
-# How good is a translation that is not exact? The usual measure is **BLEU** (Papineni et al. 2002): the geometric mean of the precisions of n-grams of one to
+# How good is a translation that is not exact? The usual measure is **BLEU** (Papineni et al. 2002): the geometric mean of the precisions for n-grams of one to
 # four tokens, computed over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two search methods on your model from
 # section 7, which still makes errors. The last column is the negative log-probability that the model assigns to a translation.
 
@@ -1105,11 +1105,11 @@ print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: 
 
 # %% [markdown]
 # The beam does its job: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
-# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: a beam of 12
-# instead of greedy decoding raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
+# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: replacing greedy decoding
+# by a beam of 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
 # %% [markdown]
-# BLEU is far above the share of exact sentences, since most n-grams of a wrong sentence are correct. But it cannot see what is wrong: a wrong ending and a wrong sense
+# BLEU is far higher than the share of exact sentences, since most n-grams of a wrong sentence are correct. But it does not show what is wrong: a wrong ending and a wrong sense
 # of *cell* cost the same, and a correct paraphrase would lose points as well. BLEU can compare systems on one corpus; a single score says little.
 
 # %% [markdown]
@@ -1126,7 +1126,7 @@ def cross_mask_of_2021(source_keep, target_keep):
 
 # %% [markdown]
 # The mask has the shape (B, Tt, Ts) and says which source positions each target position may attend to. Which words does its last row allow, and which does its
-# first? Write the correct mask.
+# first row allow? Write the correct mask.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-mended_cross_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_cross_mask(
@@ -1147,7 +1147,7 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
 # What does the mask of 2021 hide? We use it in the trained translator and compare it with your mask. Would the loss have revealed the bug? We also trained new
-# models with each mask and three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target
+# models with each mask for three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target
 # are padded to the same width, as in the Keras example.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1161,7 +1161,7 @@ def held_out_loss(model: Translator, mask, pairs) -> float:
     return token_loss(logits, pairs.target).item()
 
 def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
-    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given another."""
+    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given another sentence's."""
     new, _ = train(steps, inputs_of, Translator, masks[mask], seed)
     new.cross = fused_cross_attention                                # accepts masks with three axes
     return {"own source": held_out_loss(new, masks[mask], held_out),
@@ -1184,15 +1184,15 @@ table = with_masks.groupby(["steps", "mask"], sort=False)[["own source", "anothe
 display(Markdown("Nats per token of translators *trained* with each mask, three seeds:"), table)
 
 # %% [markdown]
-# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. How much more
-# is hidden depends on the target's padding. The trained translator fails under this mask. But a model *trained* with it finds a way around it: after 400 steps its
-# loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gave no warning. The
-# question from 02, "Which word can see which?", finds the bug at once.
+# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. The target's
+# padding determines how much more is hidden. The trained translator fails under this mask. But a model *trained* with it finds a way around it: after 400 steps its
+# loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gives no warning. The
+# question from 02, "Which word can see which?", reveals the bug at once.
 
 # %% [markdown]
 # ## 12 · Further: what it costs
 #
-# We time your recurrent step in a loop against one attention operation over all words, including its projections, both for words of size D = 64. On logarithmic
+# We compare the run time of your recurrent step in a loop with that of one attention operation over all words, including its projections. All vectors have size D = 64. On logarithmic
 # axes a power of T is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension
 # below). With its projections it always needs more.
 #
@@ -1250,15 +1250,15 @@ print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} t
 
 # %% [markdown]
 # The line for the recurrence has a slope of about one, as its formula predicts; the one for attention bends upwards towards T², on some machines even more steeply.
-# But the two meet far to the right of T = D: operation counts do not determine run time. The last line of the output shows why. One by one, the same
-# multiplications take many times as long as in one product, because each small product has a fixed overhead. A recurrence cannot combine them, since every step
-# waits for the one before; attention can. This is a large part of why transformers replaced LSTMs: at typical sentence lengths they train faster on parallel
+# But the two lines meet far to the right of T = D: operation counts do not determine run time. The last output line shows why. The same multiplications
+# take many times as long one by one as in one product, because each small product has a fixed overhead. A recurrence cannot combine its products, since every step
+# waits for the one before; attention can. This is a large part of why transformers replaced LSTMs: at typical sentence lengths, transformers train faster on parallel
 # hardware, although a whole layer needs more operations.
 
 # %% [markdown]
 # > **Checking the literature.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
 # > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
-# > like T and, for long texts, that of attention like T² or faster. But the measured times meet far beyond T = D, at a length that depends on the machine.
+# > like T and, for long texts, that of attention like T² or faster. But the measured times become equal far beyond T = D, at a length that depends on the machine.
 
 # %% [markdown]
 # We now count multiply-adds per layer. Attention needs T²D for the scores, T²D for the weighted sums and 4TD² for its four projections; the feed-forward network
@@ -1282,14 +1282,14 @@ table = pd.DataFrame(
 display(table)
 
 # %% [markdown]
-# So "faster at T < D" can mean two things. In operation counts, attention with its projections always needs more than a plain network; it needs fewer than an
-# LSTM only below T = 2D. With its feed-forward network, a transformer layer needs at least 1.5 times as many as an LSTM. In run time, attention wins far beyond
+# So "faster when T < D" can mean two things. In operation counts, attention with its projections always needs more than a plain network; it needs fewer than an
+# LSTM only below T = 2D. With its feed-forward network, a transformer layer needs at least 1.5 times as many operations as an LSTM. In run time, attention wins far beyond
 # T = D, because its products do not have to wait for each other. In generation this advantage is gone: a transformer, too, takes T steps.
 
 # %% [markdown]
 # ### RNN against transformer
 #
-# This is the usual comparison of the two families, filled in with this notebook's measurements:
+# This is the usual comparison of the two families, with this notebook's measurements filled in:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 factor = {name: np.exp(np.log(values).mean(axis=0)) for name, values in remembered.items()}
@@ -1321,10 +1321,10 @@ display(pd.DataFrame(
 # attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
 
 # %% [markdown]
-# The next notebooks add ELMo, BERT and GPT to these measurements; notebook 12 shows the whole table.
+# The next notebooks add ELMo, BERT and GPT to these measurements; notebook 12 shows the complete table.
 
 # %% [markdown]
-# Now write two columns of the table of Vaswani et al. (2017) as functions: the operations and the path length. They count as extra credit.
+# Now write two columns of the table of Vaswani et al. (2017) as functions: the operations and the path length. These exercises count as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
@@ -1369,8 +1369,8 @@ def path_length(T: int, architecture: str) -> int:
 
     "recurrent": steps from the state after the first word to the state after the last.
     "attention": layers until the last word's vector depends on the first word.
-    "dilated": convolutional layers of width 3 until it does; the taps are 1, 3, 9, … positions
-    apart, layer by layer, and reach equally far to the left and to the right.
+    "dilated": convolutional layers of width 3 until it does; the taps of successive layers are 1, 3, 9, …
+    positions apart and reach equally far to the left and to the right.
     """
     ### BEGIN SOLUTION
     if architecture == "recurrent":
@@ -1391,12 +1391,12 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # ## Summary
 #
 # - A recurrent network passes a fixed-size state from word to word. The derivative with respect to a distant word is a product of many factors and vanishes.
-# - An LSTM preserves a trace while its forget gate is open. Trained on novels, it still distinguishes subjects after 30 words.
+# - An LSTM preserves a trace while its forget gate is open. Trained on novels, it distinguishes subjects after 30 words.
 # - A single vector between encoder and decoder fails first on long sentences. Attention consults all encoder states for each token, and its weights align the two sentences.
 # - A decoder block consists of masked self-attention, cross-attention and a feed-forward network.
-# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent but the model useless.
+# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent, but the model is useless.
 #
-# **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
+# **Next**: notebook 05 builds contextual vectors from two LSTM language models, one for each direction.
 
 # %% [markdown]
 # ## References

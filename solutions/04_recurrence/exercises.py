@@ -88,19 +88,19 @@ recurrent_step = Exercise(
         ),
         Mistake(
             "Old state added unchanged",
-            "Your answer does not change with W_h, and the state is added as it is, so that it would grow without limit. Multiply h by its matrix, and "
-            "apply the activation to the sum with the word.",
+            "Your answer does not change with W_h: you add the state as it is, so it would grow without limit. Multiply h by its matrix, and "
+            "apply the activation to the sum of both products and the bias.",
             STEP, "torch.tanh(x @ W_x) + h",
             also=(in_one_line("torch.tanh(x @ W_x + b) + h"),),
         ),
         Mistake(
             "W_h left out",
-            "Your answer does not change with W_h: the old state has a matrix of its own.",
+            "Your answer does not change with W_h. Multiply the old state by its own matrix.",
             "h @ W_h", "h",
         ),
         Mistake(
             "Bias added twice",
-            "You add the bias twice, once with each product. There is only one bias here. (PyTorch keeps two.)",
+            "You add the bias twice, once with each product. There is only one bias here. (PyTorch has two.)",
             STEP, "torch.tanh((x @ W_x + b) + (h @ W_h + b))",
         ),
         Mistake(
@@ -110,7 +110,7 @@ recurrent_step = Exercise(
         ),
         Mistake(
             "New state added to the old state",
-            "You add the result to h. A plain recurrent network replaces its state; keeping the old one is what an LSTM adds.",
+            "You add the result to h. A plain recurrent network replaces its state; an LSTM was designed to keep part of the old one.",
             STEP, f"h + {STEP}",
         ),
     ),
@@ -130,7 +130,7 @@ def recurrent_step(x, h, W_x, W_h, b):
 """,
     },
     hints=(
-        "What determines the new state? List the arguments of the function: which of them are multiplied by a matrix, and what is done to their sum?",
+        "What determines the new state? List the arguments of the function: which of them are multiplied by a matrix, and what is done to the sum of the products?",
         "x @ W_x: (batch, H). h @ W_h: (batch, H). b: (H), the same for every sentence. Result: (batch, H).",
         "contribution of the word = x times its matrix\ncontribution of the memory = h times its matrix\nnew state = activation of the sum of both and the bias",
         "Near miss: `tanh(x @ W_x) + h` never forgets, and its state grows without limit. The memory must be multiplied by its matrix and go through the activation together with the word.",
@@ -185,7 +185,7 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Sigmoid applied to the candidate",
-            "You only ever add positive values to the cell. The candidate is not a gate: its activation gives values of both signs.",
+            "You only ever add positive values to the cell. The candidate is not a gate: its activation should give values of both signs.",
             "torch.tanh(g)", "torch.sigmoid(g)",
         ),
         Mistake(
@@ -261,7 +261,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
         ),
         Mistake(
             "Squashed cell returned",
-            "Your state is correct. Return the cell itself: tanh of it is needed only for the state.",
+            "Your state is correct. Return the cell itself: its tanh is needed only for the state.",
             OUT, "return torch.sigmoid(o) * torch.tanh(c), torch.tanh(c)",
         ),
         Mistake(
@@ -355,7 +355,7 @@ encode_to_vector = Exercise(
         ),
         Mistake(
             "State set to 0 at padding",
-            "Sentences that end in padding come out as 0: at padding the state is *kept*, not cleared.",
+            "Sentences that end in padding come out as 0: at padding the state should be *kept*, not cleared.",
             HELD, "h, c = new_h * real, new_c * real",
         ),
         Mistake(
@@ -371,17 +371,17 @@ encode_to_vector = Exercise(
         ),
         Mistake(
             "Cell returned",
-            "You return the cell c. The decoder receives the state h.",
+            "You return the cell c. The decoder needs the state h.",
             "return h", "return c",
         ),
         Mistake(
             "Sentences read from right to left",
-            "You read the sentences from their end. This encoder reads from left to right.",
+            "You read the sentences from their end. This encoder should read from left to right.",
             "range(words.shape[1])", "reversed(range(words.shape[1]))",
         ),
         Mistake(
             "State and cell reset at every word",
-            "You read each word with an empty state, so your vector knows only the last word. Pass state and cell on to the next step.",
+            "You read each word with an empty state, so your vector depends only on the last word. Pass state and cell on to the next step.",
             READ, "new_h, new_c = lstm_step(words[:, t], torch.zeros_like(h), torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
@@ -416,7 +416,7 @@ def encode_to_vector(words, keep, W_x, W_h, b):
         ),
         Mistake(
             "State and cell started at 1",
-            "Your state and cell start at 1. Before the first word nothing is known, so both start at 0.",
+            "Your state and cell start at 1. Before the first word nothing is known, so both should start at 0.",
             "torch.zeros(", "torch.ones(",
         ),
     ),
@@ -453,7 +453,7 @@ def encode_to_vector(words, keep, W_x, W_h, b):
         "What are state and cell before the first word? What must happen to both of them at a position without a word?",
         "words[:, t]: (B, D), one word of each sentence. h and c: (B, H). keep[:, t] is (B,): it needs a second axis to choose between rows of (B, H). Result: (B, H).",
         "h and c are 0\nfor each position from left to right:\n    new state and cell = your lstm_step\n    take the new ones where there is a word, keep the old ones elsewhere\nreturn h",
-        "Near miss: keeping only h is enough where padding comes after the words. Where padding comes first, a cell that is updated is no longer 0 at the first word.",
+        "Near miss: keeping only h unchanged is enough where padding comes after the words. Where padding comes first, a cell that is updated there is no longer 0 at the first word.",
     ),
 )
 
@@ -538,7 +538,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "keep inverted",
-            "Your weights lie on the padding, and without padding they are NaN or all equal. True in keep marks a word.",
+            "Your weights lie on the padding, and in sentences without padding they are NaN or all equal. True in keep marks a word.",
             SHOWN, "scores.masked_fill(keep, -torch.inf)",
             also=(additive_by(ADDITIVE, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
         ),
@@ -628,7 +628,7 @@ def additive_attention(state, keys, values, W_s, v, keep):
         "state @ W_s: (B, A), to be added to keys (B, Ts, A): it needs an axis in the middle. Times v (A): scores (B, Ts). Weights: (B, Ts). Context: (B, E).",
         "hidden = tanh(each key + the projected state)\nscores = hidden times v\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum "
         "of the values, and the weights",
-        "Near miss: without tanh the state shifts all scores of a sentence by the same number, which the softmax cancels: the decoder would attend to the same words at every step.",
+        "Near miss: without tanh the state shifts all scores of a sentence by the same number, which the softmax cancels. The decoder would attend to the same words at every step.",
     ),
 )
 
@@ -667,7 +667,7 @@ dot_attention = Exercise(
     mistakes=(
         Mistake(
             "Scores scaled as in the transformer",
-            "Your weights are too uniform: you divide by √H, as the transformer does. Luong, Pham and Manning do not scale.",
+            "Your weights are too uniform: you divide by √H, as the transformer does. Luong, Pham and Manning do not scale their scores.",
             PRODUCT, f"{PRODUCT} / state.shape[1] ** 0.5",
         ),
         Mistake(
@@ -677,7 +677,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "keep inverted",
-            "Your weights lie on the padding, and without padding they are NaN or all equal. True in keep marks a word.",
+            "Your weights lie on the padding, and in sentences without padding they are NaN or all equal. True in keep marks a word.",
             SHOWN, "scores.masked_fill(keep, -torch.inf)",
             also=(dot_by(PRODUCT, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
         ),
@@ -699,7 +699,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "All words weighted equally",
-            "Your weights are the same for all words of a source, whatever their scores. They are the softmax of the scores.",
+            "Your weights are the same for all words of a source, whatever their scores. They should be the softmax of the scores.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)", "keep / keep.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
@@ -841,7 +841,7 @@ cross_attention = Exercise(
         ),
         Mistake(
             "source_keep inverted",
-            "Your weights lie on the padding, and without padding they are NaN or all equal. True in source_keep marks a word.",
+            "Your weights lie on the padding, and in sentences without padding they are NaN or all equal. True in source_keep marks a word.",
             "~source_keep", "source_keep",
             also=(hidden_by("scores.masked_fill(source_keep[:, None, :], -1e9)"),),
         ),
@@ -1007,7 +1007,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
 """,
     },
     hints=(
-        "This is the attention of 02 with two sequences. Which one provides the queries? Which one provides keys and values? Which one has padding that must get no weight?",
+        "This is the attention of notebook 02 with two sequences. Which one provides the queries? Which one provides keys and values? Which one has padding that must get no weight?",
         "queries: (B, Tt, d). keys: (B, Ts, d). values: (B, Ts, dv). scores and weights: (B, Tt, Ts). source_keep (B, Ts) must be broadcast over all Tt rows.",
         "queries from the decoder; keys and values from the encoder\nscores = every query with every key, scaled\nscores of padding = a number whose exponential is 0\nweights = softmax over "
         "the source\nreturn the weighted sums of the values, and the weights",
@@ -1063,7 +1063,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Only two positions allowed",
-            "Your positions look back only one position. They may attend to all earlier ones.",
+            "Your positions look back only one position. They should be able to attend to all earlier ones.",
             ALLOWED, "(places[:, None] >= places) & (places[:, None] <= places + 1)",
         ),
         Mistake(
@@ -1185,12 +1185,12 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Cross-attention before self-attention",
-            "Your first two parts are in the wrong order: the target attends to itself first, then to the source.",
+            "Your first two parts are in the wrong order: the target should attend to itself first, then to the source.",
             code=block_with(f"        {CROSS}\n        {SUM}\n        {OWN}\n        {FEED}"),
         ),
         Mistake(
             "Feed-forward network before the cross-attention",
-            "Your last two parts are in the wrong order: the feed-forward network comes last.",
+            "Your last two parts are in the wrong order: the feed-forward network should come last.",
             code=block_with(
                 f"        {OWN}\n        x = x + self.feed(self.norm_feed(x))\n        {CROSS}\n        return x + seen"
             ),
@@ -1207,7 +1207,7 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Post-norm instead of pre-norm",
-            "You normalise the sums, as in the paper of 2017. Here each part reads normalised vectors, and the sum is left as it is.",
+            "You normalise the sums, as in the paper of 2017. Here each part should read normalised vectors, and the sum should stay as it is.",
             edits={OWN: "x = self.norm_own(x + self.own(x, keep))", CROSS: CROSS.replace("self.norm_cross(x)", "x"), SUM: "x = self.norm_cross(x + seen)",
                    FEED: "return self.norm_feed(x + self.feed(x))"},
         ),
@@ -1225,12 +1225,12 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Source normalised again",
-            "You send `encoded` through a norm of the decoder. The encoder has already normalised it; use it as it is.",
+            "You pass `encoded` through a norm of the decoder. The encoder has already normalised it; use it as it is.",
             CROSS, CROSS.replace("encoded", "self.norm_cross(encoded)"),
         ),
         Mistake(
             "keep ignored: later positions visible",
-            "Your first position changes with later ones: you do not pass `keep` to `own`, so the target sees the tokens that it has to predict.",
+            "Your output at the first position changes with later tokens: you do not pass `keep` to `own`, so the target sees the tokens that it has to predict.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep))",
         ),
         Mistake(
@@ -1245,7 +1245,7 @@ decoder_block = Exercise(
         ),
         Mistake(
             "W_k and W_v swapped",
-            "You have swapped W_k and W_v: the keys are compared with the queries, and the values are averaged.",
+            "You have swapped W_k and W_v: W_k should give the keys, which are compared with the queries, and W_v the values, which are averaged.",
             CROSS, CROSS.replace("self.W_k, self.W_v", "self.W_v, self.W_k"),
         ),
         Mistake(
@@ -1370,12 +1370,12 @@ def shift_right(target, bos):
         Mistake(
             "Batch shifted as one flat sequence",
             "Your first sentence is correct. Every other one begins with the last token of the sentence before it: `roll` needs to know the axis, and "
-            "every sentence starts with bos.",
+            "every sentence should start with bos.",
             SHIFTED, "torch.cat([start[0], target.flatten()[:-1]]).view(target.shape)",
         ),
         Mistake(
             "Padding replaced by bos",
-            "You have also replaced the padding by bos. Only the first column is new.",
+            "You have also replaced the padding by bos. Only the first column should be new.",
             SHIFTED,
             "torch.where(torch.cat([start, target[:, :-1]], dim=1) == 0, bos, torch.cat([start, target[:, :-1]], dim=1))",
         ),
@@ -1510,7 +1510,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
         Mistake(
             "Finished sentences resumed",
-            "Your sentences get one pad after eos and then continue. A sentence that has ended stays ended.",
+            "Your sentences get one pad after eos and then continue. A sentence that has ended should stay ended.",
             "ended = ended | (best == eos)", "ended = best == eos",
         ),
         Mistake(
@@ -1664,7 +1664,7 @@ def mended_cross_mask(source_keep, target_keep):
         ),
         Mistake(
             "Target padding in place of source padding",
-            "The triangle is gone. But the columns are source positions, and you hide the padding of the target.",
+            "The causal triangle is gone, but the columns are source positions, and you hide the padding of the target.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
     Ts = source_keep.shape[1]
@@ -1782,7 +1782,7 @@ flops_attention = Exercise(
         ),
         Mistake(
             "Each word compared only with itself",
-            "Your number grows in proportion to T. But every word is compared with every word.",
+            "Your number grows in proportion to T. But every word is compared with all words.",
             OPERATIONS, "2 * T * D",
         ),
         Mistake(
@@ -1869,7 +1869,7 @@ flops_recurrent = Exercise(
         ),
         Mistake(
             "Gates missing from W_h",
-            "Your answer is correct only for a plain network: W_h has gates · D columns, as W_x has.",
+            "Your answer is correct only for a plain network: W_h has gates · D columns, like W_x.",
             RECURRENT, "T * D * D * gates + T * D * D",
         ),
         Mistake(
@@ -1956,7 +1956,7 @@ path_length = Exercise(
         ),
         Mistake(
             "Convolutions without dilation",
-            "Your convolutions move only one position per layer. Their taps are farther apart in each layer.",
+            "Your convolutions move only one position per layer. Their taps should move farther apart from layer to layer.",
             "missing -= 3**layers", "missing -= 1",
         ),
         Mistake(

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text: after a question it may generate another question. An assistant answers the question. Two kinds of training lead from one to the other: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will implement both, first on the generated language. There we know what the best possible assistant would do, and can measure exactly how much of the language a model forgets.
+# A **base model** continues text: after a question it may generate another question. An assistant answers the question. Two kinds of training lead from one to the other: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will implement both on the generated language, where we know what the best possible assistant would do and can measure exactly how much of the language a model forgets.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
@@ -43,7 +43,7 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# We put the same question to two models from 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
+# We put the same question to two models from notebook 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
 
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
@@ -58,7 +58,7 @@ smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
 
 @torch.no_grad()
 def continued(text: str, tokens: int = 30) -> str:
-    """The text continued by the base model, sampled at temperature 0.8."""
+    """The base model's continuation of the text, sampled at temperature 0.8."""
     ids, draws = subwords.encode(text, add_special_tokens=False).ids, torch.Generator().manual_seed(0)
     given = [subwords.token_to_id("[BOS]"), *ids]
     for _ in range(tokens):
@@ -120,7 +120,7 @@ print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {f
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
     """The ids of a conversation as one sequence, and their labels.  (difficulty ●○○, 4 minutes)
 
-    A turn consists of a role ("system", "user" or "assistant") and its ids, including the end-of-turn token. The labels
+    A turn consists of a role ("system", "user" or "assistant") and its token ids, including the end-of-turn token. The labels
     equal the ids in every turn of the assistant and are −100 elsewhere. Do not shift them: the loss does that. Build new
     lists and leave those in `turns` unchanged.
     """
@@ -144,7 +144,7 @@ def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[
     """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
     A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
-    conversation that does not fit into the current row starts the next one. Return a dictionary of four tables, by name:
+    conversation that does not fit into the current row starts the next one. Return a dictionary of four tables with these names:
     ids         0 in empty positions;
     labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
     positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
@@ -171,7 +171,7 @@ check("assistant.pack", lambda case: pack(conversations_of(case), case["length"]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_packed(model, rows: dict[str, Tensor], apart: bool) -> Float[Tensor, "rows T V"]:
-    """The GPT's logits for packed rows; if `apart`, attention stays in a conversation, and positions restart there."""
+    """The GPT's logits for packed rows; if `apart`, attention stays within each conversation, and positions restart in it."""
     T = rows["ids"].shape[1]
     keep = torch.ones(T, T, dtype=torch.bool).tril()[None]
     if apart:
@@ -199,7 +199,7 @@ pictures.packed(
 )
 
 # %% [markdown]
-# With its own segment and positions, each conversation gets the same logits as on its own, up to rounding. Without them no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations without boundaries for a long time (issue 1230).
+# With its own segment and positions, each conversation gets the same logits as when processed alone, up to rounding. Without them, no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations without boundaries for a long time (issue 1230).
 
 # %% [markdown]
 # ## 3 · A low-rank update
@@ -260,7 +260,7 @@ def merge(layer: LoRALinear) -> torch.nn.Linear:
 check("assistant.merge", lambda case: try_merge(LoRALinear, merge, case))
 
 # %% [markdown]
-# We now add LoRA of rank 8 to every linear layer of the GPT, and train it for 200 steps on 2,048 questions.
+# We now add LoRA of rank 8 to every linear layer of the GPT and train the updates for 200 steps on 2,048 questions.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -270,7 +270,7 @@ import numpy as np
 from coursekit import instructions, small
 
 def answer_loss(model, questions) -> Float[Tensor, ""]:
-    """The loss on answers only, with your sft_labels: the user writes up to [SEP], the assistant the answer and [EOS]."""
+    """The loss on answers only, with your sft_labels: the user's turn ends with [SEP], the assistant's is the answer and [EOS]."""
     pairs = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in questions.ids.tolist()]
     ids, labels = (torch.tensor(part) for part in zip(*pairs))
     return cross_entropy(model(ids).logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
@@ -291,7 +291,7 @@ def prepared(method: str):
     return model
 
 def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32) -> list[float]:
-    """Train with AdamW, a short warm-up and linear decay on shuffled batches; returns the loss of each step."""
+    """Train with AdamW on shuffled batches, with a short warm-up and linear decay; return the loss of each step."""
     learning = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -381,8 +381,8 @@ for name, model in {"yours": ours, "PEFT": theirs}.items():
 # %% [markdown]
 # ## 4 · Accuracy against forgetting
 #
-# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we chose the lowest learning rate that came within
-# one point of the best validation accuracy, and ran three seeds with it (right). For full tuning we also ran three seeds at the next lower rate.
+# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we chose the lowest learning rate whose validation accuracy was within
+# one point of the best, and used it for three seeds (right). For full tuning we also ran three seeds at the next lower rate.
 #
 # **Predict:** at the chosen learning rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
@@ -412,10 +412,10 @@ for name, runs in {**at_rate, "full, lower rate": lower}.items():
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA with each of the three seeds. Which method forgets less therefore depends on
-# the learning rates that are compared.
+# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA for each of the three seeds. Which method forgets less therefore depends on
+# the learning rates compared.
 #
-# Rank 1 is less accurate than rank 16 at each of the three rates. Its best rate is the highest of the three, so a still higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
+# Rank 1 is less accurate than rank 16 at each of the three learning rates. Its best rate is the highest of the three, so a still higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
 
 # %% [markdown]
 # ## 5 · Which answer is better?
@@ -442,7 +442,7 @@ def best_policy(
 check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
 
 # %% [markdown]
-# Suppose that annotators like long words: each letter earns half a point. The assistant continues a prompt with two words. There are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
+# Suppose that annotators like long words: each letter adds half a point to the reward. The assistant continues a prompt with two words. There are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reference, reference_tables = instructions.reference()
@@ -459,7 +459,7 @@ pictures.best_by_beta(best_rows)
 
 # %% [markdown]
 # At β = 3 the best policy is nearly the reference. At β = 1 it favours longer words. At β = 0.1 it generates the longest words of the language after any prompt: the reward is almost as high as possible, but nothing is left of English. This is not a failure of training, since there was no training. The reward does not measure what
-# we want, and β determines how far the policy follows it. With a small β this leads to **over-optimisation** (Gao et al. 2023).
+# we want, and β determines how far the policy follows it. A small β therefore leads to **over-optimisation** (Gao et al. 2023).
 
 # %% [markdown]
 # In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then generates answers and is updated towards higher reward while staying near the reference. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
@@ -470,8 +470,8 @@ pictures.best_by_beta(best_rows)
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
     """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
 
-    The logits at t predict the token at t + 1. The labels are those of sft_labels, −100 where nothing counts; the first
-    token never counts. A sequence without labels gets 0. Logits may differ by hundreds: a probability can then be 0 in
+    The logits at t predict the token at t + 1. The labels are those of sft_labels, −100 for tokens that do not count;
+    the first token never counts. A sequence without labels gets 0. Logits may differ by hundreds: a probability can then be 0 in
     float32, but its logarithm must stay finite.
     """
     ### BEGIN SOLUTION
@@ -504,7 +504,7 @@ check("assistant.dpo_loss", lambda case: dpo_loss(**case))
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-dpo_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> float:
-    """One step of DPO; returns the loss before it.  (difficulty ●●○, 7 minutes)
+    """One step of DPO; returns the loss before the step.  (difficulty ●●○, 7 minutes)
 
     policy and reference map ids (B, T) to logits (B, T, V). chosen and rejected are pairs (ids, labels). Only the policy
     is trained: run the reference without gradients. The optimiser holds the policy's parameters, which may still
@@ -533,7 +533,7 @@ def kl_to_reference(
 ) -> Float[Tensor, ""]:
     """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
 
-    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, then the mean over all positions of the batch that count.
+    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, then the mean over all positions where `counts` is true.
     Logits may differ by hundreds, so that p(v) or p_ref(v) is 0 in float32; the result must still be finite.
     """
     ### BEGIN SOLUTION
@@ -547,7 +547,7 @@ check("assistant.kl_to_reference", lambda case: kl_to_reference(**case))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, steps: int = 250, rows: int = 64):
-    """Train with DPO on comparisons of two-word continuations; returns the policy and the reference's tables."""
+    """Train with DPO on comparisons of two-word continuations; return the policy and the reference's tables."""
     reference, tables = instructions.reference()
     policy, draw = deepcopy(reference).requires_grad_(True), torch.Generator().manual_seed(seed)
     begun = instructions.prompt_ids()
@@ -564,7 +564,7 @@ def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, step
     return policy, tables
 
 def judged(policy, tables, beta: float) -> dict[str, float]:
-    """Reward, and KL divergences to the reference and π*: exact over all two-word continuations, means over prompts."""
+    """Reward, and KL divergences to the reference and to π*: exact over all two-word continuations, averaged over prompts."""
     reward, found = instructions.all_rewards(), []
     for prompt, log_ref in zip(instructions.prompt_ids(), tables):
         log_p = instructions.two_words(policy, prompt)
@@ -578,9 +578,9 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 # %% [markdown]
-# We now run 250 of your steps at β = 1 on 2,000 comparisons of continuations that the reference generated. Rewards are means over three prompts, including the one above.
+# We now run your `dpo_step` 250 times at β = 1 on 2,000 comparisons of continuations that the reference generated. Rewards are means over three prompts, including the one above.
 #
-# **Predict:** π* gains reward over the reference. What fraction of this gain does DPO achieve?
+# **Predict:** π* has a higher reward than the reference. What fraction of this difference does DPO gain?
 
 # %% tags=["demo"]
 predict("assistant.share_of_reward", ...)
@@ -604,10 +604,10 @@ for number, (prompt, log_ref) in enumerate(zip(instructions.prompt_ids(), refere
         displaced[name].append((log_p - log_ref)[tuple(chosen_words[begun_with == number].T)])
 displaced = {name: torch.cat(changes).numpy() for name, changes in displaced.items()}
 for name, changes in displaced.items():
-    print(f"log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average, lower in {(changes < 0).mean():.0%} of the pairs")
+    print(f"change in log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average; a decrease in {(changes < 0).mean():.0%} of the pairs")
 
 # %% [markdown]
-# After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. It need not be harmful: π* also lowers the log-probability of the chosen answers on average, because it moves
+# After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. Displacement need not be harmful: π* also lowers the log-probability of the chosen answers on average, because it moves
 # probability to even longer words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -617,22 +617,22 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# The smaller β is, the higher the reward and the greater the distance from the reference, for each of the three seeds. At β = 1 DPO ends closer to π* than the reference was. At 0.1 and 0.3 it is still far from π* after 250 steps: the answers compared were sampled from the reference, which hardly ever generates
+# The smaller β is, the higher the reward and the greater the distance from the reference, for every seed. At β = 1 DPO ends up closer to π* than the reference is. At β = 0.1 and 0.3 it is still far from π* after 250 steps. The answers compared were sampled from the reference, which hardly ever generates
 # "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3 the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does, and ends no measurably closer to π* than the reference: the confidence interval of the difference includes 0. All runs use the same learning rate.
+# At β = 3 the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does, and ends up not measurably closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
 #
-# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). After "Review: … Sentiment:", its score is log p(" positive") − log p(" negative"); above 0, it
-# judges the review *positive*. Accuracy depends on this **threshold**. The order of the scores does not: the fraction of pairs of a positive and a negative review in which the positive one scores higher is the area under the ROC curve (AUC).
+# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). A review's score is log p(" positive") − log p(" negative") after "Review: … Sentiment:";
+# a score above 0 means *positive*. Accuracy depends on this **threshold**; the order of the scores does not. We measure the order by the area under the ROC curve (AUC): the fraction of pairs of a positive and a negative review in which the positive one scores higher.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
-    """The fraction of pairs, one positive and one not, in which the positive scores higher.  (difficulty ●○○, 4 minutes)
+    """The fraction of pairs (a positive, a negative) in which the positive scores higher.  (difficulty ●○○, 4 minutes)
 
-    A pair with equal scores counts one half. There is at least one of each kind.
+    A pair with equal scores counts as one half. There is at least one positive and one negative.
     """
     ### BEGIN SOLUTION
     gap = scores[positive][:, None] - scores[~positive]                                 # positives others
@@ -646,7 +646,7 @@ check("assistant.in_order", lambda case: in_order(case["scores"], case["positive
 from coursekit import judges
 
 def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
-    """Wrap the query and value maps of all layers of SmolLM2 in your LoRALinear; returns the trainable parameters."""
+    """Wrap the query and value maps of all layers of SmolLM2 in your LoRALinear; return the trainable parameters."""
     model.requires_grad_(False)
     for layer in model.model.layers:
         for name in ("q_proj", "v_proj"):
@@ -654,7 +654,7 @@ def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
     return [weight for weight in model.parameters() if weight.requires_grad]
 
 def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
-    """Train on the answer to the first question, with linear decay; returns the number of trainable parameters."""
+    """Train on the answers to question 1, with linear decay; return the number of trainable parameters."""
     torch.manual_seed(seed)
     learning, order = add_lora(judge.model), np.random.default_rng(seed)
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
@@ -698,7 +698,7 @@ ways = {
 }
 
 def each_review(runs: list[str]) -> dict[str, np.ndarray]:
-    """For each test review, the means over runs."""
+    """For each test review: accuracy, confidence, log loss and overconfidence, averaged over runs."""
     found = judges.summed_up(asked.loc[is_test, runs].to_numpy().T, liked[is_test])
     return found | {"overconfidence": found["confidence"] - found["accuracy"]}
 
@@ -719,7 +719,7 @@ for way, runs in ways.items():
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of the time to train and an eighth of the time to judge.
+# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of LoRA's time for training and an eighth for judging.
 
 # %% [markdown]
 # With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as without examples, within the
@@ -732,7 +732,7 @@ pictures.judged_reviews(summary, per_run)
 #
 # **The prompt.** We ask SmolLM2 about the same reviews in eight ways, without any training.
 #
-# **Predict:** how much higher is the accuracy of the best question than that of the worst (as a fraction)?
+# **Predict:** how much higher is the accuracy with the best question than with the worst (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.questions_apart", ...)
@@ -751,16 +751,16 @@ for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
-# Question 1 is the most accurate, and nothing in its wording explains why. Questions 3 and 4 order the reviews equally well, within the interval of the difference (not drawn), but are much less accurate: they judge nine reviews in ten *positive*, so the threshold 0 is wrong for them. With question 5 the answer is *good* for
+# Question 1 gives the highest accuracy, and nothing in its wording explains why. Questions 3 and 4 order the reviews just as well, within the interval of the difference (not drawn). Their accuracy, however, is much lower: they judge nine reviews in ten *positive*, so the threshold 0 is wrong for them. With question 5 the answer is *good* for
 # every review, yet the order is better than with questions 2, 6 and 7.
 #
-# The accuracy with one prompt is a single draw. Report several prompts with an interval over them (the diamonds), together with the AUC.
+# The accuracy with one prompt is a single draw. Report the mean over several prompts with its interval (the diamonds), for accuracy and AUC.
 
 # %% [markdown]
-# Models also grade the answers of other models (**LLM as a judge**). Asked which of two answers is better, they often favour the one shown first (**position bias**, Zheng et al. 2023). So ask in both orders, and report the agreement with people, for instance Cohen's κ (11).
+# Models also grade the answers of other models (**LLM as a judge**). Asked which of two answers is better, they often favour the one shown first (**position bias**, Zheng et al. 2023). So show the answers in both orders, and report the judge's agreement with people, for instance Cohen's κ (11).
 
 # %% [markdown]
-# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known: we train the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another one.
+# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known: we train the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another.
 #
 # Questions leak in two ways: verbatim, or with one of the four words changed but the answer kept ("earlier the pitchers were" for "yesterday the pitchers were").
 
@@ -794,11 +794,11 @@ for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_chan
 pictures.leaked(leaks)
 
 # %% [markdown]
-# If the training set contains the whole test, the model answers 99 % of it correctly after 16 epochs. Nobody *can* know more than about three answers in four, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the leaked test gains as well, but
-# stays below the best possible with each of the three seeds; only the other test then reveals the leak. For real tests the bound is unknown, and a score of 99 % looks like success.
+# If the training set contains the whole test, the model answers 99 % of it correctly after 16 epochs. Nobody *can* know more than about three answers in four, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the score on the leaked test has risen as well, but
+# is still below the best possible for each of the three seeds; only the other test then reveals the leak. For real tests the bound is unknown, and a score of 99 % looks like success.
 
 # %% [markdown]
-# With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs, however, the score exceeds the best possible score on the same test with each of the three seeds. (The dashed line shows the mean of the three best possible scores.) A verbatim search misses such leaks (Yang et al. 2023).
+# With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs, however, the score exceeds the best possible score on the same test for each of the three seeds. (The dashed line shows the mean of the three best possible scores.) A verbatim search misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
 # **Question 1.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may request three further numbers or experiments. Which do you choose, and what would each of them show? (4–6 sentences)
@@ -813,7 +813,7 @@ pictures.leaked(leaks)
 # %% [markdown]
 # ## 8 · Further: find the bug
 #
-# In 2023, an example script of trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. It saved the weights of the base model instead (issue 386). `unload` contains the same bug; fix it.
+# In 2023, an example script of trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. It saved the weights of the base model instead (issue 386). `unload` below contains the same bug. Fix it in `mended_unload`.
 
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
@@ -852,7 +852,7 @@ with torch.no_grad():
         print(f"{name}: accuracy {instructions.right(plain, tests).mean():.1%}, logits differ by up to {unload_error[name]:.0e}")
 
 # %% [markdown]
-# The shapes do not reveal this bug: there is a linear layer wherever one is expected. Comparing the logits before and after unloading reveals it.
+# The shapes do not reveal this bug: there is a linear layer wherever one is expected. Comparing the logits before and after unloading does.
 
 # %% [markdown]
 # ## Summary
@@ -861,7 +861,7 @@ with torch.no_grad():
 # - LoRA trains a low-rank update of frozen weights; once merged, it costs no extra time.
 # - Tuning can raise accuracy while the model forgets part of the language, so measure both.
 # - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β the policy follows the reward even where the reward is wrong.
-# - A score depends on the threshold, the prompt and what leaked into training.
+# - A score depends on the threshold, the prompt and what leaked into the training data.
 
 # %% [markdown]
 # ## References

@@ -37,7 +37,7 @@ sft_labels = Exercise(
         Mistake("labels everywhere", "You also give labels to the user's tokens. The model should learn to answer, not to ask.", LABELLED, "tokens"),
         Mistake(
             "only the last answer labelled",
-            "Your labels are right if there is one answer. In a longer conversation every answer of the assistant counts, not just the last.",
+            "Your labels are right if there is only one answer. In a longer conversation every answer of the assistant should count, not just the last.",
             code="""
 def sft_labels(turns):
     last = max(i for i, (role, _) in enumerate(turns) if role == "assistant")
@@ -71,19 +71,19 @@ def sft_labels(turns):
         ),
         Mistake(
             "one −100 per turn",
-            "A turn that does not count gets a single −100. It needs one per token, so that labels and ids stay aligned.",
+            "You give a turn that does not count a single −100. It needs one per token, so that labels and ids stay aligned.",
             "[-100] * len(tokens)", "[-100]",
         ),
         Mistake("user's turns labelled", "You label the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
         Mistake(
             "system turn labelled",
-            "Your labels are right without a system turn. A system turn is not an answer and has no labels.",
+            "Your labels are right if there is no system turn. A system turn is not an answer and should have no labels.",
             'role == "assistant"', 'role != "user"',
         ),
-        Mistake("0 instead of −100", "Where nothing should count, your labels are 0, which is a token. The loss ignores "
+        Mistake("0 instead of −100", "Where a token should not count, your label is 0, which is itself a token. The loss ignores "
                                            "−100.", "[-100] * len", "[0] * len"),
-        Mistake("labels of the answers only", "Your labels are shorter than the ids. Every position has a label, −100 where nothing "
-                                     "counts.", LABELLED, 'tokens if role == "assistant" else []'),
+        Mistake("labels of the answers only", "Your labels are shorter than the ids. Every position should have a label, −100 where the "
+                                     "token does not count.", LABELLED, 'tokens if role == "assistant" else []'),
         Mistake(
             "everything from the first answer on labelled",
             "Your labels are right if no question follows an answer. You label everything from the first answer on, but later "
@@ -121,7 +121,7 @@ def sft_labels(turns):
         "The user writes 11 12 2, the assistant 21 2. What are the ids, and which of them should the model learn to generate?",
         "turns: a list of (role, ids). Output: two lists of the same length.",
         "for each turn:\n    ids: append its ids\n    labels: append its ids if the role is assistant, otherwise −100 for each",
-        "A near miss: returning labels[1:]. Most libraries shift the labels inside the loss; here each label has the position of its id.",
+        "A near miss: returning labels[1:]. As in most libraries, the loss shifts the labels; each label should have the position of its id.",
     ),
 )
 
@@ -156,18 +156,18 @@ pack = Exercise(
             "conversation.",
             "[-100, *labels[1:]]", "labels",
         ),
-        Mistake("positions continued across conversations", "Your positions run through the whole row. Each conversation begins at 0, as if it were "
+        Mistake("positions continued across conversations", "Your positions run through the whole row. Each conversation should begin at 0, as if it were "
                                    "alone.", "range(n), [seg", "range(used, used + n), [seg"),
-        Mistake("segments counted from 0", "Your first segment is 0, which marks empty positions. Segments count from 1.", "[segment] * n", "[segment - 1] * n"),
-        Mistake("segments not restarted in each row", "Your segments are right in the first row. In every later row the segments should begin "
-                                             "with 1 again.", edits={
+        Mistake("segments counted from 0", "Your first segment is 0, which marks empty positions. Number the segments from 1.", "[segment] * n", "[segment - 1] * n"),
+        Mistake("segments not restarted in each row", "Your segments are right in the first row. In every later row the segments should restart "
+                                             "at 1.", edits={
             "rows, used = [], length": "rows, used, segment = [], length, 0", "used, segment = 0, 0": "used = 0",
         }),
-        Mistake("one segment for the whole row", "All conversations of a row are segment 1, so they could attend to each other.", "[segment] * n", "[1] * n"),
-        Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is a token. Use −100.", "[-100] * length,", "[0] * length,"),
+        Mistake("one segment for the whole row", "You give all conversations of a row segment 1, so they could attend to each other.", "[segment] * n", "[1] * n"),
+        Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is itself a token. Use −100.", "[-100] * length,", "[0] * length,"),
         Mistake(
             "one conversation per row",
-            "You pad each conversation to a row of its own. The next one goes into the same row if it fits.",
+            "You pad each conversation to a row of its own. The next conversation should go into the same row if it fits.",
             "if used + n > length:", "if True:",
         ),
         Mistake(
@@ -177,7 +177,7 @@ pack = Exercise(
         ),
         Mistake(
             "earlier rows filled up",
-            "You put a conversation into an earlier row that still has room. Conversations stay in order, so only the last row "
+            "You put a conversation into an earlier row that still has room. Conversations should stay in order, so only the last row "
             "is open.",
             code="""
 def pack(conversations, length):
@@ -202,8 +202,8 @@ def pack(conversations, length):
         ),
         Mistake(
             "conversations split across rows",
-            "You split conversations at the end of a row and continue in the next. One that does not fit begins the next row "
-            "as a whole.",
+            "You split conversations at the end of a row and continue in the next. One that does not fit should begin the next "
+            "row, undivided.",
             code="""
 def pack(conversations, length):
     ids, labels, positions, segments = [], [], [], []
@@ -222,7 +222,7 @@ def pack(conversations, length):
                                  "conversation, except at its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
         Mistake(
             "last label masked instead of the first",
-            "You mask the last label of each conversation, its end. Mask the first instead, because no token precedes it.",
+            "You mask the last label of each conversation, which marks its end. Mask the first instead, because no token precedes it.",
             "[-100, *labels[1:]]", "[*labels[:-1], -100]",
         ),
     ),
@@ -316,13 +316,13 @@ lora_linear = Exercise(
             "through as usual.",
             f"return self.base(x) + {CHANGED}", f"with torch.no_grad():\n            y = self.base(x)\n        return y + {CHANGED}",
         ),
-        Mistake("update not scaled", "Your output is right if alpha equals the rank. The update B A x is scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
-        Mistake("update scaled by alpha", "Your output is right for rank 1. The update B A x is scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
-        Mistake("scale inverted", "Your output is right if alpha equals the rank. Otherwise your scale is inverted: it is rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
+        Mistake("update not scaled", "Your output is right if alpha equals the rank. The update B A x should be scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
+        Mistake("update scaled by alpha", "Your output is right for rank 1. The update B A x should be scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
+        Mistake("scale inverted", "Your output is right if alpha equals the rank. Otherwise your scale is inverted: it is rank / alpha, not alpha / rank.", "(False), alpha / rank", "(False), rank / alpha"),
         Mistake(
             "scale alpha / √rank",
             "Your output is right for rank 1. You divide by the square root of the rank, as rsLoRA does (Kalajdzievski 2023). Here "
-            "the scale is alpha / rank.",
+            "the scale should be alpha / rank.",
             "(False), alpha / rank", "(False), alpha / rank**0.5",
         ),
         Mistake(
@@ -337,7 +337,7 @@ lora_linear = Exercise(
             DRAWN, "torch.nn.Parameter(torch.zeros(rank, base.in_features))",
         ),
         Mistake("output of the base missing", "Your output is only the low-rank update. Add it to the output of the base.", f"self.base(x) + {CHANGED}", CHANGED),
-        Mistake("bias of the base missing", "Your output is right without a bias. The bias of the base belongs to its output.", "self.base(x) +", "x @ self.base.weight.T +"),
+        Mistake("bias of the base missing", "Your output is right if the base has no bias. Otherwise its bias is missing.", "self.base(x) +", "x @ self.base.weight.T +"),
         Mistake(
             "bias of the base added again",
             "Your output is right if the base has no bias. Otherwise it contains the bias more than once.",
@@ -356,7 +356,7 @@ lora_linear = Exercise(
         ),
         Mistake(
             "A frozen",
-            "Your A has no gradient. Both A and B are trained.",
+            "Your A has no gradient. Both A and B should be trained.",
             DRAWN, DRAWN[:-1] + ", requires_grad=False)",
         ),
         Mistake(
@@ -429,7 +429,7 @@ merge = Exercise(
     rule=Rule(tolerance=3e-5, axes={"weight": "out in", "bias": "out", "merged again": "out in", "base afterwards": "out in"}),
     uses=("assistant.lora_linear",),
     mistakes=(
-        Mistake("weight of the base only", "Your weight is the base's, so what was learned is lost.", MERGED, "base.weight"),
+        Mistake("weight of the base only", "Your weight is that of the base alone, so what A and B learned is lost.", MERGED, "base.weight"),
         Mistake("update not scaled", "Your layer is right if alpha equals the rank. Scale the update B A, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
         Mistake("update subtracted", "You subtract the update B A, which would remove it from a merged layer.", "base.weight + layer", "base.weight - layer"),
         Mistake("weight of the update only", "Your weight is only the low-rank update. Add it to the base's weight.", MERGED, "layer.scale * (layer.B @ layer.A)"),
@@ -469,7 +469,7 @@ def merge(layer):
         ),
         Mistake(
             "bias of zeros",
-            "Your weight is right, but your bias is zero. It should be that of the base.",
+            "Your weight is right, but your bias is zero. It should be the base's bias.",
             "merged.bias.copy_(base.bias)", "merged.bias.zero_()",
         ),
         Mistake(
@@ -537,7 +537,7 @@ def answer_labels(draw: Draw, B: int, T: int, V: int, first: bool = True) -> np.
 def log_p_cases(draw: Draw) -> Iterator[Case]:
     """Answers of several lengths; a label at the first token; a sequence without labels; large logits; token 0 as a label.
 
-    On the last input a token that counts has a probability of e^−200, which is 0 in float32.
+    In the last input, a token that counts has a probability of about e^−200, which is 0 in float32.
     """
     for B, T, V, scale in ((3, 7, 5, 1.0), (2, 9, 4, 3.0), (4, 6, 8, 1.5), (5, 8, 6, 1.0)):
         labels = answer_labels(draw, B, T, V)
@@ -584,10 +584,10 @@ def answer_log_p(logits, labels):
             "Where the label is −100, you add the log-probability of token 0. These positions should not count.",
             SUMMED, "found.sum(dim=1)",
         ),
-        Mistake("token 0 left out", "You also leave out token 0. It is a token like any other; only −100 marks what does not "
-                                    "count.", "targets != -100", "targets > 0"),
-        Mistake("probabilities added", "You add probabilities. Those of an answer's tokens are multiplied, so add their "
-                                       "logarithms.", "log_softmax", "softmax"),
+        Mistake("token 0 left out", "You also leave out token 0. It is a token like any other; only −100 marks a token that "
+                                    "does not count.", "targets != -100", "targets > 0"),
+        Mistake("probabilities added", "You add probabilities. An answer's probability is the product over its tokens, so add "
+                                       "the logarithms.", "log_softmax", "softmax"),
         Mistake(
             "logarithm of the softmax",
             "Where a token is very improbable, its probability is 0 in float32 and the logarithm of that is −∞. Use "
@@ -595,7 +595,7 @@ def answer_log_p(logits, labels):
             "log_softmax(dim=-1)", "softmax(dim=-1).log()",
         ),
         Mistake("logits added", "You add logits. Apply log_softmax to turn them into log-probabilities.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
-        Mistake("sum over the batch", "You return a single number. Each answer of the batch has its own.", ".sum(dim=1)", ".sum()"),
+        Mistake("sum over the batch", "You return a single number. Each answer of the batch should have its own.", ".sum(dim=1)", ".sum()"),
         Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is never positive.", "return (found", "return -(found"),
         Mistake("softmax over the positions", "Your softmax runs over the positions of the sequence. It should run over the "
                                            "vocabulary.", "dim=-1), labels", "dim=1), labels"),
@@ -662,7 +662,7 @@ best_policy = Exercise(
     mistakes=(
         Mistake("reward multiplied by beta", "You multiply the reward by beta. The *smaller* beta is, the more the reward counts, so "
                                       "divide by it.", BEST, "(log_ref + reward * beta).log_softmax(dim=-1)"),
-        Mistake("beta not used", "Your policy is that of beta = 1.", BEST, "(log_ref + reward).log_softmax(dim=-1)"),
+        Mistake("beta not used", "Your policy is right only for beta = 1.", BEST, "(log_ref + reward).log_softmax(dim=-1)"),
         Mistake("reference not used", "Your policy depends only on the reward. π* also depends on the reference.", BEST, "(reward / beta).log_softmax(dim=-1)"),
         Mistake("not normalised", "Your probabilities do not sum to 1. Divide by their sum, or use log_softmax.", ".log_softmax(dim=-1)", ""),
         Mistake("probabilities returned", "You return probabilities. Return log π*.", "log_softmax", "softmax"),
@@ -673,7 +673,7 @@ best_policy = Exercise(
         Mistake("normalised over the first axis", "You normalise over the first axis. The N probabilities of the last axis should sum to 1.", "dim=-1", "dim=0"),
         Mistake(
             "probabilities multiplied by rewards",
-            "You multiply probabilities by rewards. π* multiplies them by exp(reward / beta).",
+            "You multiply probabilities by rewards. Multiply them by exp(reward / beta) instead.",
             "log_ref + reward / beta).log", "log_ref.exp() * (reward / beta)).log",
         ),
     ),
@@ -732,16 +732,16 @@ dpo_loss = Exercise(
         Mistake("rejected answers preferred", "Your loss decreases when the rejected answer becomes more probable.", MARGIN, "(rejected - ref_rejected) - (chosen - ref_chosen)"),
         Mistake("reference added instead of subtracted", "Your margin adds the log-probabilities of the reference. Subtract them: only the "
                                         "change counts.", MARGIN, "(chosen + ref_chosen) - (rejected + ref_rejected)"),
-        Mistake("beta not used", "Your loss is that of beta = 1.", "beta * margin", "margin"),
-        Mistake("divided by beta", "You divide by beta. In π* the reward is divided by beta; solving for the reward makes it a "
-                                   "factor.", "beta * margin", "margin / beta"),
-        Mistake("beta applied to the policy only", "Beta multiplies the whole margin, including the part of the reference.", "beta * margin", "(beta * (chosen - rejected) - (ref_chosen - ref_rejected))"),
+        Mistake("beta not used", "Your loss is right only for beta = 1.", "beta * margin", "margin"),
+        Mistake("divided by beta", "You divide by beta. In π* the reward is divided by beta; solving for the reward makes "
+                                   "beta a factor.", "beta * margin", "margin / beta"),
+        Mistake("beta applied to the policy only", "Beta should multiply the whole margin, including the reference's part.", "beta * margin", "(beta * (chosen - rejected) - (ref_chosen - ref_rejected))"),
         Mistake("sum instead of mean", "You add the losses of the pairs. Take their mean.", ".mean()", ".sum()"),
         Mistake("sign wrong", "Your loss is negative, but −log of a probability never is.", "-logsigmoid", "logsigmoid"),
         Mistake("logarithm missing", "Your loss is the mean of 1 − σ(beta · margin). Average −log σ instead.", LOSS, "(1 - (beta * margin).sigmoid()).mean()"),
         Mistake(
             "log of sigmoid",
-            "For margins of minus several hundred your loss is infinite: the sigmoid becomes 0 before its log is taken. "
+            "For large negative margins your loss is infinite: the sigmoid becomes 0 before its log is taken. "
             "`logsigmoid` computes both at once.",
             "-logsigmoid(beta * margin)", "-(beta * margin).sigmoid().log()",
         ),
@@ -753,7 +753,7 @@ dpo_loss = Exercise(
         ),
         Mistake(
             "hinge loss",
-            "Your loss is 0 where the margin is large. That is a hinge loss, as in SLiC; here it is −log σ.",
+            "Your loss is 0 where the margin is large. That is a hinge loss, as in SLiC; here the loss is −log σ.",
             LOSS, "(1 - beta * margin).clamp(min=0).mean()",
         ),
         Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside, it only scales the "
@@ -806,25 +806,25 @@ dpo_step = Exercise(
     rule=Rule(tolerance=5e-5, axes={"losses": "steps", "policy": "V V", "reference": "V V"}),
     uses=("assistant.answer_log_p", "assistant.dpo_loss"),
     mistakes=(
-        Mistake("old gradients kept", "Your first loss is right, but the old gradients were still there in the backward pass. "
+        Mistake("old gradients kept", "Your first loss is right, but your backward pass adds to the old gradients. "
                                       "Set them to zero first.", "    optimiser.zero_grad()\n", ""),
         Mistake(
             "reference with gradients",
-            "Your policy is right, but a gradient also reached the reference. Call the reference under torch.no_grad(): half "
-            "of the memory is wasted.",
+            "Your policy is right, but a gradient also reached the reference. Call the reference under torch.no_grad(); "
+            "otherwise memory is wasted on its activations.",
             "    with torch.no_grad():\n        theirs = [", "    if True:\n        theirs = [",
         ),
         Mistake("policy unchanged", "Your first loss is right, but the policy does not change: there is no step, or the gradients are "
                            "set to zero between backward and step.", "    optimiser.step()\n", ""),
         Mistake(
             "policy used as reference",
-            "Your first loss is log 2: you use the policy twice. The margin is relative to the reference.",
+            "Your first loss is log 2, because you use the policy as its own reference. Run the reference instead.",
             "answer_log_p(reference(ids), labels)", "answer_log_p(policy(ids), labels)",
         ),
         Mistake(
             "chosen and rejected swapped",
-            "Your policy makes the rejected answers more probable: in the loss, chosen and rejected are swapped, or policy and "
-            "reference.",
+            "Your policy makes the rejected answers more probable: in the loss, either chosen and rejected or policy and "
+            "reference are swapped.",
             "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(*ours[::-1], *theirs[::-1], beta)",
         ),
         Mistake(
@@ -884,9 +884,9 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
 
 
 def kl_cases(draw: Draw) -> Iterator[Case]:
-    """Policies near their reference and far; logits with a constant added; sequences with few positions that count, or none.
+    """Policies near their reference and far from it; logits with a constant added; sequences with few positions that count, or none.
 
-    On the last two inputs a token that the policy, or the reference, never generates has a probability of 0 in float32.
+    In the last two inputs, a token has probability 0 in float32 under the policy and under the reference, respectively.
     """
     for B, T, V, scale in ((2, 5, 6, 1.0), (3, 4, 9, 3.0), (4, 7, 3, 0.5), (3, 6, 7, 1.0), (2, 6, 5, 1.5)):
         logits = draw.normal(B, T, V, scale=scale)
@@ -919,12 +919,12 @@ kl_to_reference = Exercise(
         ),
         Mistake(
             "mean over the vocabulary",
-            "Your result is V times too small: it should be a sum over the vocabulary. (PyTorch's kl_div divides by default.)",
+            "Your result is V times too small: it should be a sum over the vocabulary. (By default, PyTorch's kl_div takes a mean.)",
             ".sum(dim=-1)", ".mean(dim=-1)",
         ),
         Mistake(
             "mean of the sequences' means",
-            "You first average within each sequence. Every position that counts has the same weight.",
+            "You first average within each sequence. Every position that counts should have the same weight.",
             "each[counts].mean()", "((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1))[counts.any(dim=1)].mean()",
             also=(
                 """
@@ -941,7 +941,7 @@ def kl_to_reference(logits, ref_logits, counts):
             "a negative term.",
             "(log_p - log_ref)", "(log_p - log_ref).abs()",
         ),
-        Mistake("sum over the positions", "You add up the positions. The result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
+        Mistake("sum over the positions", "You add up over the positions. Take the mean: the result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
         Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all logits should change "
                                                        "nothing, so apply log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
         Mistake("cross-entropy instead of KL divergence", "You compute the cross-entropy. Subtract the entropy of the policy.", "log_p - log_ref", "-log_ref"),
@@ -951,7 +951,7 @@ def kl_to_reference(logits, ref_logits, counts):
             "log_softmax, which never computes the probability itself.",
             "logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log(), ref_logits.softmax(dim=-1).log()",
         ),
-        Mistake("differences not weighted", "You add differences of log-probabilities. Weight each one by the probability of the policy.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
+        Mistake("differences not weighted", "You add differences of log-probabilities. Weight each by the token's probability under the policy.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
         Mistake("bits instead of nats", "Your result is in bits. Use the natural logarithm, which gives nats.", "each[counts].mean()", "each[counts].mean() / 0.6931472"),
     ),
     alternatives={
@@ -968,7 +968,7 @@ def kl_to_reference(logits, ref_logits, counts):
 """,
     },
     hints=(
-        "Take the policy 1/2, 1/2 and the reference 1/4, 3/4. What is the sum? Whose probabilities weight the logarithms?",
+        "Let the policy be 1/2, 1/2 and the reference 1/4, 3/4. What is the sum? Whose probabilities weight the logarithms?",
         "logits: (B, T, V). The KL divergence at each position: (B, T). Output: one number.",
         "log-probabilities of both\nat each position: sum over v of p · (log p − log p_ref)\nmean over the positions that count",
         "A near miss: F.kl_div(log_p, log_ref, log_target=True) is KL(reference ‖ policy), and divides by the number of "
@@ -980,7 +980,7 @@ def kl_to_reference(logits, ref_logits, counts):
 
 
 def order_cases(draw: Draw) -> Iterator[Case]:
-    """Scores without ties; whole numbers with many; more of one kind; all scores negative."""
+    """Scores without ties; whole numbers with many ties; more of one kind than of the other; all scores negative."""
     for N, share, whole in ((12, 0.5, False), (20, 0.3, True), (9, 0.7, True), (15, 0.4, False)):
         positive = np.zeros(N, dtype=bool)
         positive[: max(2, round(share * N))] = True
@@ -996,12 +996,12 @@ in_order = Exercise(
     rule=Rule(tolerance=1e-5, axes={"": ""}),
     mistakes=(
         Mistake("ties counted as wrong", "Your result is right if no scores are equal. A pair with equal scores counts as one half.", GAPS, "(gap > 0).double().mean()"),
-        Mistake("ties counted as in order", "You count a pair with equal scores as in order. It counts one half: a constant "
+        Mistake("ties counted as in order", "You count a pair with equal scores as in order. It counts as one half: a constant "
                                           "score orders nothing.", GAPS, "(gap >= 0).double().mean()"),
         Mistake("order reversed", "You count the pairs in which the negative has the higher score.", "(gap > 0)", "(gap < 0)"),
         Mistake(
             "accuracy with threshold 0",
-            "You compute the accuracy with the threshold 0. The order (AUC) needs no threshold: only pairs are compared.",
+            "You compute the accuracy with the threshold 0. The AUC needs no threshold: it compares scores in pairs.",
             code="""
 def in_order(scores, positive):
     return ((scores > 0) == positive).double().mean()
@@ -1009,8 +1009,8 @@ def in_order(scores, positive):
         ),
         Mistake(
             "accuracy with the mean or median as threshold",
-            "You compute an accuracy with the mean or median score as threshold. The order (AUC) needs no threshold: only "
-            "pairs are compared.",
+            "You compute an accuracy with the mean or median score as threshold. The AUC needs no threshold: it "
+            "compares scores in pairs.",
             code="""
 def in_order(scores, positive):
     return ((scores > scores.mean()) == positive).double().mean()
@@ -1022,17 +1022,17 @@ def in_order(scores, positive):
 """,
             ),
         ),
-        Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count pairs instead.", GAPS, "gap.double().mean()"),
+        Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count the pairs in order instead.", GAPS, "gap.double().mean()"),
         Mistake(
             "scaled from −1 to 1",
-            "A random order gets 0 and a reversed one −1: you doubled the share of pairs and subtracted 1. Return the share "
+            "Your result is 0 for a random order and −1 for a reversed one: you doubled the share of pairs and subtracted 1. Return the share "
             "itself.",
             GAPS, f"2 * {GAPS} - 1",
         ),
-        Mistake("number of pairs instead of their share", "You return the number of pairs. Return their share of all pairs.", "/ 2).mean()", "/ 2).sum()"),
+        Mistake("number of pairs instead of their share", "You return the number of pairs in order. Return their share of all pairs.", "/ 2).mean()", "/ 2).sum()"),
         Mistake(
             "positives paired with all scores",
-            "You also compare positives with each other. A pair is one positive and one that is not.",
+            "You also compare positives with each other. A pair consists of a positive and a negative.",
             "gap = scores[positive][:, None] - scores[~positive]", "gap = scores[positive][:, None] - scores",
         ),
         Mistake(
@@ -1065,9 +1065,9 @@ def in_order(scores, positive):
         "→ `return ((gap > 0) + (gap == 0).double()": "a sum with floats gives floats, too",
     },
     hints=(
-        "Two positives have the scores 3 and 1, two others 1 and 0. Which of the four pairs are in order?",
-        "scores: (N). Positives against others: (P, N − P). Output: one number between 0 and 1.",
-        "the score of every positive minus that of every other\n1 where it is above 0, 1/2 where it is 0\nmean over all pairs",
+        "Two positives have the scores 3 and 1, two negatives 1 and 0. Which of the four pairs are in order?",
+        "scores: (N). Positives minus negatives: (P, N − P). Output: one number between 0 and 1.",
+        "the score of every positive minus that of every negative\n1 where it is above 0, 1/2 where it is 0\nmean over all pairs",
         "A near miss: > alone counts equal scores as wrong. A constant score would get 0 instead of 1/2.",
     ),
 )

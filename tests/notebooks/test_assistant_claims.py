@@ -74,7 +74,7 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
         assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
     assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
     mean, half = mean_and_half(runs[3.0]["ref_to_best"].to_numpy() - runs[3.0]["to_best"].to_numpy())
-    assert mean - half < 0 < mean + half  # "ends no closer to π* than the reference was, within the interval"
+    assert mean - half < 0 < mean + half  # "ends up not measurably closer to π* than the reference is"
     for what in ("reward", "to_ref"):
         rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
         assert (np.diff(rising, axis=0) > 0).all()
@@ -203,7 +203,7 @@ def test_after_four_epochs_a_leaked_test_gains_and_stays_below_the_best_possible
     leaks = leaks[leaks["epochs"] == 4].sort_values("seed")
     none, whole = leaks[leaks["copies"] == 0], leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 0)]
     assert above_zero(whole["test"].to_numpy() - none["test"].to_numpy())
-    assert (whole["bound"] > whole["test"]).all()  # "in each of the three seeds"
+    assert (whole["bound"] > whole["test"]).all()  # "for each of the three seeds"
 
 
 def test_examples_shift_the_scores(measured):

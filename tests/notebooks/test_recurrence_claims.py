@@ -44,7 +44,7 @@ def test_the_dot_product_translates_well_but_three_seeds_do_not_compare_it_with_
         measured[name] for name in ("dot_gap", "dot_gap_half", "dot_seeds", "additive_seeds")
     )
     assert len(dot) == len(additive) == 3 and abs(gap) < half and half > 0.01
-    assert min(dot) > 0.97  # "more than 97 in 100 sentences exactly for every seed"
+    assert min(dot) > 0.97  # "more than 97 % of the sentences exactly for every seed"
     assert dot[0] >= additive[0] and dot[1] < additive[1] - 0.01
     assert measured["dot_right"] > 0.95
     assert 0.5 < measured["dot_found"] < measured["additive_found"] - 0.1  # "a looser one"
@@ -63,7 +63,7 @@ def test_the_cheat_has_the_lower_loss_sooner_and_translates_nothing(measured):
 
 def test_the_honest_run_bends_and_teacher_forcing_hides_its_errors(measured):
     assert measured["losses"][-1] < 0.25 * measured["losses"][0]
-    assert measured["agree"] > 0.99  # "succeeds exactly where every token is also correct"
+    assert measured["agree"] > 0.99  # "if and only if every token is correct under teacher forcing"
 
 
 def test_the_checkpoint_translates_and_needs_the_source(measured):
@@ -86,7 +86,7 @@ def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     (short, *_), (*_, long) = fixed, fixed
     assert (
         low_and_high(short)[0] > 0.9 and 0.7 < long[0] < 0.9
-    )  # "more than nine in ten", "about two in ten of the longest are lost"
+    )  # "more than nine in ten", "about two in ten of the longest are not"
     by_seed = pd.read_csv(ROOT / "data/results/small_seq2seq_fixed.csv").pivot(
         index="seed", columns="measure", values="value"
     )
