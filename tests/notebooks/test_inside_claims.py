@@ -350,7 +350,7 @@ def test_in_the_generated_language_layer_2_adds_where_order_tells(measured):
         assert first[2] < second[1], name
     assert (
         max(high for _, _, high in by_layer["GPT"]["right"]) < 0.5
-    )  # "the GPT of the generated language is"
+    )  # "the GPT trained on the generated language is"
 
 
 def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_minilm_does(measured):
