@@ -335,7 +335,7 @@ groups = {
 members = {name: glove.of(words) for name, words in groups.items()}
 to_group = {name: cosine(glove.of(["cell"]), vectors).mean().item() for name, vectors in members.items()}
 among = {name: cosine(vectors, vectors) for name, vectors in members.items()}
-within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items()}  # without a word and itself
+within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items()}  # without pairs of a word and itself
 
 unit = F.normalize(torch.cat([*members.values(), glove.of(["cell"])]), dim=1)
 centred = unit - unit[:-1].mean(dim=0)
@@ -658,7 +658,7 @@ for C in (2, 4, 10):
 # %% [markdown]
 # The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, it
 # would only rescale the learning rate. But windows are shorter at the edges of a sentence, and word2vec draws their size at
-# random, so the step size varies from window to window. (In issue 1873 a maintainer of Gensim defended this as a deliberate choice,
+# random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended this as a deliberate choice,
 # but such steps no longer follow the gradient of the loss.) Make it a habit to compare a gradient derived by hand with
 # autograd's, on random numbers, before you trust it.
 
@@ -787,7 +787,7 @@ display(Markdown(
     f"The vector of a word is close to the average of its senses: the cosine is {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
     f"random words and {means['senses of other words']:.2f} for senses of other words. Another {recorded.seed.nunique()} seeds, recorded with `experiments/sense_mixture.py`, give "
     f"{low['weighted by frequency']:.2f} to {high['weighted by frequency']:.2f}, against {low['random words']:.2f} to {high['random words']:.2f} and "
-    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the senses are weighted, for a plain average reaches "
+    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the senses are weighted, since a plain average reaches "
     f"{means['plain average']:.2f}.\n\n"
     f"The best weights do. The more frequent a sense is, the larger its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} to "
     f"{high['correlation']:.2f}). But weights vary less than frequencies: the slope is {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
@@ -1023,8 +1023,8 @@ display(Markdown(
 # %% [markdown]
 # ## Questions
 #
-# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector, and no other word of the sentence.
-# Can any network on top of it, however deep, find out which sense was meant? What can it find out? What changes if it also
+# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector and nothing about the other words of the sentence.
+# Can any network on top of this vector, however deep, find out which sense was meant? What can it find out? What changes if it also
 # receives the vectors of the other words, and what if it receives only their average? Support your answer with numbers from
 # this notebook.
 

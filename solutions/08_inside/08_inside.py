@@ -114,7 +114,7 @@ check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["wor
 
 # %% [markdown]
 # Which token belongs to which word? Subwords that continue a word begin with ##, so one could count those that do not. A change to the Flair library, proposed in March 2020, found the words in this way, and a reviewer replied
-# with an example that breaks it (flair, pull request 1494). The function below shows the idea. *Find the bug:* how many words does it find in the example?
+# with an example that breaks it (flair, pull request 1494). The function below implements this idea. *Find the bug:* how many words does it find in the example?
 
 # %%
 def words_by_hash(pieces: list[str]) -> list[int]:         # subwords, without [CLS] and [SEP]
@@ -233,7 +233,7 @@ for name in here:
 # %% [markdown]
 # ## 4 · How similar is similar?
 #
-# In 07 we compared two vectors. A word's vector in its sentence is its **contextual embedding**. Now we compare all pairs of such vectors from many sentences. There are three kinds of pairs: the same word
+# A word's vector in its sentence is its **contextual embedding**. In 07 we compared two such vectors; now we compare all pairs from many sentences. There are three kinds of pairs: the same word
 # in the same sense, the same word in two senses, and different words. Different words are the baseline for everything else; pairs that share a sense show how high a cosine can be expected to get.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -288,7 +288,7 @@ sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # u
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
-# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that is **another part of speech**, so grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
+# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that belongs to **another part of speech**, so grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
 # shows the first group; the second is printed below it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -320,7 +320,7 @@ for word, gaps in gaps_inside.items():
     print(f"{word}, last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
 
 # %% [markdown]
-# Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses of one sense do not reach 1 either, and the cosine of different words
+# Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses that share a sense do not reach 1 either, and the cosine of different words
 # changes from layer to layer. What matters is the gap between one sense and two (right). It is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word,
 # not from its sense.
 
@@ -329,7 +329,7 @@ for word, gaps in gaps_inside.items():
 
 # %% [markdown]
 # Now we look at single pairs. For bert-base-uncased several figures are in circulation, although we could not find out who measured them first. *bank* and *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* in two senses has
-# a cosine of 0.6 to 0.7. The sentences are known, so anyone can check the figures. We compute them again and add a pair that was not measured with them: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) sums
+# a cosine of 0.6 to 0.7. The sentences are known, so anyone can check the figures. We compute them again and add one more pair: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) sums
 # the last four layers instead.
 #
 # **Predict:** what is the cosine of *bank* in "I deposited money at the bank." and in "We walked along the river bank.", in the last layer of your model?
@@ -454,7 +454,7 @@ reveal("inside.cone", cones[decoder.name][0][middle])
 pictures.cones(cones)
 
 def largest(vectors: Float[Tensor, "n D"], number: int) -> list[int]:
-    """The coordinates that contribute most to the mean cosine: each contributes its mean product over all pairs of unit vectors."""
+    """The coordinates that contribute most to the mean cosine, each by its mean product over all pairs of unit vectors."""
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
     contributed = unit.sum(dim=0).square() - unit.square().sum(dim=0)
     return contributed.argsort(descending=True)[:number].tolist()
@@ -476,8 +476,8 @@ print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the
 print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest at the first token: {massive}")
 
 # %% [markdown]
-# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
-# which we left out, two of these coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long as the average. Decoders use this token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this similarity: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
+# which we left out, two of these three coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long as the average. Decoders use this token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
 
 # %% [markdown]
 # For MiniLM, which was tuned to give different sentences different vectors, the mean cosine ends near 0. For an untrained model it starts at one third, because one of the three random vectors added in layer 0, that of the segment, is the same for all tokens. Centring brings the mean cosine of every model close to 0. How does centring affect the senses?
@@ -882,7 +882,7 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). The lead comes from plain and far sentences; on all hard sentences together it is not clear. With the nearest neighbour it is five points, and a bag of words does as well on far sentences.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). The lead comes from plain and far sentences; on all hard sentences together it is not clear. With the nearest neighbour the lead is five points, and a bag of words does as well on far sentences.
 
 # %% [markdown]
 # **Decoys are the exception.** There the window and near words are ahead of MiniLM's vectors with either classifier, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
@@ -939,7 +939,7 @@ display(Markdown(
 # `disambiguate` then compare the vectors.
 
 # %% [markdown]
-# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
+# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the computer *mouse*, the traffic *jam* and the *cell* phone.
 #
 # The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row shows the models of 05 to 07 and MiniLM on the generated language.
 #
@@ -1141,7 +1141,7 @@ print("every cue comes after, the preceding words alone (skip-gram) above chance
 # The generated language gives the same result where *words* determine the sense: after layer 1 the course's models gain little. Where word *order* determines it, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
 
 # %% [markdown]
-# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
+# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though the intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
 
 # %% [markdown]
 # Where every cue comes after the word, GPT should be at chance level, and the GPT trained on the generated language is. The GPT trained on the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,

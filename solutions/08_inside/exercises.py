@@ -198,12 +198,12 @@ mended_words = Exercise(
         ),
         Mistake(
             "first subword of each word lost",
-            "You assign the first subword of each word to no word. It begins exactly where its word begins.",
+            "You give −1 to the first subword of each word. It begins exactly where its word begins.",
             "begin >= words", "begin > words",
         ),
         Mistake(
             "last subword of each word lost",
-            "You assign the last subword of each word to no word. It ends exactly where its word ends.",
+            "You give −1 to the last subword of each word. It ends exactly where its word ends.",
             "end <= words", "end < words",
         ),
         Mistake(
@@ -224,7 +224,7 @@ mended_words = Exercise(
         ),
         Mistake(
             "words counted from 1",
-            "You count words from 1.",
+            "You count words from 1. They should be counted from 0.",
             "inside.int().argmax(dim=1), -1", "inside.int().argmax(dim=1) + 1, -1",
         ),
         Mistake(
@@ -291,7 +291,7 @@ def mended_words(pieces, words):
         ),
         Mistake(
             "every subword at character 0 treated as special",
-            "You assign the first subword of a word that begins at character 0 to no word. Special tokens have *empty* spans: "
+            "You give −1 to the first subword of a word that begins at character 0. Special tokens have *empty* spans: "
             "they end where they begin.",
             "(begin < end)", "(begin > 0)",
             also=(
@@ -487,7 +487,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your values depend on the lengths of the vectors.",
+            "Your values depend on the lengths of the vectors; cosines do not.",
             UNIT, "unit = vectors",
         ),
         Mistake(
@@ -502,7 +502,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "rows 0 and 1 swapped",
-            "Your first two rows are swapped.",
+            "Your first two rows are swapped: row 0 should contain the pairs that share a sense.",
             KINDS, "kinds = (same_word & ~same_sense, same_sense, ~same_word)",
         ),
         Mistake(
@@ -603,7 +603,7 @@ anisotropy = Exercise(
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your value depends on the lengths of the vectors.",
+            "Your value depends on the lengths of the vectors; cosines do not.",
             edits={
                 "unit = vectors / vectors.norm(dim=-1, keepdim=True)": "unit = vectors",
                 "unit.sum(dim=0).square().sum() - n": "unit.sum(dim=0).square().sum() - unit.square().sum()",
@@ -1721,7 +1721,7 @@ attention_rollout = Exercise(
         ),
         Mistake(
             "sum over the heads",
-            "Your values grow with the number of heads.",
+            "Your values grow with the number of heads. Take the mean over the heads.",
             "attention.mean(dim=1)", "attention.sum(dim=1)",
         ),
         Mistake(
@@ -1785,7 +1785,7 @@ def attention_rollout(attention):
         ),
         Mistake(
             "first head only",
-            "You use only the first head.",
+            "You use only the first head. Average over all heads.",
             "attention.mean(dim=1)", "attention[:, 0]",
         ),
         Mistake(
