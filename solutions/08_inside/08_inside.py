@@ -780,7 +780,7 @@ def disambiguate(
 check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
-# A layer chosen on the test sentences would look better than it is. So we choose it on the training sentences, each assigned the sense of the nearest other one. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, with nearby words weighted more); and a
+# A layer chosen on the test sentences would look better than it is. So we choose the layer on the training sentences, each assigned the sense of the nearest other one. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, with nearby words weighted more); and a
 # **window of two**, a logistic regression on two words on each side. Since this regression is *trained* and a nearest neighbour is not, we also record a linear probe trained on the same MiniLM vectors (shown as a triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
@@ -847,7 +847,7 @@ for half in HALVES:
 # Where the part of speech differs, the nearest neighbour finds nearly all senses; for nouns, it finds four out of five on plain sentences and two out of three on hard ones. An average over both groups would mainly reflect how many words change their part of speech.
 
 # %% [markdown]
-# Here are the results by kind of sentence, and with both classifiers. One more row helps us to interpret them: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
+# Here are the results by kind of sentence, for both classifiers. One more row helps us to interpret them: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shown(mean: float, low: float, high: float) -> str:
@@ -1463,7 +1463,7 @@ print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
 # ## Further: what a head is worth
 #
 # Does a head matter? Remove it and measure the loss: this is **ablation**. There are two variants. **Zero ablation** replaces the head's output with zeros, an input that later parts may never have seen. **Mean
-# ablation** replaces it with its mean over many words: what all words have in common stays, and what is specific to this word is removed.
+# ablation** replaces the output with its mean over many words: what all words have in common stays, and what is specific to this word is removed.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_head(
@@ -1557,12 +1557,12 @@ reveal("inside.together", ratio_together)
 # (McGrath et al. 2023, in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
 
 # %% [markdown]
-# With another random initialisation, other heads may do the work. In three runs, part 9 of 07 shows two heads whose function has a name: the **induction head** and the previous-token head. It also shows what a single layer lacks without them.
+# With another random initialisation, other heads may do the work. In three runs, part 9 of 07 shows two heads whose function has a name: the **induction head** and the previous-token head. It also shows how a single layer fares without them.
 
 # %% [markdown]
 # ## Further: patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this by an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one position of one layer, with the corresponding vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this with an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one position of one layer, with the corresponding vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patching(
@@ -1746,7 +1746,7 @@ for name, values in in_word_after_1.items():
 # The first column shows the effect of exchanging an input, the last that of exchanging the answer itself.
 
 # %% [markdown]
-# In BERT the sense is *not* in the ambiguous word's vector after layer 1. It is in that of the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
+# In BERT the sense is *not* in the ambiguous word's vector after layer 1. It is in the vector of the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
 # sentences this BERT is at chance level at layer 1 and finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.) In MiniLM three quarters of the difference are in *cell* after the first layer; the cue keeps the rest, which then shrinks. Other positions carry next to nothing, and another cue of the same sense
 # changes little.
 
@@ -1757,7 +1757,7 @@ for name, values in in_word_after_1.items():
 # ## 9 · What came after BERT
 #
 # Three successors each asked one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's outputs (**distillation**)? **RoBERTa** (Liu et al.
-# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should the position be added to the word at all? Their parameters can be counted without their weights,
+# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should the position be added to the word at all? Their parameters can be counted without loading any weights,
 # on the meta device.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
