@@ -269,7 +269,7 @@ print("This takes ten to twenty seconds.")
 def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
     """The vector of the word that begins at character `starts[n]` of text n, at every layer."""
     found = [None] * len(texts)
-    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # for little padding
+    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # similar lengths need little padding
     for begin in range(0, len(texts), size):
         rows = by_length[begin : begin + size]
         given = tokenizer(
@@ -284,7 +284,7 @@ def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Ten
 
 uses = vectors_of(senses.sentence.tolist(), senses.start.tolist())            # n L+1 D
 words = torch.tensor(pd.factorize(senses.word)[0])
-sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # unique over all words
+sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # unique across words
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
@@ -645,7 +645,7 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     keep, masked = torch.ones(T, T, dtype=torch.long).fill_diagonal_(0), ids.repeat(T, 1)
     masked.fill_diagonal_(tokenizer.mask_token_id)
     shorter = torch.stack([ids[0, places != t] for t in places])
-    moved_up = target - (places < target).long()           # the position of the target in these
+    moved_up = target - (places < target).long()           # the target's position in the shorter texts
     runs = (
         model(input_ids=ids.repeat(T, 1), attention_mask=keep).last_hidden_state[:, target],
         model(input_ids=masked).last_hidden_state[:, target],
@@ -796,7 +796,7 @@ def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor
     )
     return guess == sense_ids[asked]
 
-number = senses.groupby(["word", "split"]).cumcount()                        # within its word
+number = senses.groupby(["word", "split"]).cumcount()                        # of a sentence, within its word and split
 number = torch.tensor(number.to_numpy().copy())
 within_train = [
     torch.cat([right(uses[:, one], train_rows & (number != n), train_rows & (number == n))
@@ -1083,7 +1083,7 @@ from coursekit.small import recorded_senses
 
 print("This takes a few seconds.")
 QUESTIONS_SHOWN = "left", "right", "order1"
-of_encoder = read_table("results/sense_exam.csv").query("model == @loaded.name").set_index("layer")           # of MiniLM alone
+of_encoder = read_table("results/sense_exam.csv").query("model == @loaded.name").set_index("layer")           # only for MiniLM
 generated_by_layer = {
     name: {kind: [over_seeds(recorded_senses(name.lower(), layer=layer))[kind] for layer in range(3)] for kind in QUESTIONS_SHOWN}
     for name in OF_NOVELS
