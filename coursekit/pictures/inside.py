@@ -272,7 +272,7 @@ def explains(found: Mapping[str, tuple[float, float, float]], sentences: int) ->
 
 
 CONTROLS = (
-    ("window of two", "two words on either side", PINK, (0, (1, 1))),
+    ("window of two", "two words on each side", PINK, (0, (1, 1))),
     ("near words", "near words weighted more (GloVe)", GREEN, "-."),
     ("bag", "bag, rare words weighted more (GloVe)", ORANGE, "--"),
     ("majority", "most frequent sense", GREY, ":"),
@@ -525,7 +525,7 @@ def patched(
 
 
 LEVELS = (
-    ("window of two", "two words on either side", PINK, (0, (1, 1))), ("near words", "near words weighted more (skip-gram)", GREEN, "-."),
+    ("window of two", "two words on each side", PINK, (0, (1, 1))), ("near words", "near words weighted more (skip-gram)", GREEN, "-."),
     ("bag", "bag of words (skip-gram)", ORANGE, "--"), ("majority", "chance", GREY, ":"),
 )  # fmt: skip
 ASKED_OF_GENERATED = (

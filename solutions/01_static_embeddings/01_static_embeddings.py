@@ -162,7 +162,7 @@ reveal(
 # \text{expected} = \frac{n(w)\, n(c)}{N},$$
 #
 # where $n(w)$ is the sum of row $w$, $n(c)$ the sum of column $c$, and $N$ the sum of the whole table. PMI is 0 for a pair
-# that occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values by 0. It also gives 0 to pairs
+# that occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values with 0. It also gives 0 to pairs
 # that never occurred, because in a small corpus absence is weak evidence.
 
 # %% nbgrader={"grade": false, "grade_id": "static-ppmi", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -240,7 +240,7 @@ check("static.cosine", lambda case: cosine(case["a"], case["b"]))
 # %% [markdown]
 # Now for real English. GloVe (Pennington, Socher and Manning, 2014) fits word vectors and context vectors so that their dot
 # products, up to a constant for each word, approximate the logarithms of co-occurrence counts. The vectors that we use have 50
-# dimensions, and were trained by the authors of GloVe on six billion words of Wikipedia and newswire.
+# dimensions and were trained by the authors of GloVe on six billion words of Wikipedia and newswire.
 #
 # **Predict** the cosine of *bank* and *river* in GloVe. We will compare it with the cosines of random pairs of words.
 
@@ -335,7 +335,7 @@ groups = {
 members = {name: glove.of(words) for name, words in groups.items()}
 to_group = {name: cosine(glove.of(["cell"]), vectors).mean().item() for name, vectors in members.items()}
 among = {name: cosine(vectors, vectors) for name, vectors in members.items()}
-within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items()}  # without a word and itself
+within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items()}  # without pairs of a word and itself
 
 unit = F.normalize(torch.cat([*members.values(), glove.of(["cell"])]), dim=1)
 centred = unit - unit[:-1].mean(dim=0)
@@ -346,15 +346,15 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 display(Markdown(
     "On the map, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of *biology*, as close to "
     f"that group ({to_group['biology']:.2f}) as the words of the group are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}) and "
-    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and a sense pulls it more strongly if more is "
-    "written about it. (The map keeps only two of fifty dimensions, so read similarities off the bars, not off the map.)"))
+    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and the more is written about a sense, the more strongly "
+    "it pulls the vector. (The map keeps only two of fifty dimensions, so read similarities off the bars, not the map.)"))
 
 # %% [markdown]
 # ### A contest: which word moved furthest?
 #
 # A word vector reflects the texts that it was learned from. GloVe was learned from texts of our own time. For this course we
 # have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927
-# ([card](../../data/models/novels_skipgram.md)). Take the ten nearest words of *cell* in the novels. How near are they to
+# ([card](../../data/models/novels_skipgram.md)). Take the ten words nearest to *cell* in the novels. How near are they to
 # *cell* in GloVe? We rank all words that both tables contain by their cosine with *cell* in GloVe, and take the median
 # rank of the ten. The higher it is, the further the word has **moved**.
 #
@@ -365,7 +365,7 @@ display(Markdown(
 predict("static.moved", ...)
 
 # %% [markdown]
-# Now enter your own candidates in `YOUR_WORDS` and run the next cells. The word that moved furthest wins. It must be among the 8,000 most
+# Now enter your own candidates in `YOUR_WORDS` and run the next cells. The word that moved furthest wins. A candidate must be among the 8,000 most
 # frequent words of the novels and the 20,000 most frequent of GloVe, because rare words have unreliable vectors.
 
 # %% tags=["demo"]
@@ -476,7 +476,7 @@ check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"]
 predict("static.untrained", ...)
 
 # %% [markdown]
-# The training loop fits into a few lines. Each word has two vectors, one as *center* and one as *context*; we keep the
+# The training loop fits in a few lines. Each word has two vectors, one as *center* and one as *context*; we keep the
 # first. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (see *Further*).
 # Fifteen hundred steps take about five seconds.
 
@@ -567,7 +567,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. With four times as
+# Both the dimensions and the steps matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. With four times as
 # many steps, the gap in the loss is about halved, for 50 dimensions as well as for 200. So the learned scores approach those
 # computed from counts, but slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
 
@@ -658,7 +658,7 @@ for C in (2, 4, 10):
 # %% [markdown]
 # The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, it
 # would only rescale the learning rate. But windows are shorter at the edges of a sentence, and word2vec draws their size at
-# random, so the step size varies from window to window. (In issue 1873 a maintainer of Gensim defended this as a deliberate choice,
+# random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended this as a deliberate choice,
 # but such steps no longer follow the gradient of the loss.) Make it a habit to compare a gradient derived by hand with
 # autograd's, on random numbers, before you trust it.
 
@@ -704,7 +704,7 @@ def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[
 
 
 def with_rarer_senses(language, sentences, rng):
-    """The sentences without 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
+    """The sentences, minus 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
     kept_share = np.ones(len(language.senses))
     first = [language.senses.index(senses[0]) for senses in language.ambiguous.values()]
     kept_share[first] = rng.permutation(np.linspace(0.1, 0.95, len(first)))
@@ -712,7 +712,7 @@ def with_rarer_senses(language, sentences, rng):
 
 
 # %% [markdown]
-# The next cells decompose the vector of every ambiguous word in this way. As controls, they repeat this with two sets of
+# The next cells decompose the vector of every ambiguous word in this way. As controls, they do the same with two sets of
 # unrelated vectors.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -787,7 +787,7 @@ display(Markdown(
     f"The vector of a word is close to the average of its senses: the cosine is {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
     f"random words and {means['senses of other words']:.2f} for senses of other words. Another {recorded.seed.nunique()} seeds, recorded with `experiments/sense_mixture.py`, give "
     f"{low['weighted by frequency']:.2f} to {high['weighted by frequency']:.2f}, against {low['random words']:.2f} to {high['random words']:.2f} and "
-    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the senses are weighted, for a plain average reaches "
+    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the senses are weighted, since a plain average reaches "
     f"{means['plain average']:.2f}.\n\n"
     f"The best weights do. The more frequent a sense is, the larger its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} to "
     f"{high['correlation']:.2f}). But weights vary less than frequencies: the slope is {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
@@ -797,7 +797,7 @@ display(Markdown(
 
 # %% [markdown]
 # Does the same hold in *real* English? In real texts the senses are not labelled. But we can merge two words: replace every
-# *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text says which of
+# *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text shows which of
 # them is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
 # We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged
@@ -829,8 +829,8 @@ def from_to(name: str, runs: pd.DataFrame = at_the_end) -> str:
     return f"{runs[name].min():.2f} to {runs[name].max():.2f}"
 
 display(Markdown(
-    f"The figure shows one of three runs. In novels, too, the word is close to the average of its senses: the cosine ranges from {from_to('weighted by frequency')}, against {from_to('senses of other words')} for senses of other words and "
-    f"{from_to('random words')} for random words. The weight of a sense follows its frequency, with a correlation of {from_to('correlation')} and a slope of {from_to('slope')}. After half of the training the slope was "
+    f"The figure shows one of three runs. In the novels, too, the vector of a word is close to the average of its senses: the cosine ranges from {from_to('weighted by frequency')}, against {from_to('senses of other words')} for senses of other words and "
+    f"{from_to('random words')} for random words. The weight of a sense follows its frequency, with a correlation of {from_to('correlation')} and a slope of {from_to('slope')}. Halfway through training, the slope was "
     f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `experiments/novels_mixture.py`)."))
 
 # %% [markdown]
@@ -863,8 +863,8 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
 check("static.separation", lambda case: separation(case["h"], case["senses"]))
 
 # %% [markdown]
-# **Predict** the separation of the static vectors that you trained, over the occurrences of *cell*. Run the cell to see
-# the choices.
+# **Predict** the separation of the static vectors that you trained, over the occurrences of *cell*. Run the code cell below to
+# see the choices.
 
 # %%
 NONE, BELOW, ABOVE = "exactly 0", "below 0: pairs with the same sense are less similar", "above 0: training has separated the senses"
@@ -926,7 +926,7 @@ representations = {
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def exam_of(vectors: Float[Tensor, "V D"]) -> dict[str, Accuracy]:
-    """The result of each representation in the test, with these vectors."""
+    """The test result of each representation, computed from these vectors."""
     return {
         name: nearest_sense(exam, represent(exam.labelled, vectors), represent(exam.held_out, vectors))
         for name, represent in representations.items()
@@ -973,7 +973,7 @@ display(Markdown(
     "The scoreboard shows means over three training runs (`python -m experiments skip_gram_exam`); here are the results of your own run. "
     f"The static vector has an accuracy of {of_one[0]:.2f} to {of_one[-1]:.2f}, that of always answering with the most frequent sense, because it is the same in all sentences. "
     f"With the average of the words *before*, the accuracy is {before.left:.2f} if the cue is on "
-    f"the left, and {before.right:.2f} if it is only on the right. No model that sees only the words before can expect an accuracy above {limits.words_before.right:.2f} there. (This bound "
+    f"the left, and {before.right:.2f} if it is only on the right. No model that sees only the preceding words can expect an accuracy above {limits.words_before.right:.2f} there. (This bound "
     f"is an expectation; in a single test a score may lie slightly above it, within its interval.) With the average of the words on *both* sides, the accuracies are {around.left:.2f} and {around.right:.2f}. "
     "So what f(w) lacks is the context, not a better table: wherever a word reveals the sense, even an average is enough.\n\n"
     f"The last two panels are different. The average of all other words reaches {around.order1:.2f} and {around.order2:.2f}, about one half, and counts do no better. "
@@ -1023,17 +1023,17 @@ display(Markdown(
 # %% [markdown]
 # ## Questions
 #
-# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector, and no other word of the sentence.
-# Can any network on top of it, however deep, find out which sense was meant? What can it find out? What changes if it also
+# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector and nothing about the other words of the sentence.
+# Can any network on top of this vector, however deep, find out which sense was meant? What can it find out? What changes if it also
 # receives the vectors of the other words, and what if it receives only their average? Support your answer with numbers from
 # this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # No. The vector is a function of the word, so it is the same in every sentence. Whatever a network computes from it is also
 # the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are,
-# because the vector is close to a weighted sum of the senses: the best mixture of its senses has cosine 0.9 or more with
-# the word, the best mixture of random words about 0.3. So the network can answer with the most frequent sense, which is
-# right for a little less than half of the questions in the test, like f(w).
+# because the vector is close to a weighted sum of the senses: the best mixture of its senses has a cosine of 0.9 or more with
+# the word's vector, the best mixture of random words about 0.3. So the network, like f(w), can answer with the most frequent
+# sense, which is right for a little less than half of the questions in the test.
 #
 # With the vectors of the other words, the input depends on word and context. Even their plain average finds nearly every
 # sense in the test if some word reveals it and the average covers both sides. If the cue follows the word, an average of the

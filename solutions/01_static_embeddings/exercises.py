@@ -96,7 +96,7 @@ def ppmi(counts):
         Mistake(
             "one added to every count",
             "Pairs that never occurred have positive entries in your table. Adding one to the counts is another "
-            "method; here a pair that never occurred gets 0.",
+            "method; here a pair that never occurred should get 0.",
             "    by_chance = ", "    counts = counts + 1\n    by_chance = ",
         ),
         Mistake(
@@ -562,7 +562,7 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "neighbours in the order of the vocabulary",
-            "Your list contains the right words in the wrong order: the most similar word comes first.",
+            "Your list contains the right words in the wrong order: the most similar word should come first.",
             "topk(k).indices", "topk(k).indices.sort().values",
         ),
         Mistake(
@@ -702,7 +702,7 @@ sgns_loss = Exercise(
         ),
         Mistake(
             "negatives compared with the context word",
-            "The term of the true pairs is right. In the other term you score the random words against the context "
+            "The term for the true pairs is right. In the other term you score the random words against the context "
             "word; score them against the center.",
             "negatives * center.unsqueeze(1)", "negatives * context.unsqueeze(1)",
         ),
@@ -1074,7 +1074,7 @@ sense_mixture = Exercise(
     mistakes=(
         Mistake(
             "each sense fitted on its own",
-            "You fit each sense separately, so that whatever the senses have in common is counted once for each of "
+            "You fit each sense separately, so whatever the senses have in common is counted once for each of "
             "them. Find all weights together.",
             code="""
 def sense_mixture(v, senses):
@@ -1128,7 +1128,7 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "senses scaled to length 1 first",
-            "You scaled the senses (or the word as well) to length 1. Multiplied by the original senses, your "
+            "You scaled the senses (and perhaps the word, too) to length 1. Multiplied by the original senses, your "
             "weights rebuild a different word.",
             "    return ", "    senses = torch.nn.functional.normalize(senses, dim=1)\n    return ",
             also=(
@@ -1155,7 +1155,7 @@ def sense_mixture(v, senses):
         Mistake(
             "vectors centred first",
             "You subtracted the mean of every vector before solving, or allowed for a constant, which has the same "
-            "effect. Your weights belong to other vectors.",
+            "effect. Your weights therefore fit other vectors.",
             "    return ", "    v, senses = v - v.mean(), senses - senses.mean(1, keepdim=True)\n    return ",
         ),
         Mistake(
@@ -1181,8 +1181,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "ridge penalty on the weights",
-            "Your weights are too close to 0, because a penalty was added before solving. The best weights are those "
-            "with the smallest distance, and nothing else.",
+            "Your weights are too close to 0, because a penalty was added before solving. Minimise the distance "
+            "and nothing else.",
             code=_ridge("1.0"),
             also=tuple(map(_ridge, ("0.5", "0.1", "0.01"))),
         ),
@@ -1347,7 +1347,7 @@ def separation(h, senses):
         Mistake(
             "mean over the senses instead of the pairs",
             "You average within each sense first, so that a rare sense counts as much as a frequent one (and a sense "
-            "that occurs only once has no pair at all). The docstring counts every pair once.",
+            "that occurs only once has no pair at all). All pairs should have the same weight.",
             code=_by_sense("if len(rows) > 1"),
             also=(_by_sense("if len(rows) > 0"),),
         ),
@@ -1658,7 +1658,7 @@ def _analogy_cases(draw: Draw) -> Iterator[Case]:
         question = _unit(question)
         ranked = _ranked(draw, question[1] - question[0] + question[2], words - 3, 0.7 if alike else 0.97)
         if alike:
-            ranked[-1] = 0  # k words are nearer, however it is treated
+            ranked[-1] = 0  # k words are nearer than this one, however it is treated
         order = draw.rng.permutation(words)
         vectors = np.concatenate([question * [[4], [0.3], [1.5]], ranked])[np.argsort(order)]
         a, b, c = order[:3].tolist()
@@ -1715,7 +1715,7 @@ analogy = Exercise(
         ),
         Mistake(
             "ranking by Euclidean distance",
-            "The target is longer than 1, so the nearest point is not the one closest in direction. The docstring "
+            "The target is longer than 1, so the nearest point need not be the one closest in direction. The docstring "
             "asks for the cosine.",
             "cosine(target.unsqueeze(0), unit).squeeze(0)", "-(vectors - target).norm(dim=1)",
         ),

@@ -14,7 +14,7 @@
 # nothing in common.
 #
 # **You need** notebooks 06 and 07. **Time** about 75 minutes for the core: five exercises, a bug to fix, and two written questions. Sections marked *Further* (three models trained on
-# novels, three exercises on causes) and two extensions are optional.
+# novels, three exercises on causality) and two extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -23,7 +23,7 @@
 #
 # - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
 # - say how similar two uses of a word are, compared with two random words;
-# - read attention with bertviz, and say what it does not explain;
+# - read attention with bertviz, and say what attention does not explain;
 # - use contextual vectors to find senses in sentences that mislead a bag of words, and say how much of the success is due to grammar;
 # - *further:* compare three models trained on the same text, layer by layer;
 # - *further:* look for causes inside a model: the logit lens, ablating a head, patching a vector.
@@ -39,7 +39,7 @@ from coursekit import check, hint, predict, reveal
 # ## 1 · Load, tokenise, embed
 #
 # We use all-MiniLM-L6-v2, a small BERT that comes with the course. It was distilled from larger models
-# (Wang et al. 2020) and then tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). With a network you can run this notebook on
+# (Wang et al. 2020) and then fine-tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). With a network connection you can run this notebook on
 # bert-base-uncased (Devlin et al. 2019) instead: replace the call below by `load("bert-base-uncased", attentions=True, from_hub=True)`. Both
 # models use the same vocabulary of 30,522 subwords.
 
@@ -93,7 +93,7 @@ print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].
 # %% [markdown]
 # ## 2 · A word's vector
 #
-# A rarer word is split into several subwords and then has several vectors. Two conventions are common: taking the vector of the first subword, or the mean over all subwords. We take the mean. If you get stuck on an
+# A rarer word is split into several subwords and so has several vectors. Two conventions are common: taking the vector of the first subword, or the mean over all subwords. We take the mean. If you get stuck on an
 # exercise, run `hint("inside.word_vectors")` in a cell of your own: it first asks a question and then gives more away.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-word_vectors", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -113,8 +113,8 @@ def word_vectors(
 check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["word_ids"], case["i"]))
 
 # %% [markdown]
-# Which token belongs to which word? Subwords that continue a word begin with ##, so one could count those that do not. A change to the library Flair, proposed in March 2020, found the words in this way, and a reviewer replied
-# with an example that breaks it (flair, pull request 1494). The function below shows the idea. *Find the bug:* how many words does it find in the example?
+# Which token belongs to which word? Subwords that continue a word begin with ##, so one could count those that do not. A change to the Flair library, proposed in March 2020, found the words in this way, and a reviewer replied
+# with an example that breaks it (flair, pull request 1494). The function below implements this idea. *Find the bug:* how many words does it find in the example?
 
 # %%
 def words_by_hash(pieces: list[str]) -> list[int]:         # subwords, without [CLS] and [SEP]
@@ -179,7 +179,7 @@ for name, count in wrong.items():
     print(f"{name:<14} wrong word in {count} of {len(senses)} sentences ({share:.0%})")
 
 # %% [markdown]
-# A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word. So always print the tokens that you average.
+# A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word. So always print the tokens whose vectors you average.
 
 # %% [markdown]
 # ## 3 · Three vectors called static
@@ -202,7 +202,7 @@ common = [word for word in glove.words[200:8000]
 
 @torch.no_grad()
 def three_vectors(words: list[str], place: int = 1) -> dict[str, Float[Tensor, "n D"]]:
-    """Three static vectors of each word; for layer 0 it is at one position of an otherwise empty text."""
+    """Three static vectors of each word; for layer 0, the word is at position `place`, after [CLS] tokens only."""
     ids = torch.tensor([vocabulary[word] for word in words])
     alone = torch.full((len(words), place + 1), tokenizer.cls_token_id)
     alone[:, place] = ids
@@ -228,12 +228,12 @@ for name in here:
 
 # %% [markdown]
 # The same pairs appear on three scales. What counts is how far a pair lies above its baseline. A cosine of 0.3 means next to nothing in GloVe, where any two frequent words have something in common; in the
-# embedding table it would indicate a close pair. Layer 0 changes with the position alone, so if you use it as "the word without context", you also compare positions.
+# embedding table it would indicate a close pair. The vector at layer 0 changes with the position, so if you use it as "the word without context", you also compare positions.
 
 # %% [markdown]
 # ## 4 · How similar is similar?
 #
-# In 07 we compared two vectors. A word's vector in its sentence is its **contextual embedding**. Now we compare all pairs of such vectors from many sentences. There are three kinds of pairs: the same word
+# A word's vector in its sentence is its **contextual embedding**. In 07 we compared two such vectors; now we compare all pairs from many sentences. There are three kinds of pairs: the same word
 # in the same sense, the same word in two senses, and different words. Different words are the baseline for everything else; pairs that share a sense show how high a cosine can be expected to get.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -269,7 +269,7 @@ print("This takes ten to twenty seconds.")
 def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
     """The vector of the word that begins at character `starts[n]` of text n, at every layer."""
     found = [None] * len(texts)
-    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # for little padding
+    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # similar lengths need little padding
     for begin in range(0, len(texts), size):
         rows = by_length[begin : begin + size]
         given = tokenizer(
@@ -284,11 +284,11 @@ def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Ten
 
 uses = vectors_of(senses.sentence.tolist(), senses.start.tolist())            # n L+1 D
 words = torch.tensor(pd.factorize(senses.word)[0])
-sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # unique over all words
+sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # unique across words
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
-# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that is **another part of speech**, so grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
+# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that belongs to **another part of speech**, so grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
 # shows the first group; the second is printed below it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -308,7 +308,7 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
         print(f"{f'{half}, one sense − {kind}, by layer:':<63}{gaps}")
 
 def gap_inside(word: str, *pair: str) -> float:
-    """One sense minus two at the last layer, for two senses of one word."""
+    """The mean cosine within two senses of a word minus that between them, at the last layer."""
     rows = [torch.tensor(((senses.word == word) & (senses.sense == sense)).to_numpy().copy()) for sense in pair]
     one, two = (torch.nn.functional.normalize(uses[mask, -1], dim=-1) for mask in rows)
     same = [(x.sum(dim=0).square().sum() - len(x)) / (len(x) * (len(x) - 1)) for x in (one, two)]
@@ -320,7 +320,7 @@ for word, gaps in gaps_inside.items():
     print(f"{word}, last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
 
 # %% [markdown]
-# Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses of one sense do not reach 1 either, and the cosine of different words
+# Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses that share a sense do not reach 1 either, and the cosine of different words
 # changes from layer to layer. What matters is the gap between one sense and two (right). It is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word,
 # not from its sense.
 
@@ -329,8 +329,8 @@ for word, gaps in gaps_inside.items():
 
 # %% [markdown]
 # Now we look at single pairs. For bert-base-uncased several figures are in circulation, although we could not find out who measured them first. *bank* and *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* in two senses has
-# 0.6 to 0.7. The sentences are known, so anyone can check the figures. We compute them again and add a pair that was not measured with them: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
-# the last four layers.
+# a cosine of 0.6 to 0.7. The sentences are known, so anyone can check the figures. We compute them again and add one more pair: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) sums
+# the last four layers instead.
 #
 # **Predict:** what is the cosine of *bank* in "I deposited money at the bank." and in "We walked along the river bank.", in the last layer of your model?
 
@@ -408,7 +408,7 @@ def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float
     return vectors - sample.mean(dim=0)
 
 # %% [markdown]
-# We compare three models: the one loaded in part 1; an untrained one of the same shape; and a decoder, SmolLM2 from 07. From 30 sentences we take each token once, but leave out the first token of each text.
+# We compare three models: the one loaded in part 1; an untrained one of the same shape; and a decoder, SmolLM2 from 07. From 30 sentences we take each distinct token once, leaving out the first token of each sentence.
 #
 # **Predict:** what is the mean cosine of random tokens in the decoder, halfway through its layers?
 
@@ -454,7 +454,7 @@ reveal("inside.cone", cones[decoder.name][0][middle])
 pictures.cones(cones)
 
 def largest(vectors: Float[Tensor, "n D"], number: int) -> list[int]:
-    """The coordinates that contribute most to the mean cosine: each adds its mean product over all pairs of unit vectors."""
+    """The coordinates that contribute most to the mean cosine, each by its mean product over all pairs of unit vectors."""
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
     contributed = unit.sum(dim=0).square() - unit.square().sum(dim=0)
     return contributed.argsort(descending=True)[:number].tolist()
@@ -476,11 +476,11 @@ print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the
 print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest at the first token: {massive}")
 
 # %% [markdown]
-# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
-# which we left out, two of these coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long as the average. Decoders use this token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this similarity: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
+# which we left out, two of these three coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long as the average. Decoders use this token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
 
 # %% [markdown]
-# MiniLM, which was tuned to give different sentences different vectors, ends near 0. An untrained model starts at one third, because one of the three random vectors added in layer 0, that of the segment, is the same for all tokens. Centring brings every model close to 0. How does it affect the senses?
+# For MiniLM, which was tuned to give different sentences different vectors, the mean cosine ends near 0. For an untrained model it starts at one third, because one of the three random vectors added in layer 0, that of the segment, is the same for all tokens. Centring brings the mean cosine of every model close to 0. How does centring affect the senses?
 
 # %% tags=["demo"]
 train_rows = ~test_rows
@@ -497,7 +497,7 @@ pictures.centred(similar, similar_centred)
 # %% [markdown]
 # ## 6 · What a word attends to
 #
-# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) offers three views. Each of them is shown first as a plain figure and then as an interactive page, which needs no network. bertviz counts layers from 0, so its
+# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) offers three views. Each of them is shown first as a plain figure and then as an interactive page, which works offline. bertviz counts layers from 0, so its
 # layer 0 produces the hidden state that we call layer 1; the figures of this part follow bertviz's numbering.
 
 # %% tags=["demo"]
@@ -627,9 +627,9 @@ neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 # %% [markdown]
 # ## 7 · Is attention an explanation?
 #
-# "*Bank* attends to *deposit*, so *deposit* is the reason why the model knows the sense." Jain and Wallace (2019) found, for classifiers with an LSTM, that attention weights agree poorly with other measures of importance, and that
+# "*Bank* attends to *deposit*, so *deposit* is the reason why the model knows the sense." Jain and Wallace (2019) found, for LSTM classifiers, that attention weights agree poorly with other measures of importance, and that
 # very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that this depends on what counts as an explanation, and on fair baselines. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
-# words. We can ask the model itself: hide one word from all heads, and measure how far the vector of the target word moves.
+# words. We can ask the model itself: hide one word from all heads and measure how far the vector of the target word moves.
 
 # %% tags=["demo"]
 from coursekit.intervals import bootstrap
@@ -645,7 +645,7 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     keep, masked = torch.ones(T, T, dtype=torch.long).fill_diagonal_(0), ids.repeat(T, 1)
     masked.fill_diagonal_(tokenizer.mask_token_id)
     shorter = torch.stack([ids[0, places != t] for t in places])
-    moved_up = target - (places < target).long()           # the position of the target in these
+    moved_up = target - (places < target).long()           # the target's position in the shorter texts
     runs = (
         model(input_ids=ids.repeat(T, 1), attention_mask=keep).last_hidden_state[:, target],
         model(input_ids=masked).last_hidden_state[:, target],
@@ -655,7 +655,7 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
-    """Norm of the gradient of the target's last vector, in a random direction, for each input."""
+    """For each input vector, the norm of the gradient of the target's last-layer vector along a random direction."""
     x = model.embeddings(input_ids=tokenizer(text, return_tensors="pt").input_ids).detach()
     x.requires_grad_()
     vector = model.encoder(x).last_hidden_state[0, target]
@@ -664,7 +664,7 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 
 @torch.no_grad()
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
-    """The length of each token's value vector, by which its weight is multiplied, in every head."""
+    """The length, in every head, of the value vector that each token's attention weight multiplies."""
     values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
@@ -673,7 +673,7 @@ def agreement(guess: Tensor, truth: Tensor) -> float:
     return pd.Series(guess.numpy()).rank().corr(pd.Series(truth.numpy()).rank())
 
 # %% [markdown]
-# **Predict:** rank the words of a sentence by the attention that the target word pays to them in the last layer (mean of the heads), and by how far hiding them moves the target's vector. What is the rank correlation?
+# **Predict:** rank the words of a sentence by the target word's attention to them in the last layer (mean of the heads), and by how far hiding each moves the target's vector. What is the rank correlation?
 
 # %% tags=["demo"]
 predict("inside.explains", ...)
@@ -747,7 +747,7 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # First, check whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes more than when any other word is hidden.
 # Second, check whether this head matters. It is one of dozens that write into the residual stream, and its weight is multiplied by a value vector that may be short. Above the first layer, the
-# position of *river* also contains a mixture of words. Third, check whether the example was hand-picked: in how many sentences does this head do the same, compared with other heads, with an untrained
+# vector at *river* is already a mixture of several words. Third, check whether the example was hand-picked: in how many sentences does this head do the same, compared with other heads, with an untrained
 # model, and with sentences in which *bank* has the other sense? With enough heads, there will always be one that shows what you hope to see.
 #
 # *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word; contribution of the head or the value; selection and baselines); 1 point for two.*
@@ -757,7 +757,7 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 #
 # The test is the same as in 01: which sense does the word have? We assign it the sense of the training sentence with the most similar vector. Seven out of eleven test sentences are *hard*: the cue is far away or comes only
 # after the word, or there are decoys, words that suggest the other sense. "At the waterfall my bank card slipped out of my pocket and sank" is one of them. The two groups of words are scored separately;
-# conclusions about meaning come from the nouns.
+# conclusions about meaning are drawn from the nouns.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-disambiguate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def disambiguate(
@@ -780,8 +780,8 @@ def disambiguate(
 check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
-# A layer chosen on the test sentences would look better than it is. So we choose it on the training sentences, each of which takes its sense from the nearest of the others. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, near words weighted more); and a
-# **window of two**, a logistic regression on the two words on either side. Since this regression is *trained* and a nearest neighbour is not, we also record a linear probe trained on MiniLM's vectors, those that the nearest neighbour uses (shown as a triangle).
+# A layer chosen on the test sentences would look better than it is. So we choose the layer on the training sentences, each assigned the sense of the nearest other one. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, with nearby words weighted more); and a
+# **window of two**, a logistic regression on two words on each side. Since this regression is *trained* and a nearest neighbour is not, we also record a linear probe trained on the same MiniLM vectors (shown as a triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
@@ -790,13 +790,13 @@ predict("inside.hard", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor:
-    """Whether the correct sense is found, for each sentence of `asked`, from the sentences `known`."""
+    """For each sentence in `asked`, whether the correct sense is found from the sentences in `known`."""
     guess = disambiguate(
         vectors[known], words[known], sense_ids[known], vectors[asked], words[asked]
     )
     return guess == sense_ids[asked]
 
-number = senses.groupby(["word", "split"]).cumcount()                        # within its word
+number = senses.groupby(["word", "split"]).cumcount()                        # of a sentence, within its word and split
 number = torch.tensor(number.to_numpy().copy())
 within_train = [
     torch.cat([right(uses[:, one], train_rows & (number != n), train_rows & (number == n))
@@ -847,7 +847,7 @@ for half in HALVES:
 # Where the part of speech differs, the nearest neighbour finds nearly all senses; for nouns, it finds four out of five on plain sentences and two out of three on hard ones. An average over both groups would mainly reflect how many words change their part of speech.
 
 # %% [markdown]
-# Here are the results by kind of sentence, and with both classifiers. One more row helps to understand them: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
+# Here are the results by kind of sentence, for both classifiers. One more row helps us to interpret them: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shown(mean: float, low: float, high: float) -> str:
@@ -882,10 +882,10 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). The lead comes from plain and far sentences; on all hard ones together it is not clear. With the nearest neighbour it is five points, and a bag of words does as well on far sentences.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). The lead comes from plain and far sentences; on all hard sentences together it is not clear. With the nearest neighbour the lead is five points, and a bag of words does as well on far sentences.
 
 # %% [markdown]
-# **Decoys are the exception.** There the window and near words are ahead of both classifiers, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
+# **Decoys are the exception.** There the window and near words are ahead of MiniLM's vectors with either classifier, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
 # whole sentence. The remaining words suggest the wrong sense. Where the part of speech differs, decoys do no harm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -917,7 +917,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Centring changed all cosines but hardly any neighbour. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share shifts all cosines together.
+# Centring changed all cosines but hardly any nearest neighbours. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share shifts all cosines together.
 
 # %% [markdown]
 # **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with this conclusion, and which numbers from this notebook would you report
@@ -927,19 +927,19 @@ display(Markdown(
 # A cosine has no meaning without a scale: random words may have a cosine of 0.6 in one model and 0.04 in another, and two uses of one sense do not reach 1 either. What counts is whether
 # uses of one sense are closer than uses of two, and the gap may be small and still reliable. The mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has
 # the correct sense in seven of ten test sentences of words whose senses are all nouns. Layer 0, with cosines of 0.94, is at chance level, about one half. So the 0.80 should be reported together with
-# the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its baseline.
+# the mean cosine within one sense, that of random pairs, the layer, and an accuracy on held-out sentences with its baseline.
 #
-# *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer compared with the majority, a bag of words or the two words on either side.*
+# *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer compared with the majority, a bag of words or a window of two words on each side.*
 
 # %% [markdown]
 # ## Further: three models of the same novels, layer by layer
 #
-# MiniLM was trained on billions of words. For this course we trained three models of 5 to 7 million parameters on one text, 82 English novels from 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
+# MiniLM was trained on billions of words. For this course we trained three models of 5 to 7 million parameters on one corpus, 82 English novels from 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
 # **GPT** ([card](../../data/models/novels_gpt.md)), each of them only once. We test them as we tested MiniLM, at every layer from 0 upwards, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
 # `disambiguate` then compare the vectors.
 
 # %% [markdown]
-# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the *mouse* of a computer, a *jam* of cars, a *cell* that is a phone.
+# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the computer *mouse*, the traffic *jam* and the *cell* phone.
 #
 # The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row shows the models of 05 to 07 and MiniLM on the generated language.
 #
@@ -1015,7 +1015,7 @@ def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words 
     moved = torch.stack([centre(vectors[~nouns_train, layer], vectors[nouns_train, layer]) for layer in range(vectors.shape[1])], dim=1)
     of_word, of_sense, gaps_found = noun_ids[~nouns_train], noun_senses[~nouns_train], []
     for word in of_word.unique():
-        rows_of = torch.cat([torch.where(of_word == word)[0], torch.where(of_word != word)[0][:1]])     # it needs two words
+        rows_of = torch.cat([torch.where(of_word == word)[0], torch.where(of_word != word)[0][:1]])     # the function needs two words
         one_sense, two_senses, _ = sense_similarity(moved[rows_of], of_word[rows_of], of_sense[rows_of])
         gaps_found.append(one_sense - two_senses)
     return torch.stack(gaps_found).numpy()
@@ -1040,7 +1040,7 @@ def other_words(text: str, start: int) -> list[tuple[int, str]]:
     return [(at - place, word) for at, word in enumerate(elmo_spelling.split(text)) if at != place]
 
 def by_window() -> Float[np.ndarray, "m"]:
-    """Whether a logistic regression on the two words on either side finds the sense; one model for each word."""
+    """Whether a logistic regression on two words on each side finds the sense; one model for each word."""
     windows = np.array([{f"{far} {word}": 1 for far, word in others_there if abs(far) <= 2} for others_there in words_around])
     answers = np.zeros(len(novel_nouns))
     for word in novel_nouns.word.unique():
@@ -1083,7 +1083,7 @@ from coursekit.small import recorded_senses
 
 print("This takes a few seconds.")
 QUESTIONS_SHOWN = "left", "right", "order1"
-of_encoder = read_table("results/sense_exam.csv").query("model == @loaded.name").set_index("layer")           # of MiniLM alone
+of_encoder = read_table("results/sense_exam.csv").query("model == @loaded.name").set_index("layer")           # only for MiniLM
 generated_by_layer = {
     name: {kind: [over_seeds(recorded_senses(name.lower(), layer=layer))[kind] for layer in range(3)] for kind in QUESTIONS_SHOWN}
     for name in OF_NOVELS
@@ -1141,10 +1141,10 @@ print("every cue comes after, the preceding words alone (skip-gram) above chance
 # The generated language gives the same result where *words* determine the sense: after layer 1 the course's models gain little. Where word *order* determines it, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
 
 # %% [markdown]
-# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though their intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
+# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though the intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should be at chance level, and the GPT of the generated language is. The GPT of the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
+# Where every cue comes after the word, GPT should be at chance level, and the GPT trained on the generated language is. The GPT trained on the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
 # without any model, predict the sense better than chance (see also 12). ELMo and BERT, which read both sides, are above chance, too, but not clearly ahead of GPT.
 
 # %% [markdown]
@@ -1155,7 +1155,7 @@ print("every cue comes after, the preceding words alone (skip-gram) above chance
 # layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word predicts its sense from the vector of each layer. The model reads up to 40 words on each side, or on one side only (the other is cut off, as in 06).
 
 # %% [markdown]
-# **Predict:** what share of the senses does the small BERT find at its last layer, reading both sides? A window of two words finds 0.83.
+# **Predict:** what share of the senses does the small BERT find at its last layer, reading both sides? The window of two finds 0.83.
 
 # %% tags=["demo"]
 predict("inside.pseudo_words", ...)
@@ -1167,7 +1167,7 @@ WITHOUT_MODEL = {("more frequent word", ""): "more frequent word", ("bag of word
                  ("window of two", "both"): "window of two", ("5-grams", "both"): "5-grams"}
 
 def right_by_pair(model: str, side: str, layer: str = "") -> pd.DataFrame:
-    """How many positions of each pair are correct, and of how many; mean over the seeds."""
+    """For each pair, the number of correct positions and of all positions; mean over the seeds."""
     rows_of_it = of_pairs[(of_pairs.model == model) & (of_pairs.side == side) & (of_pairs.layer == layer)]
     return rows_of_it.groupby("pair")[["right", "asked"]].mean()
 
@@ -1221,9 +1221,9 @@ print("ELMo's learned weights of the layers, mean and range over the seeds:", ",
 # when all three read the left context only. BERT is a little behind ELMo.
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three models; the bag is ahead of BERT and GPT. This is not a comparison between equals: GPT reads one side only and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the classifiers 200 of each word. Seeds differ by less than the models do.
+# 5-grams and the window of two are ahead of all three models; the bag is ahead of BERT and GPT. This is not a comparison between equals: GPT reads one side only and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the classifiers only 200 for each word. Seeds differ by less than the models do.
 #
-# What about the weights of the layers, which ELMo leaves to the task (05)? Trained on these words, they put nearly all the weight on layer 2, but this brings no gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
+# What about the layer weights, which ELMo leaves to the task (05)? Trained on these words, they put nearly all the weight on layer 2, but this brings no gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
 # Now try your own sentence. For each model and layer you see the sense of the nearest labelled sentence. The number next to it is the margin: how far its cosine exceeds that of the nearest sentence with another sense. A word that a model does not know causes no error.
@@ -1234,7 +1234,7 @@ from textwrap import fill
 all_labelled = pd.concat([senses, read_table("senses/novels.csv")], ignore_index=True)
 
 def layer_by_layer(word: str, sentence: str) -> None:
-    """Print which labelled sentence each model finds nearest to yours."""
+    """Print the labelled sentence that is nearest to yours according to each model."""
     word, sentence = str(word).strip().lower(), " ".join(str(sentence).split())
     of_word = all_labelled[all_labelled.word.isin(all_labelled.word[(all_labelled.form.str.lower() == word) | (all_labelled.word == word)])]
     labelled = of_word[of_word.split == "train"].reset_index(drop=True)
@@ -1271,8 +1271,8 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # %% [markdown]
 # ## Further: reading the stream
 #
-# So far we have observed and compared. To find out what *causes* an answer, we have to change something inside the model. The two sections after this one do so; this one first reads what the model already encodes. For most of the models used, the correct answer is known. The generated language
-# has an exact probability for every word, and the small GPT of 07 and BERT of 06 were trained on it.
+# So far we have only observed. To find what *causes* an answer, we must change something inside the model, as the next two sections do; this one reads what the model already encodes. For two of our models the correct answer is known:
+# the small GPT of 07 and BERT of 06 were trained on the generated language, where every word has an exact probability.
 #
 # A pre-norm model's **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the embedding table turn it into logits. The
 # **logit lens** (nostalgebraist 2020) applies norm and table to the stream after *each* component, as if the model ended there.
@@ -1457,13 +1457,13 @@ print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
 
 # %% [markdown]
 # In the first two thirds of the layers, *cell* is nowhere near the top; it rises in the last ten of thirty. After the other prompts its median rank stays in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would.
-# So this is not what the model is "thinking": the lens reads the stream in coordinates that the model does not use yet. These are twelve prompts of our own choice; they show the shape of the curve and nothing more.
+# So the lens does not show what the model is "thinking": it reads the stream in coordinates that the model does not use yet. These are twelve prompts of our own choice; they show the shape of the curve and nothing more.
 
 # %% [markdown]
 # ## Further: what a head is worth
 #
 # Does a head matter? Remove it and measure the loss: this is **ablation**. There are two variants. **Zero ablation** replaces the head's output with zeros, an input that later parts may never have seen. **Mean
-# ablation** replaces it with its mean over many words: what all words have in common stays, and what is specific to this word is removed.
+# ablation** replaces the output with its mean over many words: what all words have in common stays, and what is specific to this word is removed.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_head(
@@ -1510,13 +1510,13 @@ print("This takes about five seconds.")
 
 @torch.no_grad()
 def loss_of_gpt() -> np.ndarray:
-    """Nats per word of each sentence."""
+    """The loss of each sentence, in nats per word."""
     logits = small_gpt.encode(small_gpt.embed(told_ids))[-1][:, :-1] @ small_gpt.token.weight.T
     return by_sentence(-logits.log_softmax(dim=-1).gather(-1, told_ids[:, 1:, None])[..., 0])
 
 @torch.no_grad()
 def loss_of_bert() -> np.ndarray:
-    """Nats at one masked word of each sentence, the mean of four choices."""
+    """The loss in nats at one masked word of each sentence; mean over four choices of the word."""
     found_losses = []
     for begin in range(4):
         at = 1 + (hidden_at - 1 + begin) % (told_lengths - 2)
@@ -1528,7 +1528,7 @@ def loss_of_bert() -> np.ndarray:
     return torch.stack(found_losses).mean(dim=0).numpy()
 
 def worth(network, loss, taken: list[tuple[int, int]], row: int) -> np.ndarray:
-    """The increase in loss, in nats, of each sentence without these heads."""
+    """The increase in the loss of each sentence, in nats, without these heads."""
     hooks = without_heads(network, taken, row, (told_ids != 0).long())
     without = loss()
     for hook in hooks:
@@ -1553,16 +1553,16 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean increase in loss when one head is removed, with its 95 % interval (over sentences) below. In a large translation model, most heads can be removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
-# (McGrath et al. 2023 show this in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
+# Each number is the mean increase in loss without one head, with its 95 % interval (over sentences) below. In a large translation model, most heads can be removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
+# (McGrath et al. 2023, in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
 
 # %% [markdown]
-# With another random initialisation, other heads may do the work. Part 9 of 07 shows, in three runs, two heads whose function has a name: the **induction head** and the previous-token head. It also shows what a single layer lacks without them.
+# With another random initialisation, other heads may do the work. In three runs, part 9 of 07 shows two heads whose function has a name: the **induction head** and the previous-token head. It also shows how a single layer fares without them.
 
 # %% [markdown]
 # ## Further: patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this by an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one position of one layer, with the corresponding vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this with an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one position of one layer, with the corresponding vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patching(
@@ -1746,18 +1746,18 @@ for name, values in in_word_after_1.items():
 # The first column shows the effect of exchanging an input, the last that of exchanging the answer itself.
 
 # %% [markdown]
-# In BERT the sense is *not* in the ambiguous word's vector after layer 1. It is in that of the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
+# In BERT the sense is *not* in the ambiguous word's vector after layer 1. It is in the vector of the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
 # sentences this BERT is at chance level at layer 1 and finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.) In MiniLM three quarters of the difference are in *cell* after the first layer; the cue keeps the rest, which then shrinks. Other positions carry next to nothing, and another cue of the same sense
 # changes little.
 
 # %% [markdown]
-# Does the kind of cue explain this? Where one *word* determines the sense, the ambiguous word in this BERT carries hardly more after layer 1, about a twelfth. The cue and the words next to it carry the rest, and layer 2 collects it. So the kind of cue is not the only difference: the two models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the sense elsewhere.
+# Does the kind of cue explain the difference between the two models? Where one *word* determines the sense, the ambiguous word in this BERT carries hardly more after layer 1, about a twelfth. The cue and the words next to it carry the rest, and layer 2 collects it. So the kind of cue is not the whole explanation: the models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the sense elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT
 #
 # Three successors each asked one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's outputs (**distillation**)? **RoBERTa** (Liu et al.
-# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should the position be added to the word at all? Their parameters can be counted without their weights,
+# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should the position be added to the word at all? Their parameters can be counted without loading any weights,
 # on the meta device.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1818,7 +1818,7 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
       f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
 
 # %% [markdown]
-# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger table (made from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer instead. Each score is the sum of three terms (content to content, content to *relative* position, and position to content), with separate vectors for the positions. Its layer 0 is f(w) again; compare part 3.
+# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger table (of subwords built from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer instead. Each score is the sum of three terms (content to content, content to *relative* position, and position to content), with separate vectors for the positions. Its layer 0 is f(w) again; compare part 3.
 
 # %% [markdown]
 # Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text-to-text. **ModernBERT** (Warner et al. 2024) brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
@@ -1843,7 +1843,7 @@ draw_scoreboard()
 
 # %% [markdown]
 # The small models of 04 to 07 were trained on this language; MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where word *order* decides, it is barely above one half, the best that a model
-# without order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the other words and stays at the majority level.
+# without word order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the other words and stays at the majority level.
 
 # %% [markdown]
 # ## Extension: rollout
@@ -1888,7 +1888,7 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
 
 # %% [markdown]
 # > **Checking the literature.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM its correlation with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose values are short, and
-# > rollout multiplies weights as if they were amounts. Without the two special tokens it ranks words again, but no better than the last layer's attention does. Their tasks and models were different: a method has to be tested on the model that you use.
+# > rollout multiplies weights as if they were amounts. Without the two special tokens it does rank words, but no better than the last layer's attention does. Their tasks and models were different: a method has to be tested on the model that you use.
 
 # %% [markdown]
 # ## Extension: a probe and its control
@@ -1966,11 +1966,11 @@ pictures.probes(probed)
 # - Find a word's subwords by characters, and print what you average.
 # - A table row, layer 0 and GloVe are three kinds of static embedding.
 # - A cosine needs its baselines at the same layer: one sense, and random pairs.
-# - Choose the layer on training data: here 5 of 6 separates senses best; in three small models, any from 1 on is as good.
-# - For nouns, a probe on MiniLM's vectors beats a classifier that sees two words on either side, except on decoys.
+# - Choose the layer on training data: here layer 5 of 6 separates senses best; in three small models, any layer from 1 on is as good.
+# - For nouns, a probe on MiniLM's vectors beats a classifier that sees two words on each side, except on decoys.
 # - An attention weight is a share, not an amount. Test it by hiding the word.
 # - To find causes, change something inside; single effects do not add up.
-# - Report a probe's accuracy together with that on control labels.
+# - Report a probe's accuracy on control labels, too.
 #
 # **Next**: 09 changes the weights.
 

@@ -33,8 +33,8 @@ word_vectors = Exercise(
     mistakes=(
         Mistake(
             "first subword only",
-            "Your vector is correct for words of one subword. For longer words you return the first, which is common, but the "
-            "mean is required here.",
+            "Your vector is correct for words of one subword. For longer words you return the first subword. This is common, but "
+            "the mean is required here.",
             f"{PIECES}.mean(dim=1)", f"{PIECES}[:, 0]",
         ),
         Mistake(
@@ -198,12 +198,12 @@ mended_words = Exercise(
         ),
         Mistake(
             "first subword of each word lost",
-            "You assign the first subword of each word to no word. It begins exactly where its word begins.",
+            "You give −1 to the first subword of each word. It begins exactly where its word begins.",
             "begin >= words", "begin > words",
         ),
         Mistake(
             "last subword of each word lost",
-            "You assign the last subword of each word to no word. It ends exactly where its word ends.",
+            "You give −1 to the last subword of each word. It ends exactly where its word ends.",
             "end <= words", "end < words",
         ),
         Mistake(
@@ -224,12 +224,12 @@ mended_words = Exercise(
         ),
         Mistake(
             "words counted from 1",
-            "You count words from 1.",
+            "You count words from 1. They should be counted from 0.",
             "inside.int().argmax(dim=1), -1", "inside.int().argmax(dim=1) + 1, -1",
         ),
         Mistake(
             "only words of one subword",
-            "You find a subword only if it is the whole word. A subword belongs to the word *inside which* it lies.",
+            "You assign a subword to a word only if it is the whole word. A subword belongs to the word that *contains* it.",
             "(begin >= words[:, 0]) & (end <= words[:, 1])", "(begin == words[:, 0]) & (end == words[:, 1])",
         ),
         Mistake(
@@ -251,7 +251,7 @@ def mended_words(pieces, words):
         ),
         Mistake(
             "new word after each gap",
-            "You start a new word wherever there is a gap between two subwords. There may be none before punctuation or even "
+            "You start a new word wherever there is a gap between two subwords. There may be no gap before punctuation or even "
             "between two words. Check which word's span contains the subword.",
             CHOSEN,
             "torch.where((begin < end)[:, 0], (begin[:, 0] != end[:, 0].roll(1)).logical_and((begin < end)[:, 0]).cumsum(dim=0) - 1, -1)",
@@ -291,7 +291,7 @@ def mended_words(pieces, words):
         ),
         Mistake(
             "every subword at character 0 treated as special",
-            "You assign the first subword of a word that begins at character 0 to no word. Special tokens have *empty* spans: "
+            "You give −1 to the first subword of a word that begins at character 0. Special tokens have *empty* spans: "
             "they end where they begin.",
             "(begin < end)", "(begin > 0)",
             also=(
@@ -419,8 +419,8 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "every word weighted equally",
-            "You average within each word first, which gives more weight to pairs of rare words. All pairs of a kind have the "
-            "same weight.",
+            "You average within each word first, which gives more weight to pairs of rare words. All pairs of a kind should "
+            "have the same weight.",
             code="""
 def sense_similarity(vectors, words, senses):
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -482,12 +482,12 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "rows in reverse order",
-            "Your rows are in reverse order. The order is: same sense, two senses, different words.",
+            "Your rows are in reverse order. The correct order is: same sense, two senses, different words.",
             KINDS, "kinds = (~same_word, same_word & ~same_sense, same_sense)",
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your values depend on the lengths of the vectors.",
+            "Your values depend on the lengths of the vectors; cosines do not.",
             UNIT, "unit = vectors",
         ),
         Mistake(
@@ -502,7 +502,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "rows 0 and 1 swapped",
-            "Your first two rows are swapped.",
+            "Your first two rows are swapped: row 0 should contain the pairs that share a sense.",
             KINDS, "kinds = (same_word & ~same_sense, same_sense, ~same_word)",
         ),
         Mistake(
@@ -517,7 +517,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "all layers averaged",
-            "You return one number for each kind. Return one for every layer.",
+            "You return one number for each kind. Return one for each kind and layer.",
             "cosines[kind & once].mean(dim=0)", "cosines[kind & once].mean()",
         ),
         Mistake(
@@ -603,7 +603,7 @@ anisotropy = Exercise(
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your value depends on the lengths of the vectors.",
+            "Your value depends on the lengths of the vectors; cosines do not.",
             edits={
                 "unit = vectors / vectors.norm(dim=-1, keepdim=True)": "unit = vectors",
                 "unit.sum(dim=0).square().sum() - n": "unit.sum(dim=0).square().sum() - unit.square().sum()",
@@ -651,7 +651,7 @@ def anisotropy(vectors):
         ),
         Mistake(
             "coordinates compared instead of vectors",
-            "You compare the columns, each coordinate with each other coordinate over all words.",
+            "You compare the columns, each coordinate with every other. Compare the vectors, which are the rows.",
             "unit = vectors / vectors.norm(dim=-1, keepdim=True)",
             "unit = (vectors / vectors.norm(dim=0, keepdim=True)).T",
         ),
@@ -753,8 +753,8 @@ attention_entropy = Exercise(
         ),
         Mistake(
             "entropy 0 for rows with a zero",
-            "You give rows that contain a weight of 0 the entropy 0: the NaN of one weight spread over its row before you "
-            "replaced it.",
+            "You give rows that contain a weight of 0 the entropy 0: the NaN of one weight spread to the sum of its row before "
+            "you replaced it.",
             ENTROPY, "-(attention * attention.log()).sum(dim=-1).nan_to_num(0.0).mean(dim=-1)",
         ),
         Mistake(
@@ -848,7 +848,7 @@ def attention_entropy(attention):
 """,
     },
     survivors={
-        "sum(dim=-2).mean(dim=-1)": "every part of the matrix is added once and the sum divided by T, in either order",
+        "sum(dim=-2).mean(dim=-1)": "every entry of the matrix is added once and the sum is divided by T, in either order",
     },
     hints=(
         "What is the entropy of the row 1, 0, 0? Of ⅓, ⅓, ⅓? What does a computer return for 0 · log 0?",
@@ -889,7 +889,7 @@ def exam_cases(draw: Draw) -> Iterator[Case]:
 def clearly(
     draw: Draw, train: np.ndarray, train_words: np.ndarray, test: np.ndarray, test_words: np.ndarray
 ) -> np.ndarray:
-    """The test with each vector moved slightly until no two cosines of its word are equal up to rounding."""
+    """The test vectors, each moved slightly until the two largest cosines with its word differ clearly."""
     unit = train / np.linalg.norm(train, axis=1, keepdims=True)
     test = test.copy()
     for vector, word in zip(test, test_words, strict=True):
@@ -918,7 +918,7 @@ disambiguate = Exercise(
         ),
         Mistake(
             "other words not excluded",
-            "Some of your answers are senses of another word. Its vectors were nearer, but they are excluded.",
+            "Some of your answers are senses of another word. Its vectors were nearer, but they should be excluded.",
             SAME, "cosines = cosines + 0",
         ),
         Mistake(
@@ -951,7 +951,7 @@ disambiguate = Exercise(
         ),
         Mistake(
             "index within the word used for all senses",
-            "You find the right neighbour, but its index counts within its word, and you apply it to the list of all senses. Select senses in "
+            "You find the right neighbour, but its index refers to the vectors of its word, and you apply it to the list of all senses. Select senses in "
             "the same way as vectors.",
             NEAREST,
             "places = [cosines[t][train_words == word].argmax() for t, word in enumerate(test_words)]\n    return train_senses[torch.stack(places)]",
@@ -1011,7 +1011,7 @@ def disambiguate(train, train_words, train_senses, test, test_words):
         ),
         Mistake(
             "majority vote of three neighbours",
-            "You let three neighbours vote. Only the nearest one decides.",
+            "You let three neighbours vote. Only the nearest one should decide.",
             NEAREST, "return train_senses[cosines.topk(3, dim=1).indices].mode(dim=1).values",
             also=(
                 """
@@ -1099,7 +1099,7 @@ def disambiguate(train, train_words, train_senses, test, test_words):
         "@ unit(train).T`": "the axis is the default",
     },
     hints=(
-        "You read *bank* in a new sentence and have 28 old sentences, sorted by sense. Which one decides, and which vectors "
+        "You read *bank* in a new sentence and have 28 labelled sentences, sorted by sense. Which one decides, and which vectors "
         "are excluded however near they are?",
         "train: (m, D), test: (n, D). Cosines: (n, m), some of which do not count. The neighbour's index: (n). Output: (n) "
         "senses.",
@@ -1315,7 +1315,7 @@ ablate_head = Exercise(
     mistakes=(
         Mistake(
             "padding included in the mean",
-            "Your mean includes the vectors at padding. Only real tokens count, where `real` is 1.",
+            "Your mean includes the vectors at padding. Only real tokens, for which `real` is 1, should count.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head].mean(dim=(0, 1))",
         ),
         Mistake(
@@ -1333,7 +1333,7 @@ ablate_head = Exercise(
         Mistake(
             "mean of the sentence means",
             "You average within each sentence first, which gives more weight to tokens of short sentences. All real tokens "
-            "have the same weight.",
+            "should have the same weight.",
             "outputs[:, head][real == 1].mean(dim=0)",
             "((outputs[:, head] * real[..., None]).sum(dim=1) / real.sum(dim=1)[:, None]).mean(dim=0)",
         ),
@@ -1381,7 +1381,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "all heads ablated",
-            "You ablate all heads. The other heads stay as they are.",
+            "You ablate all heads. The other heads should stay as they are.",
             edits={
                 MEAN_OF_HEAD: "mean = outputs.transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
                 TAKEN: "zeroed[:], meaned[:] = 0, mean",
@@ -1395,7 +1395,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "rows swapped",
-            "Your rows are swapped: row 0 contains the zeros, row 1 the mean.",
+            "Your rows are swapped: row 0 should contain the zeros, row 1 the mean.",
             "[zeroed, meaned]", "[meaned, zeroed]",
         ),
         Mistake(
@@ -1457,7 +1457,7 @@ def ablate_head(outputs, real, head):
 
 
 def patching_cases(draw: Draw) -> Iterator[Case]:
-    """Layers mix the words, so that an exchange spreads; there are fewer layers than positions, or as many."""
+    """Layers mix the words, so that an exchange spreads; there are at most as many layers as positions."""
     for L, T, D in ((2, 4, 3), (3, 3, 5), (1, 5, 4)):
         yield {
             "among": draw.normal(L, T, T, scale=0.7),
@@ -1496,7 +1496,7 @@ patching = Exercise(
         Mistake(
             "neither run continued",
             "Your entries for layer 0 are correct. At later layers you still combine the vectors that enter the first layer. "
-            "Both runs continue, layer by layer.",
+            "Both runs should continue, layer by layer.",
             edits={START: "x = target.repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = source"},
         ),
         Mistake(
@@ -1522,7 +1522,7 @@ patching = Exercise(
         ),
         Mistake(
             "earlier exchanges not undone",
-            "In your entry [l, t], positions 0 to t are exchanged: you never undo earlier exchanges. Each run has only one "
+            "In your entry [l, t], positions 0 to t are exchanged: you never undo earlier exchanges. Each run should have only one "
             "exchange, in a copy of the target's vectors.",
             EXCHANGE, "x = torch.where(torch.ones(T, T).tril().bool()[..., None], both[1], x)",
             also=(
@@ -1700,7 +1700,7 @@ attention_rollout = Exercise(
         ),
         Mistake(
             "identity added without dividing by 2",
-            "Your rows sum to more than 1: the layer and the identity have a weight of one half each.",
+            "Your rows sum to more than 1: the layer and the identity should have a weight of one half each.",
             STEP, "share = (layer + torch.eye(len(layer))) @ share",
         ),
         Mistake(
@@ -1721,7 +1721,7 @@ attention_rollout = Exercise(
         ),
         Mistake(
             "sum over the heads",
-            "Your values grow with the number of heads.",
+            "Your values grow with the number of heads. Take the mean over the heads.",
             "attention.mean(dim=1)", "attention.sum(dim=1)",
         ),
         Mistake(
@@ -1785,7 +1785,7 @@ def attention_rollout(attention):
         ),
         Mistake(
             "first head only",
-            "You use only the first head.",
+            "You use only the first head. Average over all heads.",
             "attention.mean(dim=1)", "attention[:, 0]",
         ),
         Mistake(
@@ -1862,8 +1862,8 @@ probe = Exercise(
         ),
         Mistake(
             "mean instead of sum of squares",
-            "Your penalty is too strong by a factor equal to the number of training vectors: the squares are summed, not "
-            "averaged.",
+            "Your penalty is too strong by a factor equal to the number of training vectors: the squares should be "
+            "summed, not averaged.",
             "ridge * torch.eye", "len(x) * ridge * torch.eye",
         ),
         Mistake(
@@ -1935,7 +1935,7 @@ def probe(train, labels, test, ridge):
         ),
         Mistake(
             "penalty off by a factor of 2",
-            "Your penalty is off by a factor of 2. Both terms are plain sums of squares, so the 2 of their derivatives appears "
+            "Your penalty is off by a factor of 2. Both terms are plain sums of squares, so the 2 in their derivatives appears "
             "on both sides and cancels.",
             "ridge * torch.eye", "ridge / 2 * torch.eye",
             also=(
@@ -1960,7 +1960,7 @@ def probe(train, labels, test, ridge):
         ),
         Mistake(
             "test set centred with its own mean",
-            "Your scores of one test vector depend on the other test vectors.",
+            "Your scores for one test vector depend on the other test vectors.",
             "(test - train.mean(dim=0))", "(test - test.mean(dim=0))",
         ),
         Mistake(
@@ -2016,9 +2016,9 @@ def probe(train, labels, test, ridge):
 """,
     },
     survivors={
-        "targets - targets.mean())`": "x is centred, so that no number taken from all targets changes its product with them",
-        "targets + targets.mean(dim=0)": "x is centred, so that what is constant in y does not change xᵀy",
-        "targets - targets.sum(dim=0)": "x is centred, so that what is constant in y does not change xᵀy",
+        "targets - targets.mean())`": "x is centred, so subtracting one number from all targets does not change xᵀy",
+        "targets + targets.mean(dim=0)": "x is centred, so what is constant in y does not change xᵀy",
+        "targets - targets.sum(dim=0)": "x is centred, so what is constant in y does not change xᵀy",
     },
     hints=(
         "For which W is |x W − y|² + ridge · |W|² smallest? Set its derivative to 0: which linear equations do you get?",

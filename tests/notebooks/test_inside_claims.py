@@ -207,7 +207,7 @@ def test_a_layer_before_the_last_finds_most_senses_and_layer_0_none(measured):
     grammar = [np.array(exam["another part of speech", kind])[chosen, 0] for kind in ("plain", "hard")]
     assert min(grammar) > 0.9  # "nearly all senses"
     assert measured["before"].float().mean() == pytest.approx(0.7, abs=0.04)  # "seven of ten"
-    assert abs(measured["difference"].mean()) < 0.03  # centring: "hardly any neighbour"
+    assert abs(measured["difference"].mean()) < 0.03  # centring: "hardly any nearest neighbours"
 
 
 def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
@@ -233,7 +233,7 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
         pytest.approx(0.14, abs=0.005),
     )
     assert lead.low["plain"] > 0 and lead.low["far"] > 0 and lead.low["hard"] < 0 < lead.high["hard"]
-    for other in ("near words", "window of two"):  # decoys: "ahead of both", "may be noise"
+    for other in ("near words", "window of two"):  # decoys: "ahead of", "may be noise"
         late = trained.loc[f"context above {other}", "decoy"]
         assert late.value < 0 < late.high, other
     assert nouns.high["context above context of two", "decoy"] < 0  # "clearly finds more"
@@ -350,7 +350,7 @@ def test_in_the_generated_language_layer_2_adds_where_order_tells(measured):
         assert first[2] < second[1], name
     assert (
         max(high for _, _, high in by_layer["GPT"]["right"]) < 0.5
-    )  # "the GPT of the generated language is"
+    )  # "the GPT trained on the generated language is"
 
 
 def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_minilm_does(measured):
@@ -481,7 +481,7 @@ def test_where_one_word_tells_the_small_bert_hands_it_on_as_late_as_where_order_
     after_1 = measured["in_word_after_1"]
     assert after_1["one word"][0] == pytest.approx(1 / 12, abs=0.02)  # "about a twelfth"
     assert after_1["order"][2] < after_1["one word"][1]  # "hardly more": more, for these pairs
-    assert after_1["one word"][2] < 0.15 < 0.5 < after_1["one word, MiniLM"][1]  # "not the only difference"
+    assert after_1["one word"][2] < 0.15 < 0.5 < after_1["one word, MiniLM"][1]  # "not the whole explanation"
     cue, word, rest = measured["word_maps"].mean(axis=0)
     assert (
         cue[1] > 0.4 and rest[1] > 0.2 and word[2] == pytest.approx(1, abs=1e-3)
