@@ -253,8 +253,8 @@ def bilm_loss(
 
     forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to t.
     backward[b, t] contains those for token t − 1, from a model that has read token t and all tokens
-    after it. Each row of ids is [BOS] words [EOS], then 0 for padding. Padding is neither predicted
-    nor used to predict; [BOS] and [EOS] are tokens like any other. Take the mean over all predicted
+    after it. Each row of ids contains [BOS], the words, [EOS], then 0 for padding. Padding is neither
+    predicted nor used to predict; [BOS] and [EOS] are tokens like any other. Take the mean over all predicted
     tokens of the batch. (Training minimises the sum of the two.)
     """
     ### BEGIN SOLUTION
@@ -578,7 +578,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was too short for this. The
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was too short for its perplexities to agree. The
 # checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
 # figure shows how close the loss comes to the entropy in several training runs with different seeds:
 

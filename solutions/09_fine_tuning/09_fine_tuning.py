@@ -381,7 +381,7 @@ def warmup_linear(step: int, warmup: int, total: int) -> float:
     """The fraction of the full learning rate at a step.  (difficulty ●●○, 6 minutes)
 
     Steps are counted from 0. The fraction increases linearly from 0 at step 0 to 1 at step warmup, then
-    decreases linearly to 0 at step total, and stays 0. Without warm-up (warmup = 0) it is 1 at step 0.
+    decreases linearly to 0 at step total, and stays at 0. Without warm-up (warmup = 0) it is 1 at step 0.
     0 ≤ warmup < total.
     """
     ### BEGIN SOLUTION
@@ -936,7 +936,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up costs half a point on *topic*, but one of six 95 % intervals may exclude 0 by chance. (Deeper or other models may need warm-up more, as the post-norm runs of 03 did.)
+# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up costs half a point on *topic*, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm ones in 03 did.)
 
 # %% [markdown]
 # Do lower learning rates for lower layers help (**discriminative fine-tuning**)? We let each layer use 1, ½ or ¼ of the rate of the layer above it, with three paired seeds (`python -m experiments fine_tuning_layer_rates`):
@@ -1341,7 +1341,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Weight decay is not applied to biases and layer norms. Warm-up keeps the first steps short.
 # - A batch may be processed in micro-batches, whose gradients add up.
 # - A task near pre-training needs only a head; for a distant task, the layers must be trained. Training the encoder causes forgetting, which grows with the learning rate.
-# - A learning rate that is too large raises no error: the loss stays at log C.
+# - Too large a learning rate raises no error: the loss stays at log C.
 # - Without an interval, a difference of two points means nothing.
 #
 # **Next**: 10 puts three heads on one encoder, for sentiment, entities and questions.
