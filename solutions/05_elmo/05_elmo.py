@@ -1125,7 +1125,7 @@ YOUR_SENTENCES = (YOUR_SENTENCES,) if isinstance(YOUR_SENTENCES, str) else YOUR_
 
 @torch.no_grad()
 def english_layers(rows: list[list[str]], model: ELMo) -> tuple[Float[Tensor, "L+1 B T 2*D"], Int[Tensor, "B"]]:
-    """All representations of a batch of sentences, computed by your functions, and their lengths, including [BOS] and [EOS]."""
+    """All representations of a batch of sentences, computed by your functions, and the sentence lengths, including [BOS] and [EOS]."""
     rows = [["[BOS]", *row, "[EOS]"] for row in rows]
     number_of = {word: number for number, word in enumerate(sorted({word for row in rows for word in row}))}
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor([number_of[word] for word in row]) for row in rows], batch_first=True)

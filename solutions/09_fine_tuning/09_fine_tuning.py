@@ -261,8 +261,8 @@ display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}"
 # ## 4 · Two tasks with a known upper bound
 #
 # Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. *Topic*: what is the sentence about? The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never required this, so this task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words. In sentences in which
-# people from two topics meet, only the word order determines the topic, and a swap does not change the bag at all.
+# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never required this, so this task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words, which ignores word order. But in sentences in which
+# people from two topics meet, only the order determines the topic, and a swap does not change the bag at all.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @cache
@@ -958,7 +958,7 @@ display(pd.DataFrame({
 
 # %% [markdown]
 # Lower rates for lower layers reduce forgetting. With a decay of ¼ and a rate of 3e-3 for the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
-# also causes little forgetting, though still more than that. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (We tested two layers and 200 steps; deeper models have more rates to choose.)
+# also causes little forgetting, though still more than this. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (We tested two layers and 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
 # ## 13 · Real reviews
@@ -1079,7 +1079,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 
 # %% [markdown]
 # **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
-# What would you ask for before you agree, and what does the accuracy not tell you at all? (3–5 sentences)
+# What would you ask for before agreeing, and what does the accuracy not tell you at all? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The test set is a sample: with 320 reviews an accuracy is known only to about ± 5 points. The training is random as well: another head, other batches or another choice of labelled reviews
