@@ -479,7 +479,7 @@ pictures.influences(mended, sentence)
 # %% [markdown]
 # ## 4 · Train it
 #
-# Training on the whole language takes many minutes. For a run that takes only seconds, we use its sentences about *bank* (topics river and money),
+# Training on the whole language takes many minutes. For a run that takes only seconds, we use only its sentences about *bank* (topics river and money),
 # whose entropy is known as well. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. Afterwards we replace its second layers
 # with layers that read both halves, as in the leaking stack, and continue training for fewer steps.
 

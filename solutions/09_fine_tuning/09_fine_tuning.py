@@ -510,7 +510,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task.
-# This damages what pre-training has learned and brings no benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted in many wrong
+# This damages what the encoder has learned in pre-training and brings no benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted in many wrong
 # ways. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder until then.
 # Lower rates for lower layers let the head change quickly while the lower layers, which encode the most general features, hardly change. (This is the argument of Kumar et al. 2022. Whether a remedy helps in a given case
 # has to be measured: see sections 10 and 12.)
@@ -761,8 +761,8 @@ print(f"learning rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
 #
-# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`); a seed changes the labelled sentences, the head and the batches. All runs
-# have 200 steps. Each strategy uses its own learning rate: the lowest whose validation accuracy with 512 labels is within one point of the best. As a fifth setting, the same model is trained *from scratch*.
+# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`); the seed determines the labelled sentences, the head and the batches. All runs
+# have 200 steps. Each strategy uses its own learning rate: the lowest rate whose validation accuracy with 512 labels is within one point of the best. As a fifth setting, the same model is trained *from scratch*.
 #
 # **Predict:** with 4,096 labels, what accuracy do frozen features reach on *swap* (0 to 1)?
 
@@ -893,7 +893,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Six epochs from scratch raise the accuracy on *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
+# Six epochs of training from scratch raise the accuracy on *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
 # even longer training from scratch would achieve.
 
 # %% [markdown]
@@ -917,7 +917,7 @@ print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batch
 
 # %% [markdown]
 # Forgetting grows with the learning rate on both tasks, and a rate above 1e-3 brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
-# fine-tuning rate it erases most of what pre-training had learned. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, but in both cases the model forgets more than in one epoch.
+# fine-tuning rate it erases most of what the model had learned in pre-training. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, but in both cases the model forgets more than in one epoch.
 
 # %% [markdown]
 # Does warm-up matter? We compare full fine-tuning on 512 labels with and without a warm-up over a tenth of the steps, using ten paired seeds (`python -m experiments fine_tuning_warm_up`):

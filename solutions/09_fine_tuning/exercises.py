@@ -765,7 +765,7 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "warm-up missing",
-            "Your fraction is 1 from the first step on. It should increase linearly from 0 until step warmup.",
+            "Your fraction is 1 from the first step on. It should increase linearly from 0 at step 0 to 1 at step warmup.",
             RISE, "return 1.0",
         ),
         Mistake(
@@ -1153,7 +1153,7 @@ train_step = Exercise(
         ),
         Mistake(
             "each tensor clipped separately",
-            "You clip the gradient of each parameter separately. The norm is that of all gradients together.",
+            "You clip the gradient of each parameter separately. Clip the norm of all gradients together.",
             CLIP, "[torch.nn.utils.clip_grad_norm_([weight], max_norm) for weight in model.parameters()]",
         ),
         Mistake(
@@ -1477,7 +1477,7 @@ early_stopping = Exercise(
         ),
         Mistake(
             "best_epoch updated by every small gain",
-            "You stop at the right time, but best_epoch is that of the lowest loss. It should be the last epoch that was "
+            "You stop at the right time, but best_epoch is the epoch of the lowest loss. It should be the last epoch that was "
             "better by more than min_delta.",
             code=START
             + """
