@@ -857,11 +857,11 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most frequent label"}))
 
 # %% [markdown]
-# The layers with large weights are indeed the better ones. For senses, layer 2 is five points better than layer 1. For parts of speech the two are almost equally good, and their weights differ
-# little as well. (In the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
+# The layers with large weights are indeed the better ones. For senses, layer 2 is five points better than layer 1. For parts of speech, layers 1 and 2 are almost equally good, and their weights differ
+# little as well. (In the paper layer 2 was *worse* for this task.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
 # above it, and the weights favour it.
 #
-# The comparison with untrained biLMs shows the effect of training. It is largest for senses, where the best layer gains 25 points. In the paper the
+# The comparison with untrained biLMs shows the effect of training. This effect is largest for senses, where the best layer gains 25 points. In the paper the
 # mix was better than any single layer; in our experiment it is never clearly better than the best layer alone.
 
 # %% [markdown]
@@ -1069,7 +1069,7 @@ from coursekit.architectures import keep_measured
 
 def measured(name: str, model) -> dict[str, str]:
     """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in 12."""
-    seen = influence(model, sentence_x)[3] > 0                                # from the word in the middle
+    seen = influence(model, sentence_x)[3] > 0                                # on the word in the middle
     left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
     with torch.no_grad():
