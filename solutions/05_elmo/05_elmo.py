@@ -11,7 +11,7 @@
 #
 # The translator in 04 learned to separate the senses of words because their translations differ. Plain text comes without translations, but a model
 # can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
-# language models, one from left to right and one from right to left. Their hidden states at a word depend on its sentence, and together they form
+# language models, one from left to right and one from right to left. Their hidden states at a word depend on its context, and together they form
 # its contextual embedding.
 #
 # **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and
@@ -24,7 +24,7 @@
 #
 # - compute a word's vector from its characters, even if the word is unknown;
 # - train a language model in each direction, and *show* that neither sees the word that it has to predict;
-# - combine the layers of both into one vector per word, with weights learned for each task;
+# - combine the layers of both models into one vector per word, with weights learned for each task;
 # - measure which layer is best for a task.
 
 # %%
@@ -51,7 +51,7 @@ from coursekit.small import ELMo, ELMoConfig, Spelling, load
 
 use_style()
 torch.set_num_threads(1)
-language, spelling = load_language(), Spelling()                    # spelling: from words to characters
+language, spelling = load_language(), Spelling()                    # spelling: maps words to characters
 
 # %% [markdown]
 # ## 1 · A word from its characters
@@ -70,7 +70,7 @@ nouns = [word for word, parts in language.parts_of_speech_of.items() if "NOUN" i
 stems = {plural(word): word for word in nouns if plural(word) in nouns}          # cells: cell
 
 def answers_of(words: list[str], model: ELMo, number: int) -> Float[Tensor, "word filter position"]:
-    """The responses of the filters of one width at every position of the given words."""
+    """The responses of all filters of one width, at every position of the given words."""
     letters = model.token.character.weight[spelling.of_words(words)].transpose(1, 2)
     convolution = model.token.convolutions[number]
     return conv1d(letters, convolution.weight, convolution.bias).detach()
@@ -91,8 +91,8 @@ before_training = []
 for seed in range(6):
     torch.manual_seed(seed)
     before_training.append(best_filter(ELMo(elmo.config)))
-print(f"Its response is higher for the plural in {risen:.1%} of {len(stems)} nouns (mean rise {effect:.1f} standard deviations).")
-print("The best filters of six untrained ELMos:",
+print(f"The best filter responds more strongly to the plural in {risen:.1%} of {len(stems)} nouns (mean rise {effect:.1f} standard deviations).")
+print("For the best filters of six untrained ELMos:",
       ", ".join(f"{share:.0%} ({by:.1f})" for by, share, *_ in before_training))
 shown = ["cell", "cells", "guard", "guards", "thief", "thieves", "bus"]
 width = elmo.token.convolutions[number].weight.shape[-1]
@@ -101,7 +101,7 @@ pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
 # Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It knows letters, not meanings; *bus* activates it
-# as well. Such a filter need not even be learned: one of the 328 random filters of an untrained ELMo does the same, and for one of the six seeds it is nearly as reliable.
+# as well. Such a filter need not even be learned: one of the 328 random filters of an untrained ELMo does the same, nearly as reliably for one of the six seeds.
 #
 # The largest response of each filter is one feature of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al.
 # 2015) may then transform the features: a gate decides for each of them how much of the transformed value replaces the old one. Finally, a
@@ -120,7 +120,7 @@ def highway(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def parts_of(case: dict) -> tuple[list[tuple[Tensor, Tensor]], Onward]:
-    """The filters (kernel, bias) of a check, and the function that follows them."""
+    """The filters (kernel, bias) of a check, and the function applied after them."""
     filters = [(case[f"K_{w}"], case[f"b_{w}"]) for w in case["widths"].tolist()]
     gates = [case[name] for name in ("W_high", "b_high", "W_gate", "b_gate")]
     return filters, lambda features: highway(features, *gates) @ case["W_proj"] + case["b_proj"]
@@ -132,7 +132,7 @@ def char_cnn(
     filters: list[tuple[Float[Tensor, "F c w"], Float[Tensor, "F"]]],
     onward: Onward,
 ) -> Float[Tensor, "B T D"]:
-    """A vector for each word from its characters.  (difficulty ●●○, 10 minutes)
+    """Compute a vector for each word from its characters.  (difficulty ●●○, 10 minutes)
 
     table has a row of c numbers for each character; row 0 belongs to padding and is looked up like
     any other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters of width w.
@@ -151,12 +151,12 @@ def char_cnn(
 check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
 
 # %% [markdown]
-# `word_vectors(elmo, chars)` applies your function with the trained filters. The words on the left below do not occur in the generated language, so
+# `word_vectors(elmo, chars)` applies your function with the trained filters. The words in the left column below do not occur in the generated language, so
 # a table of its words would have no row for them. Which words of the language are nearest to them?
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def word_vectors(model: ELMo, chars: Int[Tensor, "N C"]) -> Float[Tensor, "N D"]:
-    """char_cnn with the weights of a model."""
+    """Apply char_cnn with the weights of a model."""
     token = model.token
 
     def onward(features: Float[Tensor, "N F"]) -> Float[Tensor, "N D"]:
@@ -181,7 +181,7 @@ for word, values, places in zip(unseen, *near):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shared(one: str, other: str) -> float:
-    """Fraction of the pairs of adjacent letters that two words share (0 to 1)."""
+    """The number of letter pairs that two words share, as a fraction of the smaller number of pairs (0 to 1)."""
     pairs = [{f"<{word}>"[i : i + 2] for i in range(len(word) + 1)} for word in (one, other)]
     return len(pairs[0] & pairs[1]) / min(map(len, pairs))
 
@@ -194,7 +194,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Every word gets a vector, even nonsense, and its nearest neighbours share many of its letters. Similar spelling does not imply similar meaning,
+# Every word gets a vector, even a nonsense word, and its nearest neighbours share many of its letters. Similar spelling does not imply similar meaning,
 # however. And the vector, which we call x, is still a static embedding f(w): it is the same in every sentence.
 
 # %% [markdown]
@@ -218,8 +218,8 @@ def reverse_padded(
 ) -> Shaped[Tensor, "B T *D"]:
     """Reverse the first lengths[b] entries of each row b.  (difficulty ●●○, 6 minutes)
 
-    The other entries stay unchanged. x contains ids (B, T) or vectors (B, T, D). The same call
-    restores the original order.
+    The other entries stay unchanged. x contains ids (B, T) or vectors (B, T, D). Applying the
+    function again restores the original order.
     """
     ### BEGIN SOLUTION
     places = torch.arange(x.shape[1])
@@ -239,7 +239,7 @@ for row in reverse_padded(ids, lengths):
     print(" ".join(language.vocabulary[i] for i in row.tolist()))
 
 # %% [markdown]
-# The **joint objective** is the sum of the two cross-entropy losses. For a sentence of tokens $x_1 \dots x_T$ between [BOS] and [EOS]:
+# The **joint objective** is the sum of the two cross-entropy losses. For a sentence of tokens $x_1 \dots x_T$ between [BOS] and [EOS], it is
 #
 # $$-\sum_t \Big( \log p(x_t \mid x_1 \dots x_{t-1};\ \Theta_x, \overrightarrow{\Theta}, \Theta_s) + \log p(x_t \mid x_{t+1} \dots x_T;\ \Theta_x, \overleftarrow{\Theta}, \Theta_s) \Big) .$$
 #
@@ -253,8 +253,8 @@ def bilm_loss(
 
     forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to t.
     backward[b, t] contains those for token t − 1, from a model that has read token t and all tokens
-    after it. Each row of ids is [BOS] words [EOS], then 0 for padding. Padding is neither predicted
-    nor used to predict; [BOS] and [EOS] are tokens like any other. Take the mean over all predicted
+    after it. Each row of ids contains [BOS], the words, [EOS], then 0 for padding. Padding is neither
+    predicted nor used to predict; [BOS] and [EOS] are tokens like any other. Take the mean over all predicted
     tokens of the batch. (Training minimises the sum of the two.)
     """
     ### BEGIN SOLUTION
@@ -275,7 +275,7 @@ check("elmo.bilm_loss", lambda case: bilm_loss(**case))
 # sentence, in nats? Run the cell to see the choices.
 
 # %% tags=["demo"]
-MORE, SAME, LESS = "right to left: sentences are written to be read forwards", "neither, for any sentence", "left to right: the end of a sentence reveals more about its beginning"
+MORE, SAME, LESS = "right to left: sentences are written to be read forwards", "neither, for any sentence", "left to right: the end of a sentence reveals more about its beginning than the beginning about the end"
 predict("elmo.backward", ..., choices=(MORE, SAME, LESS))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -283,8 +283,8 @@ sample = language.sample(1000, np.random.default_rng(1))
 from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
 gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
 reveal("elmo.backward", SAME if gap < 0.01 else MORE if from_right.sum() > from_left.sum() else LESS, because={
-    MORE: "Some tokens are harder to predict from the right, others are easier. The sum over a sentence is −log of its probability, which has no direction.",
-    LESS: "Some tokens are easier to predict from the right, others are harder. The sum over a sentence is −log of its probability, which has no direction.",
+    MORE: "Some tokens are harder to predict from the right, others are easier. The sum over a sentence is −log of its probability, which does not depend on the direction.",
+    LESS: "Some tokens are easier to predict from the right, others are harder. The sum over a sentence is −log of its probability, which does not depend on the direction.",
 })
 
 encoded = language.encode("the prisoner sat in a dark cell", pad=False)[None]
@@ -293,7 +293,7 @@ pictures.surprises(
     language.log_loss_next(encoded)[0].tolist(), language.log_loss_previous(encoded)[0].tolist(),
 )
 display(Markdown(
-    f"In 1,000 sentences, the two losses of a sentence differ by at most **{gap:.0e}** nats."
+    f"In each of 1,000 sentences, the two losses differ by at most **{gap:.0e}** nats."
 ))
 
 # %% [markdown]
@@ -368,9 +368,9 @@ pictures.influences(leaks, sentence)
 
 # %% [markdown]
 # A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it is supposed to
-# predict. In 2016 a pull request made a popular character model bidirectional. Its perplexity was good but its text was poor, and the author
+# predict. In 2016 a pull request made a popular character model bidirectional. The perplexity was good but the generated text was poor, and the author
 # withdrew the pull request: the network had *seen* the characters that it was supposed to predict (char-rnn-tensorflow, pull request 64). The code
-# below, written with your function, does what `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
+# below, which uses your `reverse_padded`, does what `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
 
 # %%
 Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]        # reads from left to right
@@ -479,7 +479,7 @@ pictures.influences(mended, sentence)
 # %% [markdown]
 # ## 4 · Train it
 #
-# Training on the whole language takes many minutes. For a run that takes only seconds, we use its sentences about *bank* (topics river and money),
+# Training on the whole language takes many minutes. For a run that takes only seconds, we use only its sentences about *bank* (topics river and money),
 # whose entropy is known as well. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. Afterwards we replace its second layers
 # with layers that read both halves, as in the leaking stack, and continue training for fewer steps.
 
@@ -578,7 +578,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was too short for this. The
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was too short for its perplexities to agree. The
 # checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
 # figure shows how close the loss comes to the entropy in several training runs with different seeds:
 
@@ -589,7 +589,7 @@ show(*small_models.losses("elmo"))
 
 # %% [markdown]
 # In either direction the loss is only about 3 % above the entropy. Held-out sentences contain combinations of words that occur in no training sentence,
-# and a model that has learned to exclude them is penalised here. The numbers in brackets, measured on fresh sentences with training combinations,
+# and a model that has learned to exclude them is penalised here. The numbers in brackets, measured on new sentences whose combinations do occur in training,
 # show how much this costs.
 
 # %% [markdown]
@@ -685,7 +685,7 @@ show(*small_models.senses("elmo"))
 # frequent sense, because it has not read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever that line
 # leaves room for improvement, both trained layers are above it.
 #
-# But no state of ELMo depends on both sides: each stack is unidirectional. Are there questions that require both?
+# But no state of ELMo depends on both sides: each stack is unidirectional. Are there questions that require both sides?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 surest = {
@@ -693,12 +693,12 @@ surest = {
 }
 told = {side: best > 0.999 for side, best in surest.items()}
 untold = ~(told["left"] | told["right"])
-print(f"Of {len(exam.held_out):,} questions, the words before determine the sense in {told['left'].sum():,}, "
+print(f"Among {len(exam.held_out):,} questions, the words before determine the sense in {told['left'].sum():,}, "
       f"the words after in {told['right'].sum():,}, and neither side alone in {untold.sum():,}.")
 
 # %% [markdown]
 # There are none: in every question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated
-# language; do not expect it of English.) The decisive side differs from sentence to sentence, and the concatenated vector contains both.
+# language; do not expect it of English.) The decisive side differs from sentence to sentence, and the concatenated vector covers both.
 
 # %% [markdown]
 # ## 6 · Which layers? The task decides
@@ -718,8 +718,8 @@ def scalar_mix(
     """The weighted sum of all layers, times gamma.  (difficulty ●●○, 8 minutes)
 
     First normalise every vector over its E coordinates, as in layer norm (03) without gain and bias:
-    subtract its mean and divide by the square root of (its variance + 1e-5), where the variance
-    divides by E. The weights are the softmax of s; s[0] belongs to layer 0.
+    subtract its mean and divide by the square root of (its variance + 1e-5); the variance is the mean
+    of the E squared deviations. The weights are the softmax of s; s[0] belongs to layer 0.
     """
     ### BEGIN SOLUTION
     mean = R.mean(dim=-1, keepdim=True)
@@ -739,7 +739,7 @@ check("elmo.scalar_mix", lambda case: scalar_mix(**case))
 # - **sense**: the sense of an ambiguous word;
 # - **morphology**: whether a regular verb is in the past tense, tested on verbs of which *no* form occurs in the task's training data.
 #
-# **Predict:** if the weights were uniform, each layer would have 0.33. What weight does layer 0 get in the *morphology* task?
+# **Predict:** if the weights were uniform, each layer would have a weight of 0.33. What weight does layer 0 get in the *morphology* task?
 
 # %% tags=["demo"]
 predict("elmo.morphology", ...)
@@ -751,7 +751,7 @@ pasts = {form: verb for form, verb in pasts.items() if form[-2:] == "ed" and for
 forms = pasts | {third_person(verb): verb for verb in pasts.values()}           # locked: lock, locks: lock
 
 def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The words of the sentences that belong to a task (a mask), and their labels."""
+    """A mask that marks the words used in a task, and the labels of all words."""
     ids, parts = sentences.ids, sentences.parts_of_speech
     if task == "syntax":
         return parts >= 0, parts
@@ -770,7 +770,7 @@ def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, o
 
     R and asked contain the vectors (L+1, N, E) of training and test words; labels and right contain
     their labels. strength is the coefficient of a penalty on s, which pulls the weights towards
-    1 / (L + 1). If `only` is given, only that layer is used, not the mix.
+    1 / (L + 1). If `only` is given, only that layer is used instead of the mix.
     """
     torch.manual_seed(seed)
     s, gamma = torch.zeros(len(R), requires_grad=True), torch.ones((), requires_grad=True)
@@ -795,7 +795,7 @@ def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, o
 TASKS = ("syntax", "sense", "morphology")
 
 def task_sentences(seed: int, split: str):
-    """1,500 sentences, for training or held out."""
+    """Sample 1,500 sentences, either for training or held out."""
     return language.sample(1500, np.random.default_rng([seed, split == "train"]), split)
 
 def task_data(model: ELMo, seed: int) -> dict:
@@ -829,14 +829,14 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task prefers a different layer, with all five seeds. *Morphology* gives the most weight to layer 0, which encodes the characters; *sense*
+# Each task prefers a different layer, for all five seeds. *Morphology* gives the most weight to layer 0, which encodes the characters; *sense*
 # gives the most to the top layer, by a wide margin; and *syntax* gives slightly more to layer 1 than to the others.
 #
 # In the paper, too, layer 1 was better for parts of speech (accuracy 97.3, against 96.8 for layer 2) and layer 2 for senses (F1 69.0, against 67.4
 # for layer 1).
 
 # %% [markdown]
-# Each task prefers the same layer with other penalties and other numbers of training steps (`python -m experiments elmo_mix`), although the size of
+# Each task still prefers the same layer with other penalties and other numbers of training steps (`python -m experiments elmo_mix`), although the size of
 # the weights changes. Layer 2 contains layer 1 through its residual connection; without that part, layer 1 receives more weight, but *sense* still
 # prefers layer 2.
 #
@@ -857,11 +857,11 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most frequent label"}))
 
 # %% [markdown]
-# They are. For senses, layer 2 is five points better than layer 1. For parts of speech the two are almost equally good, and their weights differ
-# little as well. (In the paper layer 2 was *worse* there.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
+# The layers with large weights are indeed the better ones. For senses, layer 2 is five points better than layer 1. For parts of speech, layers 1 and 2 are almost equally good, and their weights differ
+# little as well. (In the paper layer 2 was *worse* for this task.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
 # above it, and the weights favour it.
 #
-# The comparison with untrained biLMs shows the effect of training. It is largest for senses, where the best layer gains 25 points. In the paper the
+# The comparison with untrained biLMs shows the effect of training. This effect is largest for senses, where the best layer gains 25 points. In the paper the
 # mix was better than any single layer; in our experiment it is never clearly better than the best layer alone.
 
 # %% [markdown]
@@ -915,8 +915,8 @@ display(Markdown("ELMo compared with the bag of words: " + "; ".join(
 #
 # What accuracy does each half of the top layer reach?
 #
-# **Predict:** in sentences with two clauses in which order decides, the forward half finds about four senses in five, and the backward half about
-# two in three. What accuracy do the concatenated halves reach (0 to 1)?
+# **Predict:** in sentences with two clauses in which order decides, the forward half finds the sense in about four out of five, and the backward
+# half in about two out of three. What accuracy do the concatenated halves reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("elmo.both_halves", ...)
@@ -936,7 +936,7 @@ for name, of_half in by_half.items():
 # about these senses but counts just as much in the cosine, and pulls the vector towards sentences with a similar beginning. Concatenation leaves it
 # to the classifier to decide which half to trust.
 #
-# The next figure shows the recorded results, with all seeds and more classifiers (`python -m experiments elmo_halves`):
+# The next figure shows the recorded results, for all seeds and more classifiers (`python -m experiments elmo_halves`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 after = {kind: surest["right"][exam.held_out.cue == kind].mean() for kind in QUESTIONS}
@@ -944,8 +944,8 @@ recorded_halves = read_table("results/elmo_halves.csv")
 pictures.halves(recorded_halves, after)
 
 # %% [markdown]
-# From the same vectors, a linear classifier finds nearly all senses, because it learns which half to trust. A nearest-neighbour classifier does so,
-# too, with four times as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect
+# From the same vectors, a linear classifier finds nearly all senses, because it learns which half to trust. A nearest-neighbour classifier finds
+# them with four times as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect
 # cues, since a random LSTM mixes neighbouring words into a word's state, much as counting does. They do not represent who did what to whom. *That*
 # is what training adds.
 #
@@ -1012,7 +1012,7 @@ ours = sum(p.numel() for p in elmo.parameters())
 print(f"our ELMo, softmax included: {ours:,}")
 
 # %% [markdown]
-# Nearly all of these parameters are in the LSTMs and the highway layers; the characters need almost none. The softmax has more parameters than
+# Nearly all of these parameters are in the LSTMs and the highway layers; the character vectors need almost none. The softmax has more parameters than
 # everything else together and is discarded after training. ELMo reads its input letter by letter, and only its *output* needs a list of words.
 #
 # With the original library, all this took a single call. AllenNLP (Gardner et al. 2018) is now archived, so we show the code without running it:
@@ -1069,7 +1069,7 @@ from coursekit.architectures import keep_measured
 
 def measured(name: str, model) -> dict[str, str]:
     """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in 12."""
-    seen = influence(model, sentence_x)[3] > 0                                # from the word in the middle
+    seen = influence(model, sentence_x)[3] > 0                                # on the word in the middle
     left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
     with torch.no_grad():
@@ -1125,7 +1125,7 @@ YOUR_SENTENCES = (YOUR_SENTENCES,) if isinstance(YOUR_SENTENCES, str) else YOUR_
 
 @torch.no_grad()
 def english_layers(rows: list[list[str]], model: ELMo) -> tuple[Float[Tensor, "L+1 B T 2*D"], Int[Tensor, "B"]]:
-    """All representations of a batch of sentences, computed by your functions, and the lengths, counting [BOS] and [EOS]."""
+    """All representations of a batch of sentences, computed by your functions, and the sentence lengths, including [BOS] and [EOS]."""
     rows = [["[BOS]", *row, "[EOS]"] for row in rows]
     number_of = {word: number for number, word in enumerate(sorted({word for row in rows for word in row}))}
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor([number_of[word] for word in row]) for row in rows], batch_first=True)
@@ -1150,7 +1150,7 @@ print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameter
 # By the chain rule, the entropy is the same in both directions (section 2), and the ELMo trained on the generated language comes close to it in
 # both. What about English?
 #
-# **Predict:** on novels by two authors who are not in its training data, in which direction is its perplexity lower?
+# **Predict:** on novels by two authors who are not in the training data, in which direction is the perplexity of the English ELMo lower?
 
 # %% tags=["demo"]
 FROM_LEFT, FROM_RIGHT, LEVEL = "from left to right", "from right to left", "no measurable difference"
@@ -1175,7 +1175,7 @@ def line_of(forward: float | None, backward: float | None, difference: str) -> d
 
 reveal("elmo.english_directions", LEVEL if card_low < 0 < card_high else FROM_RIGHT if card_gap < 0 else FROM_LEFT, because={
     FROM_LEFT: "English is written to be read from the left, but the entropy of a whole text is the same in both directions.",
-    LEVEL: "The difference is small, but both directions were tested on the same sequences, and its interval does not contain 0.",
+    LEVEL: "The difference is small, but both directions were tested on the same sequences, and the interval of the difference does not contain 0.",
 })
 INTERVAL = "{:+.3f} ({:+.3f} to {:+.3f})"
 directions_table = pd.DataFrame({
@@ -1199,8 +1199,8 @@ with pd.option_context("display.max_colwidth", None):
 
 # %% [markdown]
 # What are the nearest neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list, at each
-# layer, the nearest words with a different spelling and the nearest other occurrence of *spring*. All of them come from sentences written for this
-# course, with twelve ambiguous words that occur in the novels.
+# layer, the nearest words with a different spelling and the nearest other occurrence of *spring*. All of these come from sentences written for this
+# course, each with one of twelve ambiguous words that occur in the novels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1256,14 +1256,14 @@ with pd.option_context("display.max_colwidth", None):
 
 # %% [markdown]
 # At layers 1 and 2, the nearest *spring* has the right sense: the season for the first sentence and the water for the second. Layer 0 gives the
-# same list of similarly spelt words for both sentences; from layer 1 on, each sentence has its own list. The letters still matter there: most of
-# these words also end in *-ing*.
+# same list of similarly spelt words for both sentences; from layer 1 on, each sentence has its own list. The letters still matter at these layers:
+# most of the words listed also end in *-ing*.
 
 # %% [markdown]
 # How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled
 # sentence with the same word. For some words the senses are different parts of speech (*a rose*, *she rose*); for others they are all nouns.
 #
-# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of the two words before it and the two after it.
+# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of two words on each side.
 #
 # **Predict:** what accuracy (0 to 1) does layer 2 reach where the senses are different parts of speech? A random choice is correct in about half of
 # the sentences.
@@ -1285,7 +1285,7 @@ def at_the_word(model: ELMo) -> Float[Tensor, "L+1 sentences 2*D"]:
     return torch.stack([states[:, at].clone() for states, at in zip(of_each(list(of_english.row), model), of_english["at"])], dim=1)
 
 def around(row: list[str], at: int) -> list[Float[Tensor, "100"]]:
-    """The skip-gram vectors of the two words on either side."""
+    """The skip-gram vectors of the two words before a position and the two after it."""
     beside = ["", "", *row, "", ""]
     return [of_skip_gram.get(word, nothing) for word in (*beside[at : at + 2], *beside[at + 3 : at + 5])]
 
@@ -1331,8 +1331,8 @@ display(pd.DataFrame({
 }).rename_axis("accuracy (95 % interval)"))
 
 # %% [markdown]
-# From nothing but the text of novels, ELMo has learned to separate senses. Where these are different parts of speech, layer 2 is far better than a
-# bag of words, an untrained network and layer 0. Where they are all nouns, it is better than all three, by a smaller margin. There are too few
+# From nothing but the text of novels, ELMo has learned to separate senses. Where the senses are different parts of speech, layer 2 is far better than a
+# bag of words, an untrained network and layer 0. Where they are all nouns, it is better than all three, but by a smaller margin. There are too few
 # sentences to tell whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, which layer 2 does not clearly beat:
 # much of what determines a sense is close to the word.
 
@@ -1341,7 +1341,7 @@ display(pd.DataFrame({
 #
 # Both extensions earn extra credit.
 #
-# **How a task uses ELMo.** ELMo enters the task's network twice: it is concatenated to the task's own word vectors x, and again to the states of
+# **How a task uses ELMo.** ELMo enters the task's network twice: it is concatenated with the task's own word vectors x, and again with the states of
 # the network. Each time it has its own mix, and dropout is applied to both mixes. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to
 # the loss. In section 6, `learn` applies it to s: a large λ makes the weights uniform.)
 
@@ -1362,7 +1362,7 @@ def output_and_gradients(use, case: dict) -> dict[str, Tensor]:
     """The output of `use`, and the gradients of its sum of squares with respect to the inputs."""
     given = {name: case[name].clone().requires_grad_() for name in ("x", "R", "s", "gamma")}
     output = use(*given.values(), toy_rnn(case), case["draws"], case["p"])
-    given["R"].requires_grad_()                                # a biLM may also be frozen with requires_grad
+    given["R"].requires_grad_()                                # R may also be frozen with requires_grad_(False)
     total = output.square().sum() + sum(0 * part.sum() for part in given.values())
     gradients = torch.autograd.grad(total, list(given.values()))
     return {"output": output} | {f"gradient for {name}": g for name, g in zip(given, gradients)}
@@ -1396,7 +1396,7 @@ check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 
 # %% [markdown]
 # Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, either
-# alone or together with the states of an untrained or the trained biLM.
+# alone or together with the states of an untrained or a trained biLM.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -1446,14 +1446,14 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
 
 # %% [markdown]
 # ELMo makes the difference. Twenty sentences contain few of the words in the test. For the others, the task's own vectors are untrained, whereas
-# the biLM has read them all in unlabelled text. This is the purpose of pre-training.
+# the biLM has read all of these words in unlabelled text. This is the purpose of pre-training.
 #
 # More labels do not make ELMo superfluous (recorded: `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of
 # an LSTM on senses from 0.68 to 0.93, and it helps in every task of section 6, with 50 sentences as well as with 1,500. Dropping half of the
 # activations of the mix helps in none of them, and for senses it costs accuracy with either number of sentences.
 
 # %% [markdown]
-# **From one sentence to all layers.** Now you write the original library's function for our ELMo. A `BiLM` bundles what it needs.
+# **From one sentence to all layers.** Now you write the original library's function for our ELMo. A `BiLM` bundles what this function needs.
 
 # %%
 @dataclass(frozen=True)
@@ -1543,7 +1543,7 @@ alike = sense[:, None] == sense[None, :]
 others = ~np.eye(len(here), dtype=bool)
 
 def two_cosines(vectors: Float[Tensor, "n D"]) -> tuple[float, float]:
-    """Mean cosine of two occurrences of *bank* in the same sense, and in different senses."""
+    """The mean cosine of two occurrences of *bank* that share a sense, and of two that do not."""
     unit = torch.nn.functional.normalize(vectors, dim=-1)
     cosines = (unit @ unit.T).numpy()
     return float(cosines[alike & others].mean()), float(cosines[~alike].mean())
@@ -1567,9 +1567,9 @@ print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.
 display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.round(4))
 
 # %% [markdown]
-# *The third weight never gets a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first
+# *The third weight never receives a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first
 # layer is missing from the mix. *The network leaks*: its second layer reads both halves (section 3), so it cannot be trained as two language
-# models. And *the demonstration shows nothing*: an untrained network would pass it, with almost the same cosine within a sense and between senses.
+# models. And *the demonstration shows nothing*: an untrained network would pass this test, with almost the same cosine within a sense and between senses.
 # What has to be shown is a larger difference between the two columns than in an untrained network. In the course's ELMo there is such a difference,
 # but it is small, because sentences differ in more than the sense of one word.
 
@@ -1577,14 +1577,14 @@ display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.rou
 # ## Summary
 #
 # - ELMo computes a word's vector from its characters, so no word is unknown.
-# - It consists of two language models that share x and the softmax. By the chain rule the entropy of the text is the same in both directions.
+# - It consists of two language models that share x and the softmax. By the chain rule the entropy is the same in both directions.
 # - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word
-#   that it is supposed to predict.
+#   it should predict.
 # - A loss clearly below the entropy proves a leak, unless the model has memorised the data.
-# - The two directions are concatenated; the layers are summed, with weights learned for each task.
+# - Directions are concatenated; layers are summed, with weights learned for each task.
 # - Trained on novels, the upper layers separate English senses better than a bag of words.
 #
-# **Next**: 06 uses both sides in *every* layer, by masking the words that it predicts.
+# **Next**: 06 uses both sides in *every* layer, by masking the words it predicts.
 
 # %% [markdown]
 # ## References

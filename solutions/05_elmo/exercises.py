@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int) -> np.ndarray:
-    """Words as characters (1 and above), then padding (0): short words, and one without padding."""
+    """Words as character ids (1 and above), followed by padding (0): short words, and one without padding."""
     chars = draw.integers(1, characters, batch, tokens, longest)
     lengths = draw.integers(2, longest, batch, tokens)
     lengths[0, 0] = longest
@@ -75,8 +75,8 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "sum over positions",
-            "Your numbers grow with the number of positions. A feature is the response of a filter at a single position, "
-            "where it is largest.",
+            "Your numbers grow with the number of positions. A feature is the response of a filter at the single "
+            "position where it is largest.",
             "amax(dim=-1)", "sum(dim=-1)",
         ),
         Mistake(
@@ -202,12 +202,12 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "onward not applied",
-            "These are the features. Pass them through `onward`, which you never call.",
+            "You return the features themselves. Pass them through `onward`, which you never call.",
             "onward(features)", "features",
         ),
         Mistake(
             "words and sentences swapped",
-            "Every vector is correct but in the wrong position: word 1 of sentence 0 has moved to sentence 1.",
+            "Every vector is correct, but most are in the wrong position. Keep the words of a sentence together.",
             ".unflatten(0, chars.shape[:2])",
             ".unflatten(0, chars.shape[:2]).transpose(0, 1).reshape(*chars.shape[:2], -1)",
         ),
@@ -257,7 +257,7 @@ def char_cnn(chars, table, filters, onward):
         "convolve, then take the maximum over positions\nconcatenate the features, apply relu, call onward\nrestore the two axes "
         "of the words",
         "A near miss: `conv1d(table[chars][0], …)` without moving an axis treats positions as channels. It raises an error "
-        "unless C happens to equal c; then it is silently wrong.",
+        "unless C happens to equal c; in that case it is silently wrong.",
     ),
 )
 
@@ -265,7 +265,7 @@ def char_cnn(chars, table, filters, onward):
 
 
 def ragged(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """Lengths of rows: one full row, one with a single token, the others in between."""
+    """The lengths of the rows: one full row, one with a single token, and others in between."""
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[-1] = tokens, 1
     return draw.rng.permutation(lengths)
@@ -318,7 +318,7 @@ reverse_padded = Exercise(
         ),
         Mistake(
             "padding overwritten with 0",
-            "The words are correct. The entries after them should stay as they were, and they were not 0.",
+            "The words are correct. The entries after them should stay as they were, but you set them to 0.",
             code="""
 def reverse_padded(x, lengths):
     places = torch.arange(x.shape[1])
@@ -407,7 +407,7 @@ def reverse_padded(x, lengths):
 """,
     },
     hints=(
-        "In a row of 5 tokens, 3 of them words, which word does the backward model read first? Which entries must not move?",
+        "In a row of 5 tokens, of which the first 3 are words, which word does the backward model read first? Which entries must not move?",
         "Input: x (B, T) or (B, T, D), lengths (B). Output: the shape of x. Each row has its own length.",
         "for each row: its first `length` entries in reverse order, then the rest unchanged\nwithout a loop: compute for each "
         "position the position from which its entry is taken",
@@ -563,7 +563,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "softmax before cross_entropy",
-            "All your numbers are close to log V: cross_entropy expects logits and applies the softmax itself.",
+            "All your numbers are close to log V, because softmax is applied twice: cross_entropy expects logits.",
             edits={
                 FOLLOWING: "cross_entropy(forward.softmax(-1)[:, :-1][real], ids[:, 1:][real])",
                 PRECEDING: "cross_entropy(backward.softmax(-1)[:, 1:][real], ids[:, :-1][real])",
@@ -583,7 +583,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "sum of both losses",
-            "You add the two losses. Training does so later; here, return both.",
+            "You add the two losses. Training adds them later; here, return both.",
             "return following, preceding", "return following + preceding",
         ),
         Mistake(
@@ -621,9 +621,9 @@ def bilm_loss(forward, backward, ids):
     },
     hints=(
         "Take the sequence [BOS] the cell [EOS] [PAD]. List the pairs (position that predicts, token that is predicted) of the "
-        "forward direction. What are those of the backward direction?",
-        "forward and backward: (B, T, V). Each direction has at most T − 1 pairs in a row, and fewer with padding; both have "
-        "the same number. Output: two numbers.",
+        "forward direction. What are the pairs of the backward direction?",
+        "forward and backward: (B, T, V). Each direction has at most T − 1 pairs in a row, and fewer with padding. Both "
+        "directions have the same number of pairs. Output: two numbers.",
         "real pairs: those whose later token is not padding\nforward: logits at the earlier position, token at the later "
         "one\nbackward: logits at the later position, token at the earlier one\neach: mean of −log p over the real pairs",
         "A near miss: `cross_entropy(…, ignore_index=0)` excludes padding that is *predicted*. In the backward direction, "
@@ -702,7 +702,7 @@ def influence(model, x):
         ),
         Mistake(
             "gradient times input",
-            "You multiply the derivatives by the input. This is a different measure, by which a word with a short vector "
+            "You multiply the derivatives by the input. In this different measure, a word with a short vector "
             "has little influence.",
             SIZE, "(jacobian * x).square().sum(dim=(1, 3)).sqrt()",
         ),
@@ -948,7 +948,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "backward stack not reversed",
-            "Your backward stack also reads from left to right: at position 0 it has seen only the first word.",
+            "Your backward stack reads from left to right, too: at position 0 it has seen only the first word.",
             edits={FLIP: "run(x, backward_layers)", BACK: "backward"},
         ),
         Mistake(
@@ -974,8 +974,8 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "residual connection in a different order",
-            "The first layer is correct. In your backward stack you add a layer's input before you reverse the words, so a "
-            "word receives the state of another word.",
+            "The first layer is correct. In your backward stack you add a layer's input before you reverse the words, so "
+            "that a word receives the state of another word.",
             code=BETWEEN.format(
                 "reverse_padded(backward(reverse_padded(right, lengths)) + (right if number else 0), lengths)"
             ),
@@ -1118,8 +1118,8 @@ def representations(x, forward, backward):
         ),
         Mistake(
             "backward states reversed",
-            "Your forward halves are correct. The backward states are already in the order of the sentence, and you reverse "
-            "them again.",
+            "Your forward halves are correct. The backward states are already in the order of the sentence, but you "
+            "reverse them again.",
             BOTH, "torch.cat([forward, backward.flip(2)], dim=-1)",
         ),
         Mistake(
@@ -1253,12 +1253,12 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "variance divided by E − 1",
-            "Your numbers are slightly too small. In a layer norm, the variance is the sum of squared deviations divided by the number of coordinates, E.",
+            "Your numbers are slightly too small. In layer norm, the variance is the sum of squared deviations divided by the number of coordinates, E.",
             "unbiased=False", "unbiased=True",
         ),
         Mistake(
             "epsilon missing, of a different size, or outside the root",
-            "Only vectors whose coordinates are nearly equal come out wrong. For these it matters how large epsilon is, "
+            "Only vectors whose coordinates are nearly equal are wrong. For these it matters how large epsilon is, "
             "and whether it is added before or after the square root.",
             NORMED, "(R - mean) / variance ** 0.5",
             also=(
@@ -1308,7 +1308,7 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "weights in reverse order",
-            "You give the weight of the top layer to layer 0.",
+            "Your weights are in reverse order: layer 0 has the weight of the top layer.",
             SOFT, SOFT + ".flip(0)",
         ),
     ),
@@ -1417,7 +1417,7 @@ with_elmo = Exercise(
         ),
         Mistake(
             "no ELMo at the output",
-            "You return only the states of the network. Concatenate the second mix to them.",
+            "You return only the states of the network. Concatenate them with the second mix.",
             "torch.cat([h, mixed[1]], dim=-1)", "h",
         ),
         Mistake(
@@ -1480,7 +1480,7 @@ with_elmo = Exercise(
         ),
         Mistake(
             "the task's own vectors at the output",
-            "At the output you concatenate x to h. Concatenate the second mix instead.",
+            "At the output you concatenate h with x. Concatenate it with the second mix instead.",
             "[h, mixed[1]]", "[h, x]",
         ),
     ),
@@ -1503,7 +1503,7 @@ def with_elmo(x, R, s, gamma, rnn, draws, p):
 """,
     },
     hints=(
-        "Where should gradients flow: into s and gamma, into R, into both? At which two points does ELMo enter?",
+        "Where should gradients flow: into s and gamma, into R, or into all of them? At which two points does ELMo enter the network?",
         "x: (B, T, D). Both mixes: (B, T, E). rnn maps (B, T, D + E) to (B, T, H). Output: (B, T, H + E).",
         "detach R\nfor input and output: mix with its own s and gamma, set to 0 where the draw is below p, divide the rest by 1 "
         "− p\nrun the network on [x; first mix]\nconcatenate its states with the second mix",
@@ -1546,8 +1546,8 @@ embed_sentence = Exercise(
         ),
         Mistake(
             "[BOS] and [EOS] not added",
-            "Layer 0 is correct. Your higher layers differ, because the model was trained on sentences between [BOS] and "
-            "[EOS].",
+            "Layer 0 is correct. Your higher layers differ, because the model was trained on sentences that begin "
+            "with [BOS] and end with [EOS].",
             edits={AROUND: "words", EMBEDDED: "representations(x, forward, backward)[:, 0]"},
         ),
         Mistake(
@@ -1581,7 +1581,7 @@ embed_sentence = Exercise(
         ),
         Mistake(
             "[BOS] and [EOS] swapped",
-            "Layer 0 is correct. Your higher layers differ: a sentence begins with [BOS] and ends with [EOS].",
+            "Layer 0 is correct. Your higher layers differ, because a sentence begins with [BOS] and ends with [EOS].",
             AROUND, '["[EOS]", *words, "[BOS]"]',
         ),
         Mistake(
@@ -1603,7 +1603,7 @@ embed_sentence = Exercise(
         ),
         Mistake(
             "top layer only",
-            "You return one layer. Return all of them.",
+            "You return only one layer. Return all layers.",
             EMBEDDED, "representations(x, forward, backward)[-1:, 0, 1:-1]",
             also=(
                 """
@@ -1627,7 +1627,7 @@ def embed_sentence(words, bilm):
         ),
         Mistake(
             "words before layers",
-            "Your first axis is that of the words. The layers come first.",
+            "Your first axis is that of the words. The axis of the layers should come first.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1)",
         ),
         Mistake(

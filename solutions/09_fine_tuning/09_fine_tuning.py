@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 09 · Fine-tuning
 #
-# A pre-trained encoder has learned a language but no task. We add a small new head and continue training: only the head, the upper layers, or the whole model. Which choice is best depends on
-# the number of labels and on how different the task is from pre-training. Every model that is trained further also forgets something. We measure accuracy and forgetting over several seeds and report which differences
+# A pre-trained encoder has learned a language but no task. We add a small new head and continue training: only the head, the upper layers, or the whole model. The best choice depends on
+# the number of labels and on how different the task is from pre-training. Every model that is trained further forgets something. We measure accuracy and forgetting over several seeds and report which differences
 # exceed the noise.
 #
 # **You need** notebooks 06 and 08. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
@@ -53,11 +53,11 @@ def classification_head(
     draws: Float[Tensor, "B D"],
     p: float,
 ) -> Float[Tensor, "B C"]:
-    """Logits of C classes from the last layer's vectors.  (difficulty ●●○, 6 minutes)
+    """Compute the logits of C classes from the last layer's vectors.  (difficulty ●●○, 6 minutes)
 
     Apply the pooler to the vector of [CLS], the first token: a linear map (the rows of W_pool
     correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw, uniform in
-    [0, 1), is below p, and divide the others by 1 − p. Finally apply the new map W, b. For evaluation p is 0.
+    [0, 1), is below p, and divide the others by 1 − p. Finally apply the new linear map W, b. For evaluation p is 0.
     """
     ### BEGIN SOLUTION
     pooled = torch.tanh(hidden[:, 0] @ W_pool + b_pool)
@@ -87,7 +87,7 @@ from coursekit.small.bert import single
 language, bert = load_language(), load_small("bert")
 
 class Classifier(torch.nn.Module):
-    """The named parts of an encoder with a new, randomly initialised head."""
+    """An encoder, given as named parts, with a new, randomly initialised head."""
 
     def __init__(self, read: Callable, embeddings, layers, pooler, classes: int):
         super().__init__()
@@ -162,7 +162,7 @@ def miniature(case: dict) -> Miniature:
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
-    """Numbers of parameters: (all, trainable).  (difficulty ●○○, 4 minutes)
+    """The numbers of parameters: (all, trainable).  (difficulty ●○○, 4 minutes)
 
     A parameter is trainable if it requires a gradient. A matrix shared by two parts of the model
     counts once. Buffers do not count, since no optimiser changes them.
@@ -260,9 +260,9 @@ display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}"
 # %% [markdown]
 # ## 4 · Two tasks with a known upper bound
 #
-# Our generated language provides as many labels as we like, and the best possible accuracy can be computed for two tasks. *Topic*: what is the sentence about? The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never required this, so this task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words. In sentences in which
-# people from two topics meet, only the word order determines the topic, and a swap does not change the bag at all.
+# Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. *Topic*: what is the sentence about? The small BERT was pre-trained to predict whether
+# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never required this, so this task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words, which ignores word order. But in sentences in which
+# people from two topics meet, only the order determines the topic, and a swap does not change the bag at all.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @cache
@@ -273,7 +273,7 @@ def topic_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[T
 
 @cache
 def swap_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Sentences; in half of them (label 1) two adjacent words are exchanged."""
+    """Sentences and labels; in about half of the sentences (label 1) two adjacent words are exchanged."""
     rng = np.random.default_rng(seed)
     ids, labels = language.sample(n, rng, split=split).ids.copy(), rng.random(n) < 0.5
     for i in np.flatnonzero(labels):
@@ -289,7 +289,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 def best_possible() -> dict[str, float]:
-    """Accuracy on the test sentences of a classifier that knows the language exactly."""
+    """The accuracy of a classifier that knows the language exactly, on the test sentences."""
     rows = {}
     for task, (make, _) in TASKS.items():
         ids, labels = make(1000, 30_000, "held_out")
@@ -302,7 +302,7 @@ def best_possible() -> dict[str, float]:
     return rows
 
 def bag_of_words(make: Callable, labels: int = 4096) -> float:
-    """Accuracy on the test sentences of logistic regression on word counts."""
+    """The accuracy of logistic regression on word counts, on the test sentences."""
     def counts(ids: Int[Tensor, "n T"]) -> csr_matrix:
         return csr_matrix([np.bincount(row, minlength=len(language.vocabulary)) for row in ids.numpy()])
     (ids, answers), (test_ids, test_answers) = make(labels, 0, "train"), make(1000, 30_000, "held_out")
@@ -333,7 +333,7 @@ for task, (make, classes) in TASKS.items():
 def parameter_groups(
     model: torch.nn.Module, lr: float, decay: float, weight_decay: float
 ) -> list[dict]:
-    """Parameter groups: dicts of "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
+    """Parameter groups: dicts with "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
 
     model has the parts embeddings, layers (L of them, counted from 0), and others above the layers.
     Parts above the layers use the learning rate lr, the last layer uses lr · decay, each lower layer uses decay
@@ -374,14 +374,14 @@ check("fine_tuning.parameter_groups", lambda case: groups_of(case, parameter_gro
 # %% [markdown]
 # ## 6 · Warm-up and linear decay
 #
-# Because the head is random at first, the first gradients are not informative, and Adam's running averages are not reliable yet. *Warm-up* therefore starts with tiny steps. After the warm-up the learning rate decreases linearly to 0, as in BERT's code.
+# At first the head is random, so the gradients are not informative, and Adam's running averages are not yet reliable. *Warm-up* therefore starts with tiny steps. After the warm-up the learning rate decreases linearly to 0, as in BERT's code.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-warmup_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def warmup_linear(step: int, warmup: int, total: int) -> float:
     """The fraction of the full learning rate at a step.  (difficulty ●●○, 6 minutes)
 
     Steps are counted from 0. The fraction increases linearly from 0 at step 0 to 1 at step warmup, then
-    decreases linearly to 0 at step total, and stays 0. Without warm-up (warmup = 0) it is 1 at step 0.
+    decreases linearly to 0 at step total, and stays at 0. Without warm-up (warmup = 0) it is 1 at step 0.
     0 ≤ warmup < total.
     """
     ### BEGIN SOLUTION
@@ -415,8 +415,8 @@ for (name, _), rate in zip(small.named_parameters(), small_rates, strict=True):
 pictures.rates(shares, by_part)
 
 # %% [markdown]
-# With this convention the first step has a learning rate of 0 and changes nothing. (Other libraries use (step + 1) / warmup; check which convention applies.) The right-hand panel shows the learning rates of the small BERT with decay ½. In
-# what follows decay is 1, so that the strategies differ in only one respect.
+# With this convention the first step has a learning rate of 0 and changes nothing. (Other libraries use (step + 1) / warmup; check which convention applies.) The right-hand panel shows the learning rates of the small BERT with a decay of ½. In
+# what follows the decay is 1, so that the strategies differ in only one respect.
 
 # %% [markdown]
 # ## 7 · Find the bug
@@ -500,7 +500,7 @@ adam_difference = (w - weight).abs().max().item()
 print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_difference:.0e}")
 
 # %% [markdown]
-# For about three hundred steps the effective learning rate is two to seven times the rate you set, and training on a small data set may be over by then. A warm-up at least keeps the very first steps short.
+# For about three hundred steps the effective learning rate of this code is two to seven times the rate you set, and training on a small data set may be over by then. A warm-up at least keeps the very first steps short.
 # Mosbach et al. (2021) trace failed runs to vanishing gradients rather than to forgetting or to the size of the data set.
 # Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains it; use `torch.optim.AdamW`, which corrects both means.
 
@@ -510,8 +510,8 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task.
-# This damages what pre-training has learned and brings no benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted in many wrong
-# ways. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder before that.
+# This damages what the encoder has learned in pre-training and brings no benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted in many wrong
+# ways. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder until then.
 # Lower rates for lower layers let the head change quickly while the lower layers, which encode the most general features, hardly change. (This is the argument of Kumar et al. 2022. Whether a remedy helps in a given case
 # has to be measured: see sections 10 and 12.)
 #
@@ -531,12 +531,12 @@ def train_step(
     parts: list[tuple[Tensor, Int[Tensor, "b"]]],
     max_norm: float,
 ) -> float:
-    """One step on a batch given as micro-batches; returns the batch's loss before it.  (difficulty ●●○, 8 minutes)
+    """One step on a batch given as micro-batches; returns the loss before the step.  (difficulty ●●○, 8 minutes)
 
     parts is a list of micro-batches (inputs, labels) of possibly different sizes. The model processes one at a time, in
-    training mode, and returns logits (b, C). Take the step of the whole batch: its loss is the mean cross-entropy over
+    training mode, and returns logits (b, C). Take one step for the whole batch: its loss is the mean cross-entropy over
     all examples, each with the same weight. Use only this batch's gradient. If its norm over all parameters
-    together exceeds max_norm, scale it down to max_norm. Then the optimiser steps once, then the schedule.
+    together exceeds max_norm, scale it down to max_norm. Then step the optimiser once, and after it the schedule.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -555,7 +555,7 @@ def train_step(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
-    """Losses and weights of a classifier after several steps; it starts in evaluation mode.
+    """The losses and weights of a classifier, which starts in evaluation mode, after several steps.
 
     Like dropout, its first layer behaves differently in training: it normalises by the statistics of the batch.
     """
@@ -580,7 +580,7 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
 # %% [markdown]
-# **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles in each epoch, and its `collate_fn` combines single examples into a batch. Ours also removes
+# **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our function also removes
 # the padding beyond the longest sequence.
 
 # %% tags=["demo"]
@@ -596,7 +596,7 @@ ids, labels = next(iter(loader))
 print(f"{len(loader)} batches per epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
 
 # %% [markdown]
-# The training loop uses your functions: shuffled batches of 16, AdamW with your parameter groups, and your warm-up for a tenth of the steps.
+# The training loop calls your `train_step` on shuffled batches of 16, with AdamW, your parameter groups, and your warm-up for a tenth of the steps.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def parts_of(L: int) -> list[list[str]]:
@@ -660,7 +660,7 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # ## 9 · Catastrophic forgetting
 #
 # The small BERT still has its old head, that of the masked language model. We evaluate it on the same thousand held-out sentences before and after fine-tuning; the increase in its loss is the cost of fine-tuning in
-# nats. Losing what was learned before is called **catastrophic forgetting**. (The old head itself is not trained, but its input vectors have changed.)
+# nats. Losing what was learned before is called **catastrophic forgetting**. (The old head's own weights are not trained, but its input vectors change and, in full fine-tuning, so does the embedding matrix that it shares.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
@@ -708,7 +708,7 @@ predict("fine_tuning.forgotten", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "points 5"]]:
-    """The fine-tuned BERT, and during training: step, both losses, validation accuracy, nats per masked word."""
+    """The fine-tuned BERT, and points during training: step, both losses, validation accuracy and nats per masked word."""
     torch.manual_seed(1)
     whole, points, recent = deepcopy(bert), [], []
     model, validation = on_small_bert(whole, 2), swap_task(500, 20_000, "held_out")
@@ -746,8 +746,8 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# We observe three things. The training loss falls to almost 0 while the validation loss rises again: the model memorises the training sentences, which is called **overfitting**. The
-# validation accuracy does not deteriorate along with it. And most of the forgetting happens early, while the learning rate is high. The second extension stops such a run in time.
+# We observe three things. The training loss falls to almost 0 while the validation loss rises again: the model memorises the training sentences, which is called **overfitting**. Yet the
+# validation accuracy does not deteriorate. And most of the forgetting happens early, while the learning rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
@@ -761,8 +761,8 @@ print(f"learning rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
 #
-# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`); a seed changes the labelled sentences, the head and the batches. All runs
-# have 200 steps. Each strategy uses its own learning rate: the lowest whose validation accuracy with 512 labels is within one point of the best. As a fifth setting, the same model is trained *from scratch*.
+# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`); the seed determines the labelled sentences, the head and the batches. All runs
+# have 200 steps. Each strategy uses its own learning rate: the lowest rate whose validation accuracy with 512 labels is within one point of the best. As a fifth setting, the same model is trained *from scratch*.
 #
 # **Predict:** with 4,096 labels, what accuracy do frozen features reach on *swap* (0 to 1)?
 
@@ -784,7 +784,7 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# Training the head alone nearly solves *topic*, and nothing is forgotten. Most of the information was already in the vector, which contains far more of it than a bag of words. For *swap* the vector of [CLS] does not contain the answer, so the layers have to learn it. Three seeds are too few to tell whether
+# Training the head alone nearly solves *topic*, and nothing is forgotten. Most of the information was already in the vector, which contains far more of it than a bag of words. For *swap* the vector of [CLS] does not contain the answer, so the layers have to learn to compute it. Three seeds are too few to tell whether
 # training all layers is better than training the last one. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
 # one point of accuracy cost?
 
@@ -817,7 +817,7 @@ for task, strategy in chosen.index:
 display(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# We give the nats per point only where the gain exceeds the noise. The seconds (of one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
+# We give the nats per point only where the gain exceeds the noise. The seconds (on one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
 # is counted like full fine-tuning.
 
 # %% tags=["demo"]
@@ -830,7 +830,7 @@ pictures.by_labels(runs, best, chance)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def difference(task: str, labels: int, one: str, other: str, measure: str = "test") -> pd.Series:
-    """One minus other, per seed."""
+    """The measure of `one` minus that of `other`, for each seed."""
     some = runs[(runs["task"] == task) & (runs["labels"] == labels)]
     by_seed = some.pivot(index="seed", columns="strategy", values=measure)
     return by_seed[one] - by_seed[other]
@@ -850,7 +850,7 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# Many courses teach the same rule of thumb for choosing a strategy; we quote it from the notes on transfer learning of Stanford's CS231n, a course on computer vision. It asks two questions: how many
+# Many courses teach the same rule of thumb for choosing a strategy; we take it from the notes on transfer learning of Stanford's CS231n, a course on computer vision. It asks two questions: how many
 # labels are there, and how near is the task to pre-training? We test the rule against our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -875,11 +875,11 @@ for task in TASKS:
     print(f"{task}: forgetting, full − gradual unfreezing: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our language, *nearness* matters more: on *topic* no strategy is more than a point ahead of the head alone, with few labels or with many; on *swap* the head alone stays near chance level with few labels and falls far behind the other strategies with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
+# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic* no strategy is more than a point ahead of the head alone, with few labels or with many. On *swap* the head alone stays near chance level with few labels and falls far behind the other strategies with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
 # > adds forgetting. For three of the six rules the difference lies within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
 # %% [markdown]
-# Trained from scratch for 200 steps (less than one epoch of 4,096 labels), the model learns *topic* in part and *swap* not at all. Is the training simply too short? We also recorded runs with eight times as many steps (`python -m experiments fine_tuning_long`):
+# Trained from scratch for 200 steps (less than one epoch of 4,096 labels), the model learns *topic* only in part and *swap* not at all. Is the training simply too short? We also recorded runs with eight times as many steps (`python -m experiments fine_tuning_long`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 long_runs = read_table("results/fine_tuning_long.csv")
@@ -893,7 +893,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Six epochs from scratch raise the accuracy on *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
+# Six epochs of training from scratch raise the accuracy on *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
 # even longer training from scratch would achieve.
 
 # %% [markdown]
@@ -917,7 +917,7 @@ print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batch
 
 # %% [markdown]
 # Forgetting grows with the learning rate on both tasks, and a rate above 1e-3 brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
-# fine-tuning rate it erases most of what pre-training had learned. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, but both forget more than one epoch does.
+# fine-tuning rate it erases most of what the model had learned in pre-training. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, but in both cases the model forgets more than in one epoch.
 
 # %% [markdown]
 # Does warm-up matter? We compare full fine-tuning on 512 labels with and without a warm-up over a tenth of the steps, using ten paired seeds (`python -m experiments fine_tuning_warm_up`):
@@ -936,7 +936,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate *topic* loses half a point with warm-up; one of six 95 % intervals may exclude 0 by chance. (Deeper or other models may need warm-up more, as the post-norm runs of 03 did.)
+# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up costs half a point on *topic*, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm ones in 03 did.)
 
 # %% [markdown]
 # Do lower learning rates for lower layers help (**discriminative fine-tuning**)? We let each layer use 1, ½ or ¼ of the rate of the layer above it, with three paired seeds (`python -m experiments fine_tuning_layer_rates`):
@@ -957,13 +957,13 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# They reduce forgetting. With a decay of ¼ and 3e-3 at the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
-# also causes little forgetting, though still more than that. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (We tested two layers and 200 steps; deeper models have more rates to choose.)
+# Lower rates for lower layers reduce forgetting. With a decay of ¼ and a rate of 3e-3 for the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
+# also causes little forgetting, though still more than this. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (We tested two layers and 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
 # ## 13 · Real reviews
 #
-# For a realistic setting we fine-tune a pre-trained encoder on short reviews written for this course (`data/sentiment`), each positive or negative. We use 256 labels, two epochs and three seeds. The grey band shows the sampling error of the accuracy of
+# In a more realistic setting, we fine-tune a pre-trained encoder on short reviews written for this course (`data/sentiment`), each positive or negative. We use 256 labels, two epochs and three seeds. The grey band shows the sampling error of the accuracy of
 # *one* model on 320 test reviews.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1020,11 +1020,11 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 one run is at chance level, and the runs differ so much that three of them cannot even show that the mean is lower; the finding is the spread itself. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal it.
+# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 one run is at chance level, and the runs differ so much that three of them cannot even show that the mean is lower; the finding is the spread itself. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal this.
 
 # %% [markdown]
 # Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What is different? The head above receives [CLS] after the pooler and is trained for 32 steps. The authors of all-MiniLM trained the *mean* of the token vectors and did not train that
-# pooler. We therefore train heads on three kinds of frozen vector, with the same number of steps and with 32 times as many (`python -m experiments fine_tuning_heads`).
+# pooler. We therefore train heads on three kinds of frozen vector, for the same number of steps and for 32 times as many (`python -m experiments fine_tuning_heads`).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
@@ -1074,17 +1074,17 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
     print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, mean size of a coordinate {size:.2f}")
 
 # %% [markdown]
-# After the pooler the coordinates are small and the vectors of all reviews are much alike; a head on them benefits from more steps with each of the three seeds. A head on the mean needs no more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
-# fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better with these seeds. Notebook 10 uses the mean.
+# After the pooler the coordinates are small and the vectors of all reviews are much alike; a head on them benefits from more steps for each of the three seeds. A head on the mean does not need more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
+# fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better for these seeds. Notebook 10 uses the mean.
 
 # %% [markdown]
 # **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
-# What would you ask for before you agree, and what does the accuracy not tell you at all? (3–5 sentences)
+# What would you ask for before agreeing, and what does the accuracy not tell you at all? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The test set is a sample: with 320 reviews an accuracy is known only to about ± 5 points. The training is random as well: another head, other batches or another choice of labelled reviews
 # change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both strategies and for paired differences
-# on the same reviews, with an interval. The learning rate has to be chosen on validation rather than test reviews, with the same effort (number of rates tried) for both. The
+# on the same reviews, with an interval. The learning rate has to be chosen on validation rather than test reviews, with the same effort (number of rates tried) for both strategies. The
 # accuracy does not tell us the cost: seconds, a copy of the whole model for each task, and what was forgotten.
 #
 # *Marking: 1 point for both kinds of noise with a size (test sampling about 5 points; seeds); 1 point for paired repetitions or the choice on validation data, and at least one cost that the accuracy does not show.*
@@ -1092,7 +1092,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 # %% [markdown]
 # ## 14 · Further: the same with Trainer
 #
-# In practice few people write this loop for fine-tuning. `Trainer` from transformers provides the loop that you wrote: AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much else (it needs the package accelerate). In version 5 the argument that says when to evaluate is called `eval_strategy`, the tokenizer is passed as `processing_class`, and a value of `warmup_steps` below 1 is a fraction of all steps. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
+# In practice few people write this loop for fine-tuning. `Trainer` from transformers provides the loop that you wrote: AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much else (it needs the package accelerate). In version 5 the argument that determines when to evaluate is called `eval_strategy`, the tokenizer is passed as `processing_class`, and a value of `warmup_steps` below 1 is a fraction of all steps. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
 
 # %% tags=["demo", "record"]
 import contextlib
@@ -1131,7 +1131,7 @@ def with_trainer(loaded, steps: int, seed: int = 0) -> tuple[Trainer, dict[str, 
         processing_class=loaded.tokenizer, compute_metrics=score,
     )
     test = rows("test") if steps < 0 else rows("test")[:64]
-    with contextlib.redirect_stdout(io.StringIO()):                  # its log, line by line
+    with contextlib.redirect_stdout(io.StringIO()):                  # hides its log
         trainer.train()
         said = trainer.evaluate(test, metric_key_prefix="test")
     return trainer, said
@@ -1165,13 +1165,13 @@ for text, said_of_it in zip(REVIEWS["text"][:2], classify(list(REVIEWS["text"][:
     print(f"{said_of_it['label']} ({said_of_it['score']:.2f})  {text[:80]}")
 
 # %% [markdown]
-# Six steps only show that the code runs. The recorded run used three times the labels and more than four times the steps of the runs in the figure, and a single seed, so the two are not comparable. Trainer selects the parameters without weight decay by type and
+# Six steps only show that the code runs. The recorded run used three times the labels and more than four times the steps of the runs in the figure, and a single seed, so it cannot be compared with them. Trainer selects the parameters without weight decay by type and
 # name; our rule based on the number of axes selects the same ones.
 
 # %% [markdown]
 # ## 15 · Scoreboard
 #
-# We measure forgetting in a second way: with the course's test of word senses, applied to the last layer of the small BERT before and after the run above. Both models answer the same questions, so we
+# We measure forgetting in a second way: with the course's test of word senses, applied to the last layer of the small BERT before and after the run of section 9. Both models answer the same questions, so we
 # compute the differences per question.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1210,7 +1210,7 @@ for kind, text in QUESTIONS.items():
           f"{change.mean():+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# This is one run, with intervals over the questions. We also recorded three seeds of both tasks, at the same learning rate and at three times that rate (`python -m experiments fine_tuning_exam`). The table gives the change in accuracy, after minus before, in points, with
+# This is one run, with intervals over the questions. We also recorded runs on both tasks with three seeds, at the same learning rate and at three times that rate (`python -m experiments fine_tuning_exam`). The table gives the change in accuracy, after minus before, in points, with
 # intervals over seeds:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1233,13 +1233,13 @@ display(pd.DataFrame({
 # head that predicts words is sensitive to every change.
 
 # %% [markdown]
-# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still loses hardly any sense questions, although it forgets
-# over five nats per masked word. What is forgotten depends on the measure, the task and the learning rate.
+# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model now misses an additional fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still answers nearly as many sense questions as before, although it forgets
+# over five nats per masked word. How much is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
 # ## Extensions
 #
-# Extensions earn extra credit. The first is the schedule of gradual unfreezing that the recorded runs used. (Since these runs had a fixed number of steps, one *epoch* was an eighth of the small BERT's training.)
+# Extensions earn extra credit. The first is the schedule of gradual unfreezing that the recorded runs used. (Since these runs had a fixed number of steps, one *epoch* here means an eighth of the small BERT's training.)
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-unfreeze_at", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
@@ -1272,7 +1272,7 @@ one_run = {
 display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 
 # %% [markdown]
-# This is one seed, an example rather than a result; the table in section 11 has the intervals.
+# These are runs with a single seed, an example rather than a result; the table in section 11 has the intervals.
 #
 # The second extension, **early stopping**, monitors the validation loss and stops a run that overfits.
 
@@ -1282,7 +1282,7 @@ class EarlyStopping:
 
     step receives the validation loss of each epoch in turn (epochs are counted from 0). An epoch is an
     improvement if its loss is below the best so far by more than min_delta; best and best_epoch are then
-    set to its values. The first epoch always counts as an improvement. step returns True as soon as none
+    set to its loss and number. The first epoch always counts as an improvement. step returns True as soon as none
     of the last patience epochs was an improvement.
     """
 
@@ -1330,18 +1330,18 @@ for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
 print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 
 # %% [markdown]
-# Early stopping by the loss ends the run when its accuracy is still a few points below the final value. The later epochs gain a little accuracy, make the model more confident even where it is wrong, and forget more. When to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
+# Early stopping by the loss ends the run when its accuracy is still a few points below the final value. The later epochs add a little accuracy, make the model more confident even where it is wrong, and increase forgetting. When to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
 # that monitors any metric you name.
 
 # %% [markdown]
 # ## Summary
 #
 # - Fine-tuning starts from θ_pre. Only the head is new: 1,538 of 109,483,778 parameters in BERT-Base.
-# - Strategies differ in which parameters require a gradient: those of the head, of the last layers, or all.
-# - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
+# - Strategies differ in what is trained: the head, the last layers, or the whole model.
+# - Weight decay is not applied to biases and layer norms. Warm-up keeps the first steps short.
 # - A batch may be processed in micro-batches, whose gradients add up.
-# - A task near pre-training needs only a head; a distant task needs the layers. Training the encoder causes forgetting, which grows with the learning rate.
-# - A learning rate that is too large raises no error: the loss stays at log C.
+# - A task near pre-training needs only a head; for a distant task, the layers must be trained. Training the encoder causes forgetting, which grows with the learning rate.
+# - Too large a learning rate raises no error: the loss stays at log C.
 # - Without an interval, a difference of two points means nothing.
 #
 # **Next**: 10 puts three heads on one encoder, for sentiment, entities and questions.

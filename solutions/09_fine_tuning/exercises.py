@@ -63,18 +63,18 @@ classification_head = Exercise(
         ),
         Mistake(
             "softmax in the head",
-            "Your rows are probabilities, but the head returns logits: the cross-entropy applies the softmax itself, and a "
+            "Your rows are probabilities, but the head should return logits: the cross-entropy applies the softmax itself, and a "
             "second softmax flattens the gradient.",
             LOGITS, "return (dropped @ W + b).softmax(dim=-1)",
         ),
         Mistake(
             "dropout missing",
-            "Your answer does not depend on the draws, so it is right only where p is 0.",
+            "Your answer does not depend on the draws, so it is correct only where p is 0.",
             DROPPED, "pooled",
         ),
         Mistake(
             "kept entries not scaled",
-            "You drop the right entries but do not divide the others by 1 − p, so your logits are too close to b on average.",
+            "You drop the correct entries but do not divide the others by 1 − p, so your logits are too close to b on average.",
             DROPPED, "pooled * (draws >= p)",
         ),
         Mistake(
@@ -108,13 +108,13 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
         ),
         Mistake(
             "draws equal to p dropped",
-            "You also drop where the draw equals p (with p = 0, a draw of 0). An entry becomes 0 only where its draw is "
+            "You also drop entries whose draw equals p (with p = 0, a draw of 0). An entry becomes 0 only where its draw is "
             "*below* p.",
             "draws >= p", "draws > p",
         ),
         Mistake(
             "multiplied by 1 − p",
-            "You multiply the kept entries by 1 − p. Divide by it, so that the expected sum stays the same.",
+            "You multiply the kept entries by 1 − p. Divide by 1 − p, so that the expected sum stays the same.",
             "/ (1 - p)", "* (1 - p)",
         ),
         Mistake(
@@ -167,12 +167,12 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
 """,
     },
     hints=(
-        "Which of the T vectors represents the whole sequence? What happens to it before there are C logits, and which step "
+        "Which of the T vectors represents the whole sequence? What happens to it before the C logits are computed, and which step "
         "happens only in training?",
         "hidden[:, 0]: (B, D). After the pooler (B, D), after dropout (B, D). W: (D, C). Output: (B, C), any real numbers.",
         "apply W_pool, b_pool and tanh to the vector of [CLS]\nset to 0 where the draw is below p, divide the rest by 1 − "
         "p\napply W and b",
-        "A near miss: torch.nn.functional.dropout generates its own draws; here they are given, so that two people get the "
+        "A near miss: torch.nn.functional.dropout generates its own draws; here they are given, so that everyone gets the "
         "same result.",
     ),
 )
@@ -368,13 +368,13 @@ freeze = Exercise(
         ),
         Mistake(
             "module names ignored",
-            "You act on a name only if it is the name of a parameter. The name of a module means everything inside it (and setting "
+            "You act on a name only if it is the name of a parameter. The name of a module refers to everything inside it (and setting "
             "requires_grad = False on a module has no effect).",
             FROZEN, "name in names",
         ),
         Mistake(
             "parameter names ignored",
-            "You freeze a name only if it is that of a module. A single parameter may be named, too.",
+            "You act on a name only if it is the name of a module. A single parameter may be named, too.",
             FROZEN, 'any(name.startswith(part + ".") for part in names)',
         ),
         Mistake(
@@ -384,7 +384,7 @@ freeze = Exercise(
         ),
         Mistake(
             "biases and layer norms left trainable",
-            "In the frozen parts you leave the vectors trainable: biases and layer norms.",
+            "In the frozen parts you leave the vectors (biases and layer norms) trainable.",
             SET, "weight.requires_grad_(not (frozen and weight.ndim > 1))",
         ),
         Mistake(
@@ -400,12 +400,12 @@ def freeze(model, names):
         ),
         Mistake(
             "only the first name frozen",
-            "You freeze the first name and ignore the others.",
+            "You use only the first name and ignore the others.",
             FROZEN, 'any(name == part or name.startswith(part + ".") for part in names[:1])',
         ),
         Mistake(
             "only the last name frozen",
-            "You freeze only the last name: for each name you set all parameters again and undo what the earlier names froze.",
+            "Only the last name has an effect: for each name you set all parameters again, which undoes what the earlier names froze.",
             FROZEN, 'any(name == part or name.startswith(part + ".") for part in names[-1:])',
             also=(
                 """
@@ -423,7 +423,7 @@ def freeze(model, names):
         ),
         Mistake(
             "substring match",
-            "You freeze every name that contains the given name anywhere: layers.10 with layers.1, and the norm of every layer "
+            "You freeze every parameter whose name contains the given name anywhere: layers.10 with layers.1, and the norm of every layer "
             "with the norm at the top. Match from the beginning of the name.",
             FROZEN, "any(part in name for part in names)",
         ),
@@ -475,7 +475,7 @@ def freeze(model, names):
         "Input: a module and a list of names. Nothing has to be returned: weight.requires_grad_(True or False) changes a "
         "parameter in place.",
         "for each parameter with its name:\n    is it one of the names, or inside one of them (the name, a dot, and more)?\n    "
-        "it requires a gradient exactly if not",
+        "it requires a gradient exactly if neither is the case",
         "A near miss: name.startswith(\"layers.1\") is also true of layers.10 and layers.11.",
     ),
 )
@@ -519,7 +519,7 @@ parameter_groups = Exercise(
         ),
         Mistake(
             "head slowed down",
-            "Parts above the layers use lr itself; yours use a lower rate.",
+            "Parts above the layers should use lr itself; yours use a lower rate.",
             BELOW, 'L + 2 if part == "embeddings" else L + 1 - int(number) if part == "layers" else 1',
         ),
         Mistake(
@@ -534,7 +534,7 @@ parameter_groups = Exercise(
         ),
         Mistake(
             "only one digit of the layer number",
-            "Your layers from 10 on get the rate of layer 1: their numbers have two digits.",
+            "Your layers from 10 on get the rate of layer 1, because you read only the first of two digits.",
             "int(number) if", "int(number[0]) if",
         ),
         Mistake(
@@ -559,7 +559,7 @@ parameter_groups = Exercise(
         ),
         Mistake(
             "twelve layers assumed",
-            "Your rates are right for a model with twelve layers. Use the number of layers of the given model.",
+            "Your rates are correct for a model with twelve layers. Use the number of layers of the given model.",
             "L, groups = len(model.layers), []", "L, groups = 12, []",
         ),
         Mistake(
@@ -654,7 +654,7 @@ def parameter_groups(model, lr, decay, weight_decay):
     },
     hints=(
         "Number the parts from the top: how many steps down are the head, the last layer, layer 0 and the embeddings?",
-        "Input: a module. Output: a list of any number of dicts that torch.optim.AdamW accepts, so each parameter occurs "
+        "Input: a module. Output: a list of any number of dicts that torch.optim.AdamW accepts. Each parameter occurs "
         "exactly once. In a name such as layers.11.norm.bias, the layer number is between the first two dots.",
         "for each parameter with its name:\n    steps below the top: 0 for head and pooler, 1 for the last layer, L for layer "
         "0, L + 1 for the embeddings\n    lr · decay to the power of these steps\n    weight_decay for matrices, 0 for vectors\n    "
@@ -683,24 +683,24 @@ warmup_linear = Exercise(
     mistakes=(
         Mistake(
             "warm-up one step ahead",
-            "Your warm-up is one step ahead: the fraction is 0 at step 0 and reaches 1 at step warmup.",
+            "Your warm-up is one step ahead: the fraction should be 0 at step 0 and reach 1 at step warmup.",
             RISE, "return (step + 1) / warmup",
         ),
         Mistake(
             "division by 0 without warm-up",
-            "Without warm-up (warmup = 0) your function divides by 0. In that case the fraction is 1 at step 0 and decreases "
-            "from there.",
+            "Without warm-up (warmup = 0) your function divides by 0. In that case the fraction should be 1 at step 0 and "
+            "decrease from there.",
             "if step < warmup", "if step <= warmup",
         ),
         Mistake(
             "0 at step 0 without warm-up",
-            "Without warm-up (warmup = 0) the fraction at step 0 is 1; yours is 0.",
+            "Without warm-up (warmup = 0) the fraction at step 0 should be 1; yours is 0.",
             edits={"if step < warmup": "if step <= warmup", RISE: "return step / max(1, warmup)"},
         ),
         Mistake(
             "negative after the end",
-            "After step total your fraction is negative, so the model would climb the loss instead of descending. It stays at "
-            "0.",
+            "After step total your fraction is negative, so the model would climb the loss instead of descending. It should "
+            "stay at 0.",
             FALL, "return (total - step) / (total - warmup)",
         ),
         Mistake(
@@ -726,8 +726,8 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "increase after the warm-up",
-            "After step warmup your fraction increases again from 0. From there on it is the fraction of the remaining steps "
-            "that is *left*.",
+            "After step warmup your fraction increases again from 0. From there on it should be the fraction of the "
+            "steps after the warm-up that are still *left*.",
             FALL, "return min(1.0, (step - warmup) / (total - warmup))",
             also=(
                 """
@@ -740,7 +740,7 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "cosine decay",
-            "Your fraction decreases along a cosine. Here it decreases linearly.",
+            "Your fraction decreases along a cosine. It should decrease linearly.",
             FALL,
             "share = torch.tensor(min(1.0, (step - warmup) / (total - warmup)))\n    return (1 + torch.cos(torch.pi * share)) / 2",
         ),
@@ -765,12 +765,12 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "warm-up missing",
-            "Your fraction is 1 from the first step on. It should increase linearly from 0 until step warmup.",
+            "Your fraction is 1 from the first step on. It should increase linearly from 0 at step 0 to 1 at step warmup.",
             RISE, "return 1.0",
         ),
         Mistake(
             "jump at the end of the warm-up",
-            "At step warmup your fraction jumps. The decay starts from 1, so spread it over the steps that are left.",
+            "At step warmup your fraction jumps. The decay should start from 1, so spread it over the steps that are left.",
             FALL, "return max(0.0, (total - step) / total)",
         ),
         Mistake(
@@ -885,7 +885,7 @@ adam_step = Exercise(
         ),
         Mistake(
             "the correction of m one step late",
-            "You correct m as if the step were already the next one: the first step is number 1. Your v is right.",
+            "You correct m as if the step were already the next one: the first step is number 1. Your v is correct.",
             "m / (1 - beta_1**step)", "m / (1 - beta_1 ** (step + 1))",
         ),
         Mistake(
@@ -895,8 +895,8 @@ adam_step = Exercise(
         ),
         Mistake(
             "weight decay inside the gradient",
-            "You add the weights to the gradient, so Adam also divides them by √v. A comment in the file of 2018 warns of "
-            "exactly this.",
+            "You add the weights to the gradient, so Adam also divides them by √v. A comment in the file of 2018 warns "
+            "against exactly this.",
             edits={
                 NEXT_M: "gradient = gradient + weight_decay * w\n    m = beta_1 * m + (1 - beta_1) * gradient",
                 UPDATE: "update = m_hat / (v_hat.sqrt() + epsilon)",
@@ -939,8 +939,8 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "beta multiplied by the step",
-            "You multiply beta by the number of the step. After two steps, beta · beta of the initial value remains: use its "
-            "power.",
+            "You multiply beta by the number of the step. After two steps, beta · beta of the initial value remains: use a "
+            "power of beta.",
             HATS, "m_hat, v_hat = m / (1 - beta_1 * step), v / (1 - beta_2 * step)",
             also=(
                 """
@@ -1095,7 +1095,7 @@ train_step = Exercise(
         ),
         Mistake(
             "one step per micro-batch",
-            "Your optimiser steps once per micro-batch. The micro-batches form one batch, which is one step.",
+            "Your optimiser steps once per micro-batch. The micro-batches form one batch, for which it should step only once.",
             edits={EACH: EACH + f"        {CLIP}\n        optimiser.step()\n", f"    {CLIP}\n    optimiser.step()\n": ""},
             also=tuple(
                 _in_parts(loss, f"{CLIP}; optimiser.step(); {each}; optimiser.zero_grad()", after, returned)
@@ -1111,7 +1111,7 @@ train_step = Exercise(
         ),
         Mistake(
             "micro-batches concatenated",
-            "You process the whole batch at once, which is what does not fit into memory. Let the model process one "
+            "You process the whole batch at once, but it may not fit into memory. Let the model process one "
             "micro-batch at a time.",
             "    for inputs, labels in parts:\n",
             "    for inputs, labels in [tuple(map(torch.cat, zip(*parts)))]:\n",
@@ -1153,7 +1153,7 @@ train_step = Exercise(
         ),
         Mistake(
             "each tensor clipped separately",
-            "You clip the gradient of each parameter separately. The norm is that of all gradients together.",
+            "You clip the gradient of each parameter separately. Clip the norm of all gradients together.",
             CLIP, "[torch.nn.utils.clip_grad_norm_([weight], max_norm) for weight in model.parameters()]",
         ),
         Mistake(
@@ -1168,7 +1168,7 @@ train_step = Exercise(
         ),
         Mistake(
             "schedule stepped per micro-batch",
-            "Your schedule advances too fast, because it steps once per micro-batch. It counts steps of the optimiser.",
+            "Your schedule advances too fast, because it steps once per micro-batch. It should advance once for each step of the optimiser.",
             edits={EACH: EACH + "        schedule.step()\n", "    optimiser.step()\n    schedule.step()\n": "    optimiser.step()\n"},
         ),
         Mistake(
@@ -1179,13 +1179,13 @@ train_step = Exercise(
         ),
         Mistake(
             "model returned in evaluation mode",
-            "The weights are right, but you leave the model in evaluation mode. The exercise does not ask for that: the "
+            "The weights are correct, but you leave the model in evaluation mode. The exercise does not ask for that: the "
             "code that evaluates the model sets the mode.",
             "return total", "model.eval()\n    return total",
         ),
         Mistake(
             "loss of the last micro-batch returned",
-            "The weights are right, but you return only the last micro-batch's contribution to the loss. Return the loss of "
+            "The weights are correct, but you return only the last micro-batch's contribution to the loss. Return the loss of "
             "the whole batch.",
             "return total", "return loss.item()",
         ),
@@ -1226,14 +1226,14 @@ def train_step(model, optimiser, schedule, parts, max_norm):
 """,
     },
     hints=(
-        "Two micro-batches contain four examples and two. What weight does each example have in the mean of the whole batch?",
+        "Two micro-batches contain four and two examples. What weight does each example have in the mean of the whole batch?",
         "Input: a list of micro-batches. Output: a number. model(inputs): (b, C), logits. The function changes the model and "
         "the optimiser in place.",
         "training mode\nset old gradients to zero\ncount the examples of all micro-batches\nfor each micro-batch: its "
         "contribution to the loss, backward\nclip\noptimiser step, then schedule step\nreturn the sum of the contributions as a "
         "number",
-        "A near miss: the mean of each micro-batch, divided by their number. It is right as long as all of them have the same "
-        "size.",
+        "A near miss: the sum of the micro-batches' means, divided by their number. It is correct only if all of them have the "
+        "same size.",
     ),
 )
 
@@ -1254,12 +1254,12 @@ unfreeze_at = Exercise(
     mistakes=(
         Mistake(
             "unfrozen from the bottom up",
-            "You train the embeddings first and the head last. The head is new, so it comes first.",
+            "You train the embeddings first and the head last. The head is new, so it should come first.",
             LEARNS, "torch.arange(L + 2) <= epoch",
         ),
         Mistake(
             "one part at a time",
-            "You train only one part in each epoch. A part once trained continues to be trained.",
+            "You train only one part in each epoch. Once trained, a part continues to be trained.",
             LEARNS, "torch.arange(L + 2) == max(L + 1 - epoch, 0)",
             also=(
                 """
@@ -1292,8 +1292,8 @@ def unfreeze_at(epoch, L):
         ),
         Mistake(
             "schedule restarted",
-            "Once all parts are trained, your schedule starts again with only the head. A part once trained continues to be "
-            "trained.",
+            "Once all parts are trained, your schedule starts again with only the head. Once trained, a part continues to "
+            "be trained.",
             LEARNS, "torch.arange(L + 2) >= L + 1 - epoch % (L + 2)",
         ),
         Mistake(
@@ -1314,17 +1314,17 @@ def unfreeze_at(epoch, L):
         ),
         Mistake(
             "one epoch early",
-            "In epoch 0 you already train the last layer. Only the head is trained then.",
+            "In epoch 0 you already train the last layer. Only the head should be trained then.",
             LEARNS, "torch.arange(L + 2) >= L - epoch",
         ),
         Mistake(
             "one epoch late",
-            "In epoch 0 you train nothing. The head is trained from the start.",
+            "In epoch 0 you train nothing. The head should be trained from the start.",
             LEARNS, "torch.arange(L + 2) > L + 1 - epoch",
         ),
         Mistake(
             "embeddings never unfrozen",
-            "Your embeddings stay frozen throughout. They are the last part to be unfrozen.",
+            "Your embeddings stay frozen throughout. They should be the last part to be unfrozen.",
             LEARNS, "torch.arange(L + 2) >= max(L + 1 - epoch, 1)",
         ),
         Mistake(
@@ -1418,7 +1418,7 @@ early_stopping = Exercise(
     mistakes=(
         Mistake(
             "patience never reset",
-            "You count all epochs without improvement together. A new best loss resets the count.",
+            "You count all epochs without improvement together. A new best loss should reset the count.",
             code=START
             + """
         if loss < self.best - self.min_delta:
@@ -1443,12 +1443,12 @@ early_stopping = Exercise(
         Mistake(
             "tie counted as improvement",
             "You count an epoch as an improvement even if it only equals the best, or is below it by exactly min_delta. It has "
-            "to be below by *more*.",
+            "to be *further* below the best.",
             BETTER, "loss <= self.best - self.min_delta",
         ),
         Mistake(
             "min_delta not used",
-            "You count the smallest gain as an improvement. It has to exceed min_delta.",
+            "You count even the smallest gain as an improvement. A gain has to exceed min_delta.",
             BETTER, "loss < self.best",
         ),
         Mistake(
@@ -1477,7 +1477,7 @@ early_stopping = Exercise(
         ),
         Mistake(
             "best_epoch updated by every small gain",
-            "You stop at the right time, but best_epoch is that of the lowest loss. It should be the last epoch that was "
+            "You stop at the right time, but best_epoch is the epoch of the lowest loss. It should be the last epoch that was "
             "better by more than min_delta.",
             code=START
             + """
@@ -1559,12 +1559,12 @@ class EarlyStopping:
         ),
         Mistake(
             "largest loss as the best",
-            "You treat the largest value as the best. That is right for an accuracy, but this is a loss.",
+            "You treat the largest value as the best. That is correct for an accuracy, but this is a loss.",
             BETTER, "self.epoch == 0 or loss > self.best + self.min_delta",
         ),
         Mistake(
             "best_epoch set to the last epoch",
-            "You stop at the right time, but best_epoch is the epoch at which you stop. The weights to keep are older.",
+            "You stop at the right time, but best_epoch is the epoch at which you stop. The weights to keep come from an earlier epoch.",
             code=START
             + """
         if loss < self.best - self.min_delta:

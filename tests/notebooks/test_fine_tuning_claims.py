@@ -276,7 +276,7 @@ def test_a_head_on_the_mean_has_most_of_what_fine_tuning_has(measured):
     heads = measured["heads_alone"].pivot(index="seed", columns=["vector", "steps"], values="test")
     pooled, mean_of_tokens = heads["[CLS] after the pooler"], heads["mean of the tokens"]
     more_steps = pooled[1024] - pooled[32]
-    assert (more_steps > 0).all()  # "with each of the three seeds"
+    assert (more_steps > 0).all()  # "for each of the three seeds"
     lost = mean_of_tokens[32] - mean_of_tokens[1024]
     assert lost.mean() > half_width(lost)  # "by heart"
     gap = measured["by_rate"][measured["best_rate"]] - mean_of_tokens[32]
@@ -327,4 +327,4 @@ def test_warm_up_helps_only_where_the_rate_is_far_too_high():
     mean, half = mean_and_half(gain[512, "swap", 1e-2])
     assert abs(mean) < half  # on the other task it does not help there either
     mean, half = mean_and_half(100 * gain[512, "topic", 3e-3])
-    assert mean + half < 0 and mean == pytest.approx(-0.5, abs=0.1)  # "loses half a point with it"
+    assert mean + half < 0 and mean == pytest.approx(-0.5, abs=0.1)  # "warm-up costs half a point"
