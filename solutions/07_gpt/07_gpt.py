@@ -9,8 +9,7 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder-only model** predicts the next word from the words before it. This is why it can generate text, and also why its vector of *cell* cannot depend on the
-# words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. Your model can also load GPT-2's weights. At the end we use
+# A **decoder-only model** predicts the next word from the words before it. This is why it can generate text, and also why its vector for a word cannot depend on the words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. Your model can also load GPT-2's weights. At the end we use
 # a model with 135 million parameters.
 #
 # **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 75 minutes for the core: seven exercises and one
@@ -22,7 +21,7 @@
 # **By the end you can**
 #
 # - write a GPT as modules, with a causal mask, tied embeddings and a key–value cache, and load GPT-2's weights into it;
-# - train it with the shifted loss, and state its distance from the entropy of the language;
+# - train it with the shifted loss, and state how far its loss is from the entropy of the language;
 # - sample with temperature, top-k and top-p;
 # - show what a decoder's vectors can and cannot encode, compared with BERT's.
 
@@ -65,7 +64,7 @@ check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["sc
 
 # %% [markdown]
 # What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from 06. In this language *cell*
-# has three senses; the following two sentences differ only to the *right* of the word.
+# has three senses; the following two sentences differ only to the *right* of *cell*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -124,7 +123,7 @@ print("exact posterior of the sense, given the preceding words:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The vectors are identical in every layer. More layers do not help, since each layer sees only the words to the left, and these are the same in both sentences. This is not a weakness of
+# The vectors are identical in every layer. More layers do not help, since each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of
 # this particular model: the five preceding words do not determine the sense, and the exact posterior is one third for each sense. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
@@ -181,7 +180,7 @@ class CausalAttention(torch.nn.Module):
 check("gpt.attention", lambda case: run_cached(CausalAttention, case, "x", "other"))
 
 # %% [markdown]
-# **The same in one line.** PyTorch's attention function offers the causal mask as an option, and avoids building the matrix of scores where it can.
+# **The same in one line.** PyTorch's attention function offers the causal mask as an option, and avoids building the matrix of scores where possible.
 
 # %% tags=["demo"]
 from torch.nn.functional import scaled_dot_product_attention
@@ -192,7 +191,7 @@ theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).trans
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
-# We use your causal attention inside the Block of 03 (your own Block, if `my_model.py` contains it). A Block's attention is an attribute like any other, so you can replace it with the causal one.
+# We use your causal attention inside the Block from 03 (your own Block, if `my_model.py` contains it). A Block's attention is an attribute like any other, so you can replace it with the causal one.
 #
 # A decoder also has two matrices of V × D parameters: one maps a token to its vector; the other, the softmax weights, maps a vector to logits. In both, row i belongs
 # to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017). You met such **tied weights** in the two directions of ELMo (05).
@@ -300,7 +299,7 @@ reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0
 pictures.cost(costs)
 
 # %% [markdown]
-# The cache reduces the number of passes from T(T + 1)/2 to T. In a model as small as this one the time decreases less, because each step has a fixed overhead (04); the gain grows with the length of the text. The cost
+# The cache reduces the number of passes from T(T + 1)/2 to T. In a model as small as this one, the time decreases by a smaller factor, because each step has a fixed overhead (04); the gain grows with the length of the text. The cost
 # is memory: the keys and values of every layer have to be stored for every token. For long texts, these can take up more memory than the weights.
 
 # %% [markdown]
@@ -334,7 +333,7 @@ check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], cas
 
 # %% [markdown]
 # Now train your GPT with your `training_step` from 03. It takes the targets as an argument, so we shift the labels when we make the batch. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. We know the **entropy** of this language exactly, that is, the lowest possible expected
-# loss on its held-out sentences, and thus the lowest perplexity (05). The loss of a model minus the entropy is the **KL divergence** between the true distribution and the model's.
+# loss on its held-out sentences, and thus the lowest perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.grammar import GRAMMAR
@@ -528,7 +527,7 @@ def in_seeds(name: str, kind: str) -> str:
 
 before = limits.words_before
 display(Markdown(
-    f"Where word order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
+    f"Where word order determines the sense, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
     f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the preceding words are "
     f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches "
     f"{in_seeds('BERT', 'order1')} and {in_seeds('BERT', 'order2')}."
@@ -536,8 +535,7 @@ display(Markdown(
 
 # %% [markdown]
 # Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. With a quarter
-# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one (the bound for the whole sentence), training is not to blame. The word's vector is computed before the rest of the sentence is read. And where word order decides, GPT exceeds
-# one half, the upper bound for any classifier that ignores word order.
+# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one (the bound for the whole sentence), training is not to blame. The word's vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
 # **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why is this of little help if we want the vector of *cell* in the middle of the sentence? Name two
@@ -595,8 +593,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson (1927) asks instead for which true proportions
-# the observed one would not be surprising; his interval always lies between 0 and 1. The figure compares the two intervals for twenty answers (section 8 uses only a few more):
+# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains the true proportions for which the observed one would not be surprising; it always lies between 0 and 1. The figure compares the two intervals for twenty answers (section 8 uses 24):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import statistics
@@ -759,7 +756,7 @@ for name, (mean, half) in above.items():
     print(f"{name:<10} {mean:+.0f} ± {half:.0f}")
 
 # %% [markdown]
-# Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many words as the language, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
+# Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many different words as the language does, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
 # reduce such errors at the cost of diversity.
 
 # %% [markdown]
@@ -777,7 +774,7 @@ for temperature in (0.2, 1.0, 1.6):
 # %% [markdown]
 # ## 6 · GPT-2's weights in your GPT
 #
-# Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions, tied embeddings. (The GPT of 2018 was
+# Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions and tied embeddings. (The GPT of 2018 was
 # post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in your model, if each is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since its logits cannot agree
 # by chance.
 
@@ -869,8 +866,8 @@ print("yours:   ", *own_written[0].tolist())
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# GPT-3 is a larger GPT-2 trained on more and better data, in which layers with dense and with locally banded sparse attention alternate. LLaMA
-# (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models since then follow it. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We compute the number of parameters in these models' matrices from the published sizes. Each layer has 4D² for attention and 2DF for the feed-forward network (3DF if it is gated); the token embeddings have VD, and learned positions TD.
+# GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA
+# (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed it since. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We compute the number of parameters in these models' matrices from the published sizes. Each layer has 4D² for attention and 2DF for the feed-forward network (3DF if it is gated); the token embeddings have VD, and learned positions TD.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
@@ -972,9 +969,9 @@ for name, text in zip(settings, continued):
     print_text(f"{name}:", text)
 
 # %% [markdown]
-# A model that only continues texts produces a summary when a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019), and a dialogue when the text is a dialogue. The
+# A model that only continues texts produces a summary when a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019), and the next turn when the text is a dialogue. The
 # instruction-tuned version was trained on dialogues in which special tokens mark the speakers. Whether an answer is *correct* is a different question: compare each statement with the text, and the summary with the
-# usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**; expect some from a model of this size.
+# usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**; a model of this size is prone to such statements.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1002,7 +999,7 @@ print_text(first, first_answer)
 print_text(second_question, ask(first, first_answer, second_question, tokens=30))
 
 # %% [markdown]
-# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue, whose keys and values are cached.
+# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue so far, whose keys and values are cached.
 
 # %% [markdown]
 # ## 8 · Further: a task in the prompt
@@ -1149,7 +1146,7 @@ ends = {name: wilson(share, len(questions)) for name, share in (("model", none),
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Calibration increases the accuracy in **{better}** of {len(by_row)} runs. "
-    f"With {len(questions)} questions, an accuracy of 0.8 has an interval from {low:.2f} to {high:.2f}."
+    f"With {len(questions)} questions, an accuracy of 0.8 has a 95 % interval from {low:.2f} to {high:.2f}."
     f"\n\nThe zero-shot accuracy of the model is **{none:.3f}** ({ends['model'][0]:.2f} to {ends['model'][1]:.2f}); "
     f"a bag of words trained on the {len(reviews):,} reviews of `data/sentiment` reaches "
     f"**{by_words:.3f}** ({ends['bag'][0]:.2f} to {ends['bag'][1]:.2f})."
@@ -1165,7 +1162,7 @@ display(Markdown(
 
 # %% [markdown]
 # The AUC (*pairs in order* in the table) is independent of the threshold: it is the fraction of pairs of a positive
-# and a negative opinion in which the positive one has the higher score. Its zero-shot value is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; sampling the questions as well would widen them.) Zhao et al. (2021) estimate the
+# and a negative opinion in which the positive one has the higher score. Its zero-shot value is 0.922; with 1, 2, 4 or 8 examples it is between 0.941 and 0.947, and all four 95 % intervals over draws of examples exclude 0.922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; sampling the questions as well would widen them.) Zhao et al. (2021) estimate the
 # threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
@@ -1184,7 +1181,7 @@ display(Markdown(
 
 # %% [markdown]
 # How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. So a single
-# attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds to each label the symbol before it, and a head in the second layer
+# attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer
 # attends to the label with the matching symbol and copies it. The latter is called an **induction head**.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1313,8 +1310,8 @@ print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} wit
 
 # %% [markdown]
 # In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule
-# but a procedure for finding one: the learner repeats the label shown with a symbol, whether that label is correct or not. The model trained on a single rule has stored it in its weights and ignores the prompt. SmolLM2 in section 8 was
-# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, for each layer, the head with the highest score:
+# but a procedure for finding one: the learner repeats the label shown with a symbol, whether that label is correct or not. The model trained on a single rule has stored that rule in its weights and ignores the prompt. SmolLM2 in section 8 was
+# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, the head with the highest score in each layer (previous token in the first, match in the second):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
@@ -1341,7 +1338,7 @@ induction = read_table("results/induction.csv")
 pictures.induction(induction, best, best_loss)
 
 def over_runs(layers: int, measure: str, where: str) -> tuple[float, float]:
-    """Mean over the runs, and half its 95 % interval."""
+    """The mean over the runs, and half the width of its 95 % interval."""
     chosen = induction[(induction.layers == layers) & (induction.measure == measure) & (induction["where"] == where)]
     return mean_and_half(chosen.value)
 
@@ -1357,8 +1354,8 @@ last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (
 last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
 display(Markdown(
     f"After {ASKED - 1} examples, over {runs[2]} runs each, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
-    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. Nats per question: "
-    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, optimum {best_loss:.3f}. In each run with two "
+    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. The loss in nats per question is "
+    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}; the optimum is {best_loss:.3f}. In each run with two "
     f"layers, some head of the first layer assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
     f"the second layer assigns at least **{best_heads['match', 2]:.2f}** to matching labels; with one layer no head assigns them more than {match_of_one:.2f}."
 ))
@@ -1382,11 +1379,11 @@ display(pd.DataFrame({
 }).rename_axis("accuracy on held-out rules"))
 
 # %% [markdown]
-# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of the layer with two heads. So the second layer is the economical solution rather than the only one.
+# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of the layer with two heads. So a second layer is the economical solution rather than the only one.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
-# believe this statement, and what the measurements of this notebook say about it. (3–5 sentences)
+# believe this statement, and what the measurements in this notebook show about it. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Accuracy with examples does not show learning if the model can do the task without them: it has to be compared with zero-shot accuracy, over several draws of examples and with an
@@ -1540,8 +1537,8 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## Further: a GPT trained on novels
 #
-# Between the model of the generated language and SmolLM2 lies a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
-# Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights can be loaded into *your* GPT.
+# We also trained a third model, between the small GPT and SmolLM2 in size, with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
+# Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the same parts as the GPT in section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
@@ -1559,7 +1556,7 @@ display(recorded_on_novels("gpt"))
 YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
-# On held-out authors, its loss per character is lower than that of 5-gram counts. We let this model and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is yours.
+# On held-out authors, the novels' GPT has a lower loss per character than a 5-gram model. We let it and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is yours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1607,7 +1604,7 @@ def of_books(text: str) -> list[int]:
 
 @torch.no_grad()
 def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
-    """−log p of each sequence after its first `skip` tokens, in nats; in batches of ten of similar length."""
+    """−log p of each sequence after its first `skip` tokens, in nats, computed in batches of ten sequences of similar length."""
     found = torch.zeros(len(rows))
     for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
         tokens = [torch.tensor(rows[i]) for i in some.tolist()]
@@ -1659,9 +1656,9 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times the parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, SmolLM2's by more.
+# SmolLM2 has 25 times as many parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, SmolLM2's by more.
 #
-# Which model is better depends on the context. Given a preceding sentence, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
+# Which model is better depends on the context. With a sentence before the text, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
 
 # %% [markdown]
 # ## 11 · Scoreboard
@@ -1676,7 +1673,7 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where word order decides, it outperforms all models that ignore word order. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
+# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
@@ -1740,19 +1737,18 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
       f"{below:.0%} are less probable than the sentence found with width 128")
 
 # %% [markdown]
-# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding, because prefixes that look probable at first and become improbable later
-# have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, but it always finds the same ones. Individually, nearly all sentences of a language are
-# improbable. This is why beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
+# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding does, because prefixes that look probable at first and become improbable later
+# have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, but it always finds the same ones. Typical sentences of a language, by contrast, are individually improbable. This is why beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions, so that a single pass trains every position.
 # - Whatever the size of a decoder, its vector for a word never depends on later words.
-# - Temperature and top-k reshape the distribution; top-p truncates it after the token that reaches p.
+# - Temperature reshapes the distribution; top-k truncates it after k tokens, top-p after the token that reaches p.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits.
 # - Your GPT has GPT-2's architecture: with the same weights, the logits agree.
-# - Few-shot examples shift SmolLM2’s threshold considerably and improve its ranking slightly.
+# - Few-shot examples shift SmolLM2's threshold considerably and improve its ranking slightly.
 # - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
