@@ -72,7 +72,7 @@ print(f"encoder: {encoder_size:,} parameters; largest head: {max(heads.values())
 # Nearly all parameters belong to the encoder, which is already trained; only the small head must be trained from scratch, on a few hundred labels. (MiniLM, our encoder,
 # was trained to compare whole sentences.)
 #
-# We train the head and the upper half of the layers and freeze the lower half, a compromise between the extremes from 09. The output of the frozen half is computed only
+# We train the head and the upper half of the layers and freeze the lower half, a compromise between the extremes compared in 09. The output of the frozen half is computed only
 # once. All three tasks share the following code.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -91,7 +91,7 @@ HALF = 3                                                            # of MiniLM'
 
 @torch.no_grad()
 def read_by(encoder: BertModel, rows, layers: int) -> Float[Tensor, "N T D"]:
-    """The output of the first `layers` layers, which are frozen, so that it is computed only once."""
+    """The output of the first `layers` layers, computed only once because they are frozen."""
     parts = []
     for start in range(0, len(rows["input_ids"]), 32):
         some = {name: rows[name][start : start + 32] for name in ("input_ids", "token_type_ids")}
@@ -255,14 +255,14 @@ for name, gain in pooling_gains.items():
     print(f"mean − {name}, on the same reviews: {gain.mean():+.3f} (95 % {bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})")
 
 # %% [markdown]
-# With all three vectors the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews no difference between
+# With each of the three vectors the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews no difference between
 # the three exceeds the noise. The choice may matter for another encoder: BERT was pre-trained to use [CLS] (06).
 #
 # Next, we also train the upper layers. The following figure is based on recorded predictions (`python -m experiments applications_sentiment`) of each model for each test
-# review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same model trained from *random weights*. SmolLM2 from 07 is not trained but prompted zero-shot, on every second review. Chance level is 0.5.
+# review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same model trained from *random weights*. SmolLM2 from 07 is not fine-tuned but prompted zero-shot, on every second review. Chance level is 0.5.
 
 # %% [markdown]
-# **Predict:** some reviews contain both praise *and* blame, and one of them prevails (*contrast*). On these, the frozen encoder is hardly better than chance. What
+# **Predict:** some reviews contain both praise *and* blame, and one of the two prevails (*contrast*). On these, the frozen encoder is hardly better than chance. What
 # accuracy does the fine-tuned model reach (0 to 1)?
 
 # %% tags=["demo"]
@@ -317,7 +317,7 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 # Fine-tuning improves on the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews (one review in eight), on which the accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did
 # not test this.
 #
-# On *plain* reviews the gain is within the noise. On reviews with *negation* we see none, but with 40 such reviews even a gain of ten points could go undetected.
+# On *plain* reviews the gain is within the noise. On reviews with *negation* we see no gain, but with 40 such reviews even one of ten points could go undetected.
 # Sarcastic reviews say the opposite of what their authors mean. On these the model is at chance level, although 20 reviews are too few for a precise estimate.
 
 # %% [markdown]
@@ -549,7 +549,7 @@ precision, recall, f1 = entity_f1(true_tags, live_tags)
 print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
 # %% [markdown]
-# The following results were recorded with three seeds, and with five epochs instead of three. The baselines do without an encoder: *everything O*, the most frequent tag
+# The following results were recorded with three seeds, and with five epochs instead of three. The baselines use no encoder: *everything O*, the most frequent tag
 # of each word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
 #
 # In the variant *with capitals*, the head receives two more inputs besides the 384 coordinates: whether the word begins with a capital letter, and whether it is all
@@ -611,7 +611,7 @@ for (a, b), (middle, low, high) in f1_gains.items():
     print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 
 # %% [markdown]
-# Fine-tuning improves F1 substantially over the frozen encoder and over the window of words. Informing the head about capital letters, the obvious remedy for an uncased vocabulary, brings no gain beyond the noise; these runs do not show why.
+# The fine-tuned model has a substantially higher F1 than the frozen encoder and the window of words. Informing the head about capital letters, the obvious remedy for an uncased vocabulary, brings no gain beyond the noise; these runs do not show why.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 f1_by_size = {}
@@ -805,7 +805,7 @@ predict("applications.invalid", ...)
 recorded_spans = read_table("results/applications_questions.csv").fillna({"answer": ""})
 
 def fits(start: pd.Series, end: pd.Series) -> pd.Series:
-    """Both are [CLS], or they form a span of the text of 1 to MAX_LEN tokens."""
+    """Whether start and end are both [CLS], or form a span of 1 to MAX_LEN tokens of the text."""
     return ((start == 0) & (end == 0)) | ((start > 0) & (end >= start) & (end - start < MAX_LEN))
 
 heads_only = recorded_spans[recorded_spans["model"].isin(["fine-tuned", "frozen"])]
@@ -891,7 +891,7 @@ interact(lambda number: question_triangle(test_questions.index[number]), number=
 
 # %%
 def words_of(text: str) -> list[str]:
-    """The words that SQuAD compares: lower case, without punctuation and articles."""
+    """The words that SQuAD compares: in lower case, without punctuation or articles."""
     plain = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", plain).split()
 
@@ -965,7 +965,7 @@ allowed["always abstains"] = [marks(pd.Series("", index=test_questions.index))]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def of_paragraphs(seeds: list[pd.DataFrame], mark: str) -> tuple[float, float, float]:
-    """Mean over questions, with an interval obtained by resampling whole paragraphs."""
+    """The mean over questions, with an interval obtained by resampling whole paragraphs."""
     values = sum(one[mark] for one in seeds) / len(seeds)
     texts = test_questions["context"].reindex(values.index)
     by_text = values.groupby(texts).agg(["sum", "count"]).to_numpy()
@@ -1072,7 +1072,7 @@ pictures.decision(leaves)
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models of this notebook were trained
+# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models in this notebook were trained
 # on English; their results are in the figures and tables of sections 2, 3 and 5. The public data sets that ours imitate (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times
 # as many training examples. If the model hub can be reached, `coursekit.public_data.load_public` loads them with the same columns, so that the same code runs on them.
 
@@ -1090,7 +1090,7 @@ def best_threshold(
 
     A question is answered if its margin is above the threshold, and then earns its f1. A question
     that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity and every margin
-    as the threshold. Return the threshold with the highest mean over all questions, and this mean.
+    as the threshold. Return the threshold with the highest mean score over all questions, and this mean.
     (In the check, no two thresholds are equally good.)
     """
     ### BEGIN SOLUTION
