@@ -1751,7 +1751,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - Few-shot examples shift SmolLM2's threshold considerably and improve its ranking slightly.
 # - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
 #
-# **Next**: 08 looks inside pre-trained transformers, layer by layer.
+# **Next**: 08 looks inside pre-trained transformers.
 
 # %% [markdown]
 # ## References

@@ -77,8 +77,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "finite number instead of minus infinity",
-            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for all "
-            "scores.",
+            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for such scores.",
             "-torch.inf", "-10.0",
             also=(
                 """
@@ -1862,7 +1861,8 @@ beam_search = Exercise(
         ),
         Mistake(
             "logits summed",
-            "Your totals are sums of logits, which are comparable only after a log-softmax: the probabilities of each step must sum to 1.",
+            "Your totals are sums of logits. Only log-probabilities are comparable: apply a log-softmax at "
+            "each step.",
             ".log_softmax(dim=-1)", "",
         ),
         Mistake(

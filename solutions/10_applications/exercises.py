@@ -1203,7 +1203,7 @@ best_threshold = Exercise(
     mistakes=(
         Mistake(
             "abstention never rewarded",
-            "In your function, answering everything is always best. But not answering earns 1 where no answer exists.",
+            "According to your function, answering everything is always best. But not answering earns 1 where no answer exists.",
             "(~answerable).float()", "torch.zeros_like(f1)",
         ),
         Mistake(
