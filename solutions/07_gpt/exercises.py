@@ -324,7 +324,7 @@ class CausalAttention(torch.nn.Module):
         Mistake(
             "buffer saved with the model",
             "Your outputs are right, but a buffer of yours (a mask, or the cache) is saved with the model and expected when "
-            "weights are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` excludes it.",
+            "weights are loaded, so a file without it cannot be loaded. `register_buffer(…, persistent=False)` excludes it.",
             "self.cached, self.past = cached, None",
             'self.cached, self.past = cached, None\n        self.register_buffer("mask", torch.ones(99, 99).tril())',
         ),
@@ -612,7 +612,7 @@ gpt = Exercise(
         Mistake(
             "buffer saved with the model",
             "Your outputs are right, but a buffer of yours (a counter, or a mask) is saved with the model and expected when "
-            "weights are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` excludes it.",
+            "weights are loaded, so a file without it cannot be loaded. `register_buffer(…, persistent=False)` excludes it.",
             "self.reset()", 'self.register_buffer("places", torch.arange(tokens))\n        self.reset()',
         ),
     ),
@@ -678,7 +678,7 @@ class GPT(torch.nn.Module):
 """,
     },
     hints=(
-        "A text of 5 tokens is processed in calls of 2, 2 and 1. Which positions do the tokens of each call have, and where must "
+        "A text of 5 tokens is processed in calls of 2, 2 and 1 tokens. Which positions do the tokens of each call have, and where must "
         "their number be stored?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a matrix of shape (vocabulary, dim).",
         "init: the two embeddings, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: no tokens "
@@ -725,12 +725,12 @@ gpt2_names = Exercise(
     mistakes=(
         Mistake(
             "rounded to half precision",
-            "Your names are right, but the numbers differ from those in the file: half precision (float16) keeps only three of seven digits.",
+            "Your names are right, but the values differ from those in the file: half precision (float16) keeps only three of seven digits.",
             "    return ours", "    return {name: value.half() for name, value in ours.items()}",
         ),
         Mistake(
             "nothing transposed",
-            "Your matrices have the shape of GPT-2's file, (in, out). nn.Linear expects (out, in).",
+            "Your matrices have the shape that they have in GPT-2's file, (in, out). nn.Linear expects (out, in).",
             code="""
 def gpt2_names(theirs):
     ours = {}

@@ -166,7 +166,7 @@ align_labels = Exercise(
     mistakes=(
         Mistake(
             "every subword labelled",
-            "You label every subword, so a word of three subwords counts three times in the loss.",
+            "You label every subword, so a word with three subwords counts three times in the loss.",
             ASKED, "-100 if word is None else tags[word]",
         ),
         Mistake(
@@ -494,7 +494,7 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "tokens counted instead of entities",
-            "You count tokens: for you, a name of three tokens with one wrong tag is two thirds correct. As an entity it "
+            "You count tokens: in your count, a name of three tokens with one wrong tag is two thirds correct. As an entity it "
             "is wrong.",
             code="""
 def entity_f1(truth, predicted):
@@ -809,8 +809,8 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "no answer included among the spans",
-            "You count no answer, [CLS] to [CLS], among the spans. Compare the best span of the text with it: if no answer has "
-            "the higher score, the margin is below 0.",
+            "You include [CLS] to [CLS], the span for no answer, in your search. Compare the best span of the text with it: "
+            "if [CLS] to [CLS] has the higher score, the margin is below 0.",
             "valid = context[:, None] & context & ",
             "context = context.clone()\n    context[0] = True\n    valid = context[:, None] & context & ",
         ),
