@@ -1166,13 +1166,13 @@ sample = Exercise(
         ),
         Mistake(
             "cumulated from the last token",
-            "Your probabilities are right, but you cumulate them from the last token. Start with token 0.",
+            "Your probabilities are right, but you accumulate them from the last token. Start with token 0.",
             INVERSE,
             "logits.shape[1] - 1 - (probabilities.flip(-1).cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
             "probabilities divided by the temperature",
-            "Your probabilities do not sum to 1: the temperature divides the logits, before the softmax.",
+            "Your probabilities do not sum to 1: the temperature should divide the logits, before the softmax.",
             "(kept / temperature).softmax(dim=-1)", "kept.softmax(dim=-1) / temperature",
         ),
         Mistake(
@@ -1233,7 +1233,7 @@ def sample(logits, draws, temperature, k):
         ),
         Mistake(
             "tokens and probabilities swapped",
-            "Your tuple is in the wrong order: the probabilities come first.",
+            "Your tuple is in the wrong order: the probabilities should come first.",
             f"return probabilities, {INVERSE}", f"return {INVERSE}, probabilities",
         ),
     ),
@@ -1327,14 +1327,14 @@ top_p = Exercise(
         ),
         Mistake(
             "crossing token removed unless it is the first",
-            "Your tokens have a total probability of at most p, unless the first one alone exceeds it. The token that crosses "
+            "Your tokens have a total probability of at most p, unless the first one alone exceeds p. The token that crosses "
             "p belongs to the nucleus.",
             "before >= p", "(before + ordered > p) & (before > 0)",
         ),
         Mistake(
             "one token too many at a sum of exactly p",
-            "Where a cumulative sum is exactly p, you keep one more token. There p is already reached, and the set should be "
-            "the smallest.",
+            "Where a cumulative sum is exactly p, you keep one token too many. The sum has already reached p, and the set "
+            "should be the smallest.",
             "before >= p", "before > p",
         ),
         Mistake(
@@ -1387,7 +1387,7 @@ def top_p(probabilities, p):
         ),
         Mistake(
             "not sorted",
-            "You cumulate in the order of the vocabulary. Start with the most probable token.",
+            "You accumulate in the order of the vocabulary. Start with the most probable token.",
             "probabilities.sort(dim=-1, descending=True)",
             "probabilities, torch.arange(probabilities.shape[1]).expand(probabilities.shape)",
         ),
@@ -1509,7 +1509,7 @@ few_shot_prompt = Exercise(
         ),
         Mistake(
             "no end after the last example",
-            "Your query follows the last label directly: `end` comes after *each* example, not only between examples.",
+            "Your query follows the last label directly: `end` should come after *each* example, not only between examples.",
             DEMO, "prompt += [*(end if prompt else []), *text, *mark, *label]",
         ),
         Mistake(
@@ -1555,7 +1555,7 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "label before the mark",
-            "In your examples the label comes before the mark; in the query it is to be generated after it.",
+            "In your examples the label comes before the mark; in the query, it is to be generated after the mark.",
             DEMO, "prompt += [*text, *label, *mark, *end]",
         ),
         Mistake(
@@ -1706,8 +1706,7 @@ def mended_labels(ids, end):
         ),
         Mistake(
             "end added to truncated rows",
-            "Your rows with an `end` are right. A truncated row has none, and you put one in its last position: a label is the id "
-            "itself or −100.",
+            "Your rows with an `end` are right. A truncated row has none, and you put one in its last position: a label should be the id itself or −100.",
             f"return {IGNORED}",
             f"labels = {IGNORED}\n    labels[:, -1] = torch.where((ids == end).any(dim=1), labels[:, -1], end)\n    return labels",
         ),
