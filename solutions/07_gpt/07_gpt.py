@@ -9,8 +9,7 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder-only model** predicts the next word from the words before it. This is why it can generate text, and also why its vector of *cell* cannot depend on the
-# words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. GPT-2's weights fit your model, too. At the end we use
+# A **decoder-only model** predicts the next word from the words before it. This is why it can generate text, and also why its vector for a word cannot depend on the words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. Your model can also load GPT-2's weights. At the end we use
 # a model with 135 million parameters.
 #
 # **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 75 minutes for the core: seven exercises and one
@@ -22,7 +21,7 @@
 # **By the end you can**
 #
 # - write a GPT as modules, with a causal mask, tied embeddings and a key–value cache, and load GPT-2's weights into it;
-# - train it with the shifted loss, and state its distance from the entropy of the language;
+# - train it with the shifted loss, and state how far its loss is from the entropy of the language;
 # - sample with temperature, top-k and top-p;
 # - show what a decoder's vectors can and cannot encode, compared with BERT's.
 
@@ -37,8 +36,7 @@ from coursekit.growing import mine, run_cached
 # %% [markdown]
 # ## 1 · The causal mask
 #
-# In 02 every word attended to every word. A model that predicts the next word must not see it, so it has to be unidirectional, like the decoder of 04. There we used a
-# Boolean mask. Vaswani et al. (2017, section 3.2.3) set the scores of illegal connections to −∞. In code, this is often done by *adding* a
+# In notebook 02 every word attended to every word. A model that predicts the next word must not see that word, so its attention has to be unidirectional, as in the decoder of notebook 04. There we used a Boolean mask. Vaswani et al. (2017, section 3.2.3) set the scores of illegal connections to −∞. In code, this is often done by *adding* a
 # matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
@@ -65,8 +63,8 @@ def causal_mask(T: int) -> Float[Tensor, "T T"]:
 check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["scores"]))).softmax(dim=-1))
 
 # %% [markdown]
-# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT of 06. In this language *cell*
-# has three senses; the following two sentences differ only to the *right* of the word.
+# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from 06. In this language *cell*
+# has three senses; the following two sentences differ only to the *right* of *cell*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -99,7 +97,7 @@ print(*TWO_CELLS, sep="\n")
 # **Predict:** how do the vectors of *cell* in the two sentences compare after GPT's last layer? Run the cell to see the choices.
 
 # %% tags=["demo"]
-ONE_VECTOR, CLOSE, APART = "they are identical", "they are close, because the words around *cell* differ", "they are far apart, because there are two senses"
+ONE_VECTOR, CLOSE, APART = "they are identical", "they are close but not identical, because the contexts differ", "they are far apart, because the senses differ"
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -114,7 +112,7 @@ with torch.no_grad():
     }
 difference = two_cells["small GPT"][-1]
 reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference < 0.1 else APART, because={
-    CLOSE: "Only the words after *cell* differ. The five words before it are the same, and GPT's vector depends on nothing else.",
+    CLOSE: "Only the words after *cell* differ. GPT's vector depends only on *cell* and the five words before it, which are the same.",
     APART: "You have read on to the word that determines the sense, but GPT's vector of *cell* depends only on the words up to *cell*.",
 })
 for name, shares in two_cells.items():
@@ -125,7 +123,7 @@ print("exact posterior of the sense, given the preceding words:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The vectors are identical in every layer. More layers do not help, since each layer sees only the words to the left, and these are the same in both sentences. This is not a weakness of
+# The vectors are identical in every layer. More layers do not help, since each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of
 # this particular model: the five preceding words do not determine the sense, and the exact posterior is one third for each sense. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
@@ -139,14 +137,14 @@ print("exact posterior of the sense, given the preceding words:",
 pictures.cache_at_work("anna locked the cell".split(), read=3)
 
 # %% [markdown]
-# Write the attention of 03 once more, with a built-in causal mask and a cache. With t cached and T new tokens, the scores form a matrix of T rows and t + T columns.
+# Write the attention from 03 once more, with a built-in causal mask and a cache. With t cached and T new tokens, the scores form a matrix with T rows and t + T columns.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CausalAttention(torch.nn.Module):
     """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
 
     forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the scores by √d.
-              `keep` is passed by Block but not used. `scaled_dot_product_attention` may be used.
+              `keep` is passed by Block but not used. You may use `scaled_dot_product_attention`.
     reset     reset(cached=True) starts a new text: from now on, the tokens of each call follow all tokens since the
               reset, attend to them, and are cached. reset() clears the cache; after that each call is a
               separate text and nothing is stored. Only weights and biases are saved with the model.
@@ -182,7 +180,7 @@ class CausalAttention(torch.nn.Module):
 check("gpt.attention", lambda case: run_cached(CausalAttention, case, "x", "other"))
 
 # %% [markdown]
-# **The same in one line.** PyTorch's attention function offers the causal mask as an option, and avoids building the matrix of scores where it can.
+# **The same in one line.** PyTorch's attention function offers the causal mask as an option, and avoids building the matrix of scores where possible.
 
 # %% tags=["demo"]
 from torch.nn.functional import scaled_dot_product_attention
@@ -193,10 +191,10 @@ theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).trans
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
-# We use your causal attention inside the Block of 03 (your own Block, if `my_model.py` contains it). A Block's attention is an attribute like any other, so you can replace it with the causal one.
+# We use your causal attention inside the Block from 03 (your own Block, if `my_model.py` contains it). A Block's attention is an attribute like any other, so you can replace it with the causal one.
 #
-# A decoder also has two matrices of V × D parameters: one maps a token to its vector, the other, the softmax weights, maps a vector to logits. In both, row i belongs
-# to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017). We have seen such **tied weights** in the two directions of ELMo (05).
+# A decoder also has two matrices of V × D parameters: one maps a token to its vector; the other, the softmax weights, maps a vector to logits. In both, row i belongs
+# to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017). You met such **tied weights** in the two directions of ELMo (05).
 
 # %%
 Block, training_step = mine("Block", "training_step")
@@ -206,7 +204,7 @@ class GPT(torch.nn.Module):
     """A decoder built from blocks, like GPT-2 (Radford et al. 2019).  (difficulty ●●●, 10 minutes)
 
     parts     token and position, each an nn.Embedding, with `vocabulary` and `tokens` rows; layers, an
-              nn.ModuleList of pre-norm Blocks, the `attention` of each a CausalAttention; norm, a LayerNorm
+              nn.ModuleList of pre-norm Blocks, each with a CausalAttention as `attention`; norm, a LayerNorm
               after the last layer. Keep Block's default ε. Nothing else is saved: the logits use the weights of `token`.
     forward   maps ids (B, T) to logits (B, T, vocabulary). The input of the first layer is token + position.
     reset     as in CausalAttention, for all layers; with a cache, positions continue from call to call.
@@ -271,10 +269,10 @@ cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
 print(f"difference between your logits and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
 
 # %% [markdown]
-# The logits agree. How much does the cache save? We count how often a token passes through the model, and measure the time with a larger decoder. It is untrained, since the weights do not affect the
+# The logits agree. How much does the cache save? We count *token passes* (one token processed once by the model), and measure the time with a larger decoder. It is untrained, since the weights do not affect the
 # cost.
 #
-# **Predict:** when the model generates 128 tokens, by what factor does the cache reduce the number of times that a token passes through it?
+# **Predict:** when the model generates 128 tokens, by what factor does the cache reduce the number of token passes?
 
 # %% tags=["demo"]
 predict("gpt.passes", ...)
@@ -301,7 +299,7 @@ reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0
 pictures.cost(costs)
 
 # %% [markdown]
-# The cache reduces T(T + 1)/2 passes to T. In a model as small as this one the time decreases less, because each step has a fixed overhead (04); the gain grows with the length of the text. The cost
+# The cache reduces the number of passes from T(T + 1)/2 to T. In a model as small as this one, the time decreases by a smaller factor, because each step has a fixed overhead (04); the gain grows with the length of the text. The cost
 # is memory: the keys and values of every layer have to be stored for every token. For long texts, these can take up more memory than the weights.
 
 # %% [markdown]
@@ -311,7 +309,7 @@ pictures.cost(costs)
 # %% [markdown]
 # ## 3 · One loss at every position
 #
-# The causal mask has an advantage: the model is autoregressive (04), and *every* position of a sentence provides a training example, with the next token as its label. By the chain rule,
+# The causal mask makes training efficient: the model is autoregressive (04), and *every* position of a sentence provides a training example, with the next token as its label. By the chain rule,
 # $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we shifted the *input* to the right; here the model
 # receives the sentence unchanged, and the loss shifts the labels.
 
@@ -334,8 +332,8 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train your GPT with your `training_step` from 03. It expects targets, so here the batch contains the shifted labels. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. We know the **entropy** of this language exactly, that is, the lowest possible expected
-# loss on its held-out sentences, and thus the lowest perplexity (05). The loss of a model minus the entropy is the **KL divergence** between the true distribution and the model's.
+# Now train your GPT with your `training_step` from 03. It takes the targets as an argument, so we shift the labels when we make the batch. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. We know the **entropy** of this language exactly, that is, the lowest possible expected
+# loss on its held-out sentences, and thus the lowest perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.grammar import GRAMMAR
@@ -396,13 +394,13 @@ pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
 # %% [markdown]
 # The loss starts near ln V, as it should with a small initialisation, and falls quickly while the model learns which words are frequent. The distance from the dashed line (the entropy) is the KL divergence, that is, what the model has not learned yet. No
-# autoregressive model, however large, can have an expected loss below the line. The sentences are sampled with the same random numbers each time.
+# autoregressive model, however large, can have an expected loss below the line. The printed sentences are all sampled with the same random numbers.
 
 # %% [markdown]
 # ## Further: find the bug
 #
 # The model above ends its sentences. Many models that were fine-tuned in 2023 did not: they continued until they were cut off. GPT-2 and LLaMA
-# have no padding token, so tutorials recommended using the end-of-text token instead. The collator of Hugging Face's library then created the labels as follows
+# have no padding token, so tutorials recommended using the end-of-text token instead. The data collator in Hugging Face's library then created the labels as follows
 # (transformers, issue 23530; also trl, issue 976). The loss ignores labels of −100.
 
 # %%
@@ -452,7 +450,7 @@ def judged(model) -> dict[str, float]:
 
 endings = {
     name: judged(train(padded_with_end(labels_of), 250)[0])
-    for name, labels_of in {"labels of 2023": labels_of_2023, "mended": mended_labels}.items()
+    for name, labels_of in {"labels of 2023": labels_of_2023, "corrected": mended_labels}.items()
 }
 display(pd.DataFrame(endings).T.round(2))
 
@@ -464,7 +462,7 @@ display(pd.DataFrame(endings).T.round(2))
 # ## 4 · What GPT cannot see
 #
 # The checkpoint in `data/models/` was trained on the whole language for several minutes (`python -m coursekit.pretrain --models gpt`). We evaluate it on the
-# course's test: the sense of an ambiguous word is predicted from its vector, by the nearest labelled neighbour. A decoder can know the sense if the cue is on the
+# course's test: the predicted sense of an ambiguous word is that of the nearest labelled vector. A decoder can know the sense if the cue is on the
 # left, but not if it is only on the right. Where word order determines the sense, the outcome depends on whether the person who acts is mentioned before or after the word:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -485,7 +483,7 @@ asked = exam.held_out
 best_guess = language.sense_posterior(asked.ids, asked.position, "left").max(axis=1)
 told = best_guess > 0.999                                    # the preceding words determine the sense
 shares_told = by_question(exam, told)
-print("fraction of questions whose answer the preceding words determine:", shares_told)
+print("fraction of questions whose answer is determined by the preceding words:", shares_told)
 
 # %% [markdown]
 # **Predict:** what is GPT's accuracy when the cue is only on the right?
@@ -523,22 +521,21 @@ show(*exam_pictures.rows([
 from coursekit.intervals import mean_and_half, wilson
 
 def in_seeds(name: str, kind: str) -> str:
-    """The mean over seeds and its interval."""
+    """The mean over seeds and half the width of its interval."""
     mean, half = mean_and_half([run[kind] for run in seeds[name]])
     return f"{mean:.3f} ± {half:.3f}"
 
 before = limits.words_before
 display(Markdown(
-    f"Where word order decides, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
+    f"Where word order determines the sense, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
     f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the preceding words are "
     f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches "
     f"{in_seeds('BERT', 'order1')} and {in_seeds('BERT', 'order2')}."
 ))
 
 # %% [markdown]
-# Even the untrained model finds most senses if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes within a few points of it, in each of the four panels. With a quarter
-# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one, training is not to blame: the word's vector is computed before the rest of the sentence is read. And where word order decides, GPT exceeds
-# one half, the upper bound for any classifier that ignores word order.
+# Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. With a quarter
+# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one (the bound for the whole sentence), training is not to blame. The word's vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
 # **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why is this of little help if we want the vector of *cell* in the middle of the sentence? Name two
@@ -596,8 +593,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson (1927) asks instead for which true proportions
-# the observed one would not be surprising; his interval always lies between 0 and 1. The figure compares the two intervals for twenty answers (section 8 has only a few more):
+# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains the true proportions for which the observed one would not be surprising; it always lies between 0 and 1. The figure compares the two intervals for twenty answers (section 8 uses 24):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import statistics
@@ -605,7 +601,7 @@ from coursekit.pictures import statistics
 statistics.of_a_share(20, share_not_told)
 
 # %% [markdown]
-# Both classifiers find the sense in GPT's vectors where it is determined. On the remaining questions its accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of
+# Both classifiers predict the sense correctly from GPT's vectors where it is determined. On the remaining questions GPT's accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of
 # words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences
 # well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split
 # first.
@@ -613,8 +609,7 @@ statistics.of_a_share(20, share_not_told)
 # %% [markdown]
 # ## 5 · Choosing a word
 #
-# The model outputs a distribution; to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling from the distribution is faithful to the model,
-# but occasionally it selects a token from the long tail of small errors. There are two simple remedies: dividing the logits by a **temperature** (values below 1 sharpen the distribution, values above 1 flatten it), and keeping
+# The model outputs a distribution; to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling from the distribution is faithful to the model, but occasionally selects a token from the long tail of small, erroneous probabilities. There are two simple remedies: dividing the logits by a **temperature** (values below 1 sharpen the distribution, values above 1 flatten it), and keeping
 # only the k most probable tokens (**top-k**; Fan et al. 2018). To sample, divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -642,7 +637,7 @@ check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["tem
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
-    """The probabilities of the nucleus, 0 elsewhere; rows sum to 1.  (difficulty ●●●, 9 minutes)
+    """The probabilities of the nucleus, rescaled so that each row sums to 1; 0 elsewhere.  (difficulty ●●●, 9 minutes)
 
     The nucleus of a row is the smallest set of its most probable tokens whose probabilities sum to at least p.
     The token that crosses p belongs to it, so the set is never empty. 0 < p < 1.
@@ -659,7 +654,7 @@ def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]
 check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
 
 # %% [markdown]
-# We apply all three to one distribution, that of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
+# We apply all three methods to one distribution, that of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
 # the erroneous tail.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -689,7 +684,7 @@ from coursekit.sliders import interact
 locked_the, after_locked_the = choices["unchanged"], exact
 
 def show_choice(temperature: float, p: float) -> None:
-    """The distribution of the model, and the result of the two settings."""
+    """Show the model's distribution before and after the two settings are applied."""
     turned = sample(locked_the.log(), no_draw, temperature, V)[0]
     turned = top_p(turned, p) if p < 1 else turned
     both = {"unchanged": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
@@ -699,8 +694,7 @@ interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, styl
          p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
 
 # %% [markdown]
-# Do these settings produce better sentences? Here we can measure quality as the fraction of sampled sentences that are possible in the language. We also measure diversity as
-# the number of different words they use.
+# Do these settings produce better sentences? Here we can measure quality as the fraction of sampled sentences that are possible in the language. We also measure diversity as the number of different words in these sentences.
 #
 # **Predict:** what fraction of sentences sampled at temperature 1 are possible in the language?
 
@@ -714,7 +708,7 @@ print("This takes ten to fifteen seconds.")
 def write(
     model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
 ) -> Int[Tensor, "n T"]:
-    """n sentences generated with your sample, top_p and cache; [PAD] after [EOS]."""
+    """n sentences generated with your sample, top_p and cache, padded after [EOS]."""
     generator, ids = torch.Generator().manual_seed(seed), torch.full((n, 1), BOS)
     ended = torch.zeros(n, dtype=torch.bool)
     model.reset(cached=True)
@@ -730,7 +724,7 @@ def write(
     return ids
 
 def possible_and_varied(ids: Int[Tensor, "n T"]) -> tuple[float, int]:
-    """Fraction of sentences that are possible in the language, and number of different words."""
+    """The fraction of sentences that are possible in the language, and the number of different words."""
     return can_be(ids).mean(), len(ids.unique())
 
 def can_be(ids: Int[Tensor, "n T"]) -> np.ndarray:
@@ -751,18 +745,18 @@ reveal("gpt.possible", written["1"][0])
 pictures.knobs(written, from_language)
 
 def above_the_line(name: str) -> np.ndarray:
-    """For each draw: the number of words beyond that of the temperature with the same fraction of possible sentences."""
+    """For each draw, the number of words minus that at the temperature with the same fraction of possible sentences."""
     line = np.array([drawn[f"{t:g}"] for t in (0.2, 0.5, 0.8, 1.0, 1.3)])          # temperature draw 2
     return np.array([words - np.interp(-share, -line[:, draw, 0], line[:, draw, 1])
                      for draw, (share, words) in enumerate(drawn[name])])
 
 above = {name: mean_and_half(above_the_line(name)) for name in knobs if name.startswith("top")}
-print("difference in words from the line that joins the temperatures (four draws of 250 sentences):")
+print("difference in the number of words from the line that joins the temperatures (four draws of 250 sentences):")
 for name, (mean, half) in above.items():
     print(f"{name:<10} {mean:+.0f} ± {half:.0f}")
 
 # %% [markdown]
-# Top-p gives the best trade-off. At the same fraction of possible sentences, it uses a larger number of different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many words as the language, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
+# Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many different words as the language does, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
 # reduce such errors at the cost of diversity.
 
 # %% [markdown]
@@ -780,8 +774,8 @@ for temperature in (0.2, 1.0, 1.6):
 # %% [markdown]
 # ## 6 · GPT-2's weights in your GPT
 #
-# Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions, tied embeddings. (The GPT of 2018 was
-# post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in yours, if each is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since its logits cannot agree
+# Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions and tied embeddings. (The GPT of 2018 was
+# post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in your model, if each is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since its logits cannot agree
 # by chance.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -792,7 +786,7 @@ torch.manual_seed(2)
 random_gpt2 = GPT2LMHeadModel(tiny).eval()
 with torch.no_grad():
     for weight in random_gpt2.parameters():
-        weight.add_(0.2 * torch.randn_like(weight))                 # otherwise all biases would be 0 and all norms 1
+        weight.add_(0.2 * torch.randn_like(weight))                 # otherwise all biases would be 0 and all norm weights 1
 own_tiny = GPT(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, inner=128).eval()
 
 def names_and_shapes(model) -> list[str]:
@@ -804,7 +798,7 @@ print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
 
 # %% [markdown]
 # Three differences have to be handled. GPT-2's matrices belong to `Conv1D` modules and have shape (in, out), whereas those of `nn.Linear` have shape (out, in). Queries, keys and values are computed by one fused matrix,
-# `c_attn`. The tied embeddings are listed twice. Files from 2019 also contain the causal mask of each layer (`attn.bias`, `attn.masked_bias`), which are buffers rather than parameters. The following table
+# `c_attn`. The tied embeddings are listed twice. Files from 2019 also contain each layer's causal mask in two buffers (`attn.bias`, `attn.masked_bias`), which are not parameters. The following table
 # maps the names:
 
 # %%
@@ -818,7 +812,7 @@ PLACES = {
 def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a GPT2LMHeadModel, under the names of your GPT.  (difficulty ●●○, 8 minutes)
 
-    Layer i is called transformer.h.i there and layers.i in your class. attn.c_attn contains query, key and
+    Layer i is called transformer.h.i in GPT-2 and layers.i in your GPT. attn.c_attn contains query, key and
     value, in this order. All matrices of a layer belong to a Conv1D. The names of a GPT2Model are the same
     without "transformer.": accept them as well. Return only parameters of your GPT, each under one name.
     """
@@ -851,7 +845,7 @@ with torch.no_grad():
 print(f"largest difference over {4 * 40 * 100:,} logits: {names_error:.0e}")
 
 # %% [markdown]
-# The logits agree up to rounding. Do both models also generate the same tokens? transformers' `generate` offers greedy decoding and sampling, temperature, top-k, top-p, and the cache.
+# The logits agree up to rounding. Do both models also generate the same tokens? transformers' `generate` offers greedy decoding, sampling with temperature, top-k and top-p, and a cache.
 
 # %% tags=["demo"]
 prompt = torch.tensor([[1, 17, 5]])
@@ -872,8 +866,8 @@ print("yours:   ", *own_written[0].tolist())
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# GPT-3 is a larger GPT-2 trained on more and better data, in which layers with dense and with locally banded sparse attention alternate. LLaMA
-# (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models since then follow it. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We count the parameters of their matrices from the published sizes. Each layer has 4D² for attention and 2DF for the feed-forward network (3DF if it is gated); the token embeddings have VD, and learned positions TD.
+# GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA
+# (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed it since. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We compute the number of parameters in these models' matrices from the published sizes. Each layer has 4D² for attention and 2DF for the feed-forward network (3DF if it is gated); the token embeddings have VD, and learned positions TD.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
@@ -894,7 +888,7 @@ family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
-# Tying the embeddings saves the smallest GPT-2 (D = 768) 39 million parameters, compared with its total of 124 million. LLaMA can afford two matrices: together they are less than one per cent of its 65 billion parameters.
+# Tying the embeddings saves 39 million parameters in the smallest GPT-2 (D = 768), which has 124 million in total. LLaMA can afford two matrices: together they are less than one per cent of its 65 billion parameters.
 #
 # On a laptop we use a small model with LLaMA's architecture: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version tuned to follow instructions and with most weights rounded to 4 bits; everything below is about *that* model. The first call unpacks it. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its results differ from those in the text.)
 
@@ -933,7 +927,7 @@ pictures.two_cells(two_cells)
 # vector changes at once.
 
 # %% [markdown]
-# We generate text with your `sample` and `top_p`, with four settings in one batch and the library's cache.
+# We generate text with your `sample` and `top_p`, using four settings in one batch and the library's cache.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -961,7 +955,7 @@ def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int =
     return [words.decode(row[:end]) for row, end in zip(rows, ends)]
 
 def print_text(title: str, text: str) -> None:
-    """A title and, below it, the text in lines that fit the page."""
+    """Print a title and, below it, the text in lines that fit the page."""
     indent = dict.fromkeys(("initial_indent", "subsequent_indent"), "    ")
     print(title, fill(" ".join(text.split()), 90, **indent), sep="\n")
 
@@ -975,15 +969,15 @@ for name, text in zip(settings, continued):
     print_text(f"{name}:", text)
 
 # %% [markdown]
-# A model that only continues texts produces a summary when a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019), and a dialogue when the text is a dialogue. The
+# A model that only continues texts produces a summary when a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019), and the next turn when the text is a dialogue. The
 # instruction-tuned version was trained on dialogues in which special tokens mark the speakers. Whether an answer is *correct* is a different question: compare each statement with the text, and the summary with the
-# usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**; expect some from a model of this size.
+# usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**; a model of this size is prone to such statements.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 def ask(*turns: str, tokens: int = 40) -> str:
-    """The answer to a dialogue: user, assistant, user, …"""
+    """The model's next turn in a dialogue of user, assistant, user, …"""
     who = ("user", "assistant") * len(turns)
     marked = "".join(f"<|im_start|>{one}\n{text}<|im_end|>\n" for one, text in zip(who, turns))
     answer = continue_text(f"{marked}<|im_start|>assistant\n", tokens)[0]
@@ -1005,13 +999,12 @@ print_text(first, first_answer)
 print_text(second_question, ask(first, first_answer, second_question, tokens=30))
 
 # %% [markdown]
-# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue, whose keys and values are cached.
+# The second question makes sense only after the first. The prompt therefore consists of the whole dialogue so far, whose keys and values are cached.
 
 # %% [markdown]
 # ## 8 · Further: a task in the prompt
 #
-# GPT-3 made it popular to put the task into the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by the question, and without any training the model continues it with the
-# answer. Such a prompt is called **few-shot**; a prompt without examples is **zero-shot**. A prompt has to be constructed so that the label is the natural next token.
+# GPT-3 made it popular to put the task into the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by the question, and the model continues it with the answer, without further training. Such a prompt is called **few-shot**; a prompt without examples is **zero-shot**. A prompt has to be constructed so that the label is the natural next token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
@@ -1020,7 +1013,7 @@ def few_shot_prompt(
     """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
 
     demos contains pairs (ids of a text, ids of its label), possibly none. Each becomes text, mark, label, end,
-    in the given order. The query and mark follow; the model is to generate the label.
+    in the given order. The query and mark follow; the model then generates the label.
     """
     ### BEGIN SOLUTION
     prompt = []
@@ -1077,7 +1070,7 @@ def leaning(
     for some in (prompts[start : start + rows] for start in range(0, len(prompts), rows)):
         last = torch.tensor([len(prompt) - shared - 1 for prompt in some])
         own = torch.nn.utils.rnn.pad_sequence([prompt[shared:] for prompt in some], batch_first=True)
-        copied = deepcopy(cache)                           # a cache keeps everything that is read into it
+        copied = deepcopy(cache)                           # a cache stores every token passed to it
         if copied is not None:
             copied.batch_repeat_interleave(len(some))
         output = loaded.model.model(own, past_key_values=copied, use_cache=bool(shared))
@@ -1101,7 +1094,7 @@ def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> 
 WITHOUT_TEXT = ["N/A", "...", ""]
 
 # %% [markdown]
-# We run one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to its right.
+# We run one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to tokens on its right.
 #
 # **Predict:** what is the accuracy with 8 examples in the prompt? (Give a number from 0 to 1; the chance level is 0.5.)
 
@@ -1153,15 +1146,15 @@ ends = {name: wilson(share, len(questions)) for name, share in (("model", none),
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Calibration increases the accuracy in **{better}** of {len(by_row)} runs. "
-    f"With {len(questions)} questions, an accuracy of 0.8 has an interval from {low:.2f} to {high:.2f}."
+    f"With {len(questions)} questions, an accuracy of 0.8 has a 95 % interval from {low:.2f} to {high:.2f}."
     f"\n\nThe zero-shot accuracy of the model is **{none:.3f}** ({ends['model'][0]:.2f} to {ends['model'][1]:.2f}); "
     f"a bag of words trained on the {len(reviews):,} reviews of `data/sentiment` reaches "
     f"**{by_words:.3f}** ({ends['bag'][0]:.2f} to {ends['bag'][1]:.2f})."
 ))
 
 # %% [markdown]
-# Counting words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %, and with 96
-# questions the two intervals overlap. (The bag of words needed 1,280 labels, the model none.)
+# A bag of words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %, and with 96
+# questions the two intervals overlap. (The bag of words needed 1,280 labels; the model needed none.)
 
 # %% [markdown]
 # Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". The accuracy therefore varies more between draws of examples than between numbers of examples, and no number of examples gives a higher accuracy than none. (With calibration, one
@@ -1169,12 +1162,12 @@ display(Markdown(
 
 # %% [markdown]
 # The AUC (*pairs in order* in the table) is independent of the threshold: it is the fraction of pairs of a positive
-# and a negative opinion in which the positive one has the higher score. Its zero-shot value is .922; with 1, 2, 4 or 8 examples it is between .941 and .947, and all four 95 % intervals over draws of examples exclude .922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; a sample of other questions would make them wider.) Zhao et al. (2021) estimate the
+# and a negative opinion in which the positive one has the higher score. Its zero-shot value is 0.922; with 1, 2, 4 or 8 examples it is between 0.941 and 0.947, and all four 95 % intervals over draws of examples exclude 0.922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; sampling the questions as well would widen them.) Zhao et al. (2021) estimate the
 # threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
 # > **Checking the literature.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
-# > report that wrong labels in the examples cost little: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds
+# > report that wrong labels in the examples cost little accuracy: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds
 # > its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. The model already knew the task.
 
 # %% [markdown]
@@ -1187,8 +1180,8 @@ display(Markdown(
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
 # %% [markdown]
-# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before the label was read. The vectors of the labels, in turn, do not contain the symbol they belong to. So a single
-# attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds to each label the symbol before it, and a head in the second layer
+# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. So a single
+# attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer
 # attends to the label with the matching symbol and copies it. The latter is called an **induction head**.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1286,7 +1279,7 @@ learner, learner_losses = learn_to_learn()
 knower, _ = learn_to_learn(steps=200, rules=one_rule)
 
 # %% [markdown]
-# **Predict:** the learner's weights are fixed now. On held-out rules, what is its accuracy after 8 examples?
+# **Predict:** the learner's weights are now fixed. On held-out rules, what is its accuracy after 8 examples?
 
 # %% tags=["demo"]
 predict("gpt.in_context", ...)
@@ -1297,7 +1290,7 @@ symbols, labels = draw_prompts(4000, generator, HELD_OUT_RULES)
 random_labels = torch.randint(LABELS, labels.shape, generator=generator)
 in_context = {
     "trained on many rules": right_by_examples(learner, symbols, labels),
-    "the same, examples with random labels": right_by_examples(learner, symbols, labels, random_labels),
+    "trained on many rules, random labels in the prompt": right_by_examples(learner, symbols, labels, random_labels),
     "trained on one rule": right_by_examples(knower, symbols, labels),
 }
 on_training_rules = right_by_examples(learner, *draw_prompts(4000, generator, TRAINING_RULES))
@@ -1312,13 +1305,13 @@ best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKE
 reveal("gpt.in_context", in_context["trained on many rules"][8])
 pictures.in_context(in_context, best, learner_losses, best_loss)
 print(f"accuracy after 8 examples: {in_context['trained on many rules'][8]:.3f} on held-out rules, {on_training_rules[8]:.3f} on training rules, optimum {best[8]:.3f}")
-print(f"of the symbols shown exactly once before, with a random label: the fraction for which the learner repeats that label: {copied:.3f}")
+print(f"fraction of the symbols shown exactly once before, with a random label, for which the learner repeats that label: {copied:.3f}")
 print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} without an example")
 
 # %% [markdown]
-# In-context learning exists: on held-out rules the learner reaches the optimum for every number of examples, and it is no better on the rules on which it was trained. Its weights do not store a rule
-# but a procedure for finding one: the learner repeats the label shown with a symbol, whether it is correct or not. The model trained on a single rule has stored it in its weights and ignores the prompt. SmolLM2 in section 8 was
-# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, for each layer, the head with the highest score:
+# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule
+# but a procedure for finding one: the learner repeats the label shown with a symbol, whether that label is correct or not. The model trained on a single rule has stored that rule in its weights and ignores the prompt. SmolLM2 in section 8 was
+# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, the head with the highest score in each layer (previous token in the first, match in the second):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
@@ -1345,7 +1338,7 @@ induction = read_table("results/induction.csv")
 pictures.induction(induction, best, best_loss)
 
 def over_runs(layers: int, measure: str, where: str) -> tuple[float, float]:
-    """Mean over the runs, and half its 95 % interval."""
+    """The mean over the runs, and half the width of its 95 % interval."""
     chosen = induction[(induction.layers == layers) & (induction.measure == measure) & (induction["where"] == where)]
     return mean_and_half(chosen.value)
 
@@ -1361,8 +1354,8 @@ last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (
 last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
 display(Markdown(
     f"After {ASKED - 1} examples, over {runs[2]} runs each, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
-    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. Nats per question: "
-    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, optimum {best_loss:.3f}. In each run with two "
+    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. The loss in nats per question is "
+    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}; the optimum is {best_loss:.3f}. In each run with two "
     f"layers, some head of the first layer assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
     f"the second layer assigns at least **{best_heads['match', 2]:.2f}** to matching labels; with one layer no head assigns them more than {match_of_one:.2f}."
 ))
@@ -1371,7 +1364,7 @@ display(Markdown(
 # A single layer with two heads ends on the same plateau in each run: it can take into account which labels have occurred and how often, but not the symbols that they followed. Two layers also stay on a plateau at first, for one or two hundred steps; then their loss suddenly
 # falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
 #
-# This does not mean that one layer can never solve the task. Many heads can replace part of the second layer's work, for example with one head for each distance:
+# This does not mean that one layer can never solve the task. Many heads can do part of the second layer's work, for example with one head for each distance:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 wide = read_table("results/induction_wide.csv").groupby("where").value.agg(list)
@@ -1386,16 +1379,15 @@ display(pd.DataFrame({
 }).rename_axis("accuracy on held-out rules"))
 
 # %% [markdown]
-# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of two heads. So the second layer is the economical solution rather than the only one.
+# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of the layer with two heads. So a second layer is the economical solution rather than the only one.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
-# believe this statement, and what the measurements of this notebook say about it. (3–5 sentences)
+# believe this statement, and what the measurements in this notebook show about it. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Accuracy with examples does not show learning if the model can do the task without them: it has to be compared with zero-shot accuracy, over several draws of examples and with an
-# interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The model of section 9 does depend on
-# them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it already knew
+# interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 do depend on them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it already knew
 # the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
 # words).
 #
@@ -1408,7 +1400,7 @@ display(pd.DataFrame({
 # You have now measured everything that is needed for the comparison that textbooks give in words.
 
 # %% [markdown]
-# Derivatives show what each vector *can* depend on: the **influence** of 05 is the size of the gradient of each output with respect to each
+# Derivatives show what each vector *can* depend on: the **influence** from 05 is the size of the gradient of each output with respect to each
 # input. We compute it for ELMo's two halves, BERT and GPT on the first of our sentences:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1450,7 +1442,7 @@ gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).
 targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
 no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
 def seen(name: str) -> dict[str, str]:
-    """Accuracy on senses with the last layer, by kind of question: recorded, over seeds."""
+    """The recorded accuracy on senses with the last layer, over seeds, for each kind of question."""
     return {f"accuracy on senses, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
 
 against = pd.DataFrame({
@@ -1463,7 +1455,7 @@ against = pd.DataFrame({
         "two senses of cell, difference in the last layer": f"{two_cells['small BERT'][-1]:.2f}",
         "influence from later words": f"{future['BERT']:.2f}",
         **seen("BERT"),
-        "output": "a vector per token; fills gaps",
+        "output": "a vector per token; fills masked positions",
         "primary strength": "understanding: tagging, classification, retrieval",
         "examples": "BERT, RoBERTa, MiniLM, ModernBERT",
     },
@@ -1486,14 +1478,13 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
       f"(perplexity {np.exp(gpt_loss):.2f}); entropy {gpt_bound:.3f} (the loss is {gpt_loss / gpt_bound - 1:.1%} higher)")
 
 # %% [markdown]
-# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence; GPT learns from every token but the first and can generate text, but its vectors depend only on the left side. We now add the decoder to the
-# architecture table of 04, measured in the same way, with random projections for the gradient and one layer with D = 64 for the time.
+# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence; GPT learns from every token but the first and can generate text, but its vectors depend only on the left side. We now add the decoder to the architecture table from 04, measured in the same way, with random projections for the gradient and one layer with D = 64 for the time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.architectures import keep_measured
 
 def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
-    """The output of an attention layer with random projections at the last word."""
+    """The output at the last word of an attention layer with random projections."""
     D = x.shape[1]
     W = (2 * torch.rand(D, 3 * D, generator=torch.Generator().manual_seed(seed)).double() - 1) / D**0.5
     q, k, v = (part[None, None] for part in (x @ W).chunk(3, dim=-1))
@@ -1546,8 +1537,8 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## Further: a GPT trained on novels
 #
-# Between the model of the generated language and SmolLM2 lies a third model, which we trained with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
-# Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights can be loaded into *your* GPT.
+# We also trained a third model, between the small GPT and SmolLM2 in size, with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
+# Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the same parts as the GPT in section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
@@ -1565,7 +1556,7 @@ display(recorded_on_novels("gpt"))
 YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
-# On held-out authors, its loss per character is lower than that of 5-gram counts. We let this model and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is yours.
+# On held-out authors, the novels' GPT has a lower loss per character than a 5-gram model. We let it and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is yours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1591,7 +1582,7 @@ for text in ("The prisoner sat in a dark cell and", "My phone has no signal, so"
     print_text("SmolLM2:", continue_text(text, 40, ((0.8, everything, 0.9),))[0])
 
 # %% [markdown]
-# One model writes like a novel, the other like the web. The samples do not show which model *predicts* better, and their losses per token cannot be compared, because their tokens differ. Losses per **character** can.
+# One model's text reads like a novel, the other's like a web page. The samples do not show which model *predicts* better, and their losses per token cannot be compared, because their tokens differ. Losses per **character** can.
 # We use sentences of our own: 100 with words that also occur in novels, and 100 contemporary ones (the three controls have 50 each). Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
 #
 # **Predict:** on the sentences with words that occur in novels, which model has the lower loss per character?
@@ -1613,7 +1604,7 @@ def of_books(text: str) -> list[int]:
 
 @torch.no_grad()
 def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
-    """−log p of each sequence after its first `skip` tokens, in nats; in batches of ten of similar length."""
+    """−log p of each sequence after its first `skip` tokens, in nats, computed in batches of ten sequences of similar length."""
     found = torch.zeros(len(rows))
     for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
         tokens = [torch.tensor(rows[i]) for i in some.tolist()]
@@ -1623,7 +1614,7 @@ def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
     return found.tolist()
 
 def nats_of_both(texts: list[str], before: str = "", mark: str = "<|endoftext|>") -> np.ndarray:
-    """For each text: nats of the novels' GPT, nats of SmolLM2, and the number of characters."""
+    """For each text, the loss of the novels' GPT and of SmolLM2 in nats, and the number of characters."""
     space, by_books = " " if before else "", [BOS, *of_books(before)]
     by_web = [words.convert_tokens_to_ids(mark), *of_web(before)]
     return np.stack([
@@ -1653,7 +1644,7 @@ between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)
 difference, low, high = between["words from novels"]
 reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST, because={
     NOVELS_FIRST: "These sentences were not written in 1880, and the novels' GPT was trained on only 16 million tokens; SmolLM2's training data include novels and much else.",
-    SMOL_FIRST: "SmolLM2 was trained on far more text and has the lower loss on contemporary sentences. Here the interval contains 0. The table shows that a different context changes this.",
+    SMOL_FIRST: "SmolLM2 was trained on far more text and has the lower loss on contemporary sentences. Here, however, the interval of the difference contains 0. The table shows that a different context changes this.",
 })
 pictures.two_readers({called: per_character[called] for called in ("words from novels", "contemporary")}, ("the novels' GPT", "SmolLM2"))
 display(pd.DataFrame({
@@ -1665,9 +1656,9 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times the parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two cannot be distinguished. Shuffling the words increases both losses, SmolLM2's by more.
+# SmolLM2 has 25 times as many parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, SmolLM2's by more.
 #
-# Which model is better depends on the context. Given a preceding sentence, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
+# Which model is better depends on the context. With a sentence before the text, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
 
 # %% [markdown]
 # ## 11 · Scoreboard
@@ -1682,7 +1673,7 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where word order decides, it outperforms all models that ignore it. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
+# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
@@ -1692,7 +1683,7 @@ draw()
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A toy decoder: logits from tables, by position and all tokens so far."""
+    """A toy decoder whose logits come from tables, by position and by all tokens so far."""
     def next_logits(ids: Int[Tensor, "n t"]) -> Float[Tensor, "n t V"]:
         return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
 
@@ -1706,9 +1697,9 @@ def beam_search(
 
     next_logits(ids) maps prefixes (n, t) that start with bos to logits (n, t, V). At every step all
     continuations of all prefixes compete by the sum of their log-probabilities, and the `width` best are kept
-    (fewer if there are not as many). A prefix that has ended with eos competes unchanged: its only
+    (all if there are fewer). A prefix that has ended with eos competes unchanged: its only
     continuation is pad, at no cost. Do not normalise by length. After `longest` steps return the best
-    one, exactly `longest` tokens without bos, whether it has ended or not.
+    prefix, exactly `longest` tokens without bos, whether it has ended or not.
     """
     ### BEGIN SOLUTION
     ids, total, ended = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
@@ -1746,22 +1737,21 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
       f"{below:.0%} are less probable than the sentence found with width 128")
 
 # %% [markdown]
-# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding, because prefixes that look probable at first and become improbable later
-# have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, and always the same ones. Individually, nearly all sentences of a language are
-# improbable. This is why beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
+# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding does, because prefixes that look probable at first and become improbable later
+# have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, but it always finds the same ones. Typical sentences of a language, by contrast, are individually improbable. This is why beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions, so that a single pass trains every position.
-# - Whatever the size of a decoder, its vector of a word never depends on later words.
-# - Temperature and top-k reshape the distribution; top-p truncates it after the token that reaches p.
+# - Whatever the size of a decoder, its vector for a word never depends on later words.
+# - Temperature reshapes the distribution; top-k truncates it after k tokens, top-p after the token that reaches p.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits.
 # - Your GPT has GPT-2's architecture: with the same weights, the logits agree.
-# - Few-shot examples shift SmolLM2’s threshold considerably and improve its ranking slightly.
+# - Few-shot examples shift SmolLM2's threshold considerably and improve its ranking slightly.
 # - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
 #
-# **Next**: 08 opens pre-trained transformers, layer by layer.
+# **Next**: 08 looks inside pre-trained transformers.
 
 # %% [markdown]
 # ## References

@@ -35,7 +35,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "mask transposed",
-            "Your first row sees all words and your last row only one: rows belong to the queries.",
+            "Your first row sees all words and your last row only one: rows should belong to the queries.",
             ".triu(1)", ".triu(1).T",
         ),
         Mistake(
@@ -45,7 +45,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "next word visible",
-            "Each of your words also attends to the next one, exactly the word it has to predict.",
+            "Each of your words also attends to the next one, the very word that it has to predict.",
             ".triu(1)", ".triu(2)",
         ),
         Mistake(
@@ -77,8 +77,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "finite number instead of minus infinity",
-            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for all "
-            "scores.",
+            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for such scores.",
             "-torch.inf", "-10.0",
             also=(
                 """
@@ -113,7 +112,7 @@ def causal_mask(T):
 """,
     },
     hints=(
-        "What must be added to a score so that its weight is exactly 0 after the softmax? And so that nothing changes?",
+        "What must be added to a score so that its weight is exactly 0 after the softmax? And what leaves a score unchanged?",
         "Input: an integer. Output: (T, T), consisting of 0 and −∞. Row i belongs to the query, column j to the key.",
         "for each i, for each j:\n    0 if j is not later than i\n    minus infinity if it is",
         "A near miss: a triangle of ones times −∞ has NaN in its other half, since 0 · ∞ is not 0. Fill with −∞ first, then "
@@ -177,19 +176,19 @@ attention = Exercise(
     mistakes=(
         Mistake(
             "mask missing",
-            "Read at once, your last token is right but the earlier ones are not: they attend to tokens that come after them.",
+            "When a text is read at once, your output is right for the last token but not for the others: they attend to tokens on their right.",
             f" + {MASKED}", "",
         ),
         Mistake(
             "mask shifted by one",
-            "Each of your tokens also sees the next one, exactly the token to be predicted. Row i of the mask belongs to token "
-            "i.",
+            "Each of your tokens also sees the next one, the very token to be predicted. Row i of the mask should belong to "
+            "token i.",
             MASKED, "causal_mask(k.shape[2] + 1)[-x.shape[1] :, :-1]",
         ),
         Mistake(
             "the first rows of the mask",
-            "Your output is right when the text is read at once. In pieces, your new tokens use the first tokens' rows of the mask "
-            "and see no more than those: with t tokens in the cache, the first new one is row t.",
+            "Your output is right when the text is read at once. With a cache, your new tokens use the first rows of the mask "
+            "and see no more than the first tokens do: with t tokens in the cache, the first new one needs row t.",
             "[-x.shape[1] :]", "[: x.shape[1]]",
         ),
         Mistake(
@@ -231,7 +230,7 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "nothing cached",
-            "In pieces, each of your calls sees only its own tokens: the keys and values of earlier calls are missing.",
+            "Even with a cache, each of your calls sees only its own tokens: the keys and values of earlier calls are missing.",
             "if self.cached:", "if False:",
         ),
         Mistake(
@@ -242,7 +241,7 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "only the last call cached",
-            "In pieces, your third call no longer sees the first: you store only the newest keys and values instead of all "
+            "With a cache, your third call no longer sees the first: you store only the newest keys and values instead of all "
             "since the reset.",
             edits={
                 "        if self.past is not None:": "        new = k, v\n        if self.past is not None:",
@@ -251,8 +250,8 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "new tokens before the cached ones",
-            "In pieces, you put the new keys and values *before* the cached ones, so the mask treats them as the first tokens. "
-            "They are the last.",
+            "With a cache, you put the new keys and values *before* the cached ones, so the mask treats them as the first "
+            "tokens. They should be the last.",
             JOINED, "k, v = torch.cat([k, self.past[0]], dim=2), torch.cat([v, self.past[1]], dim=2)",
         ),
         Mistake(
@@ -266,7 +265,7 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "scores divided by √D instead of √d",
-            "With several heads your weights are too uniform: a score is a sum over the d numbers of one head, not over all D.",
+            "With several heads your weights are too uniform: a score is a sum over the d components of one head, not over all D.",
             "q.shape[-1] ** 0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
@@ -276,7 +275,7 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "mask applied after the softmax",
-            "Your remaining weights sum to less than 1: later tokens got their share before you removed them.",
+            "Your remaining weights sum to less than 1: later tokens had received weight before you removed them.",
             edits={
                 f"scores + {MASKED}": "scores",
                 "(weights @ v)": f"((weights * ({MASKED} == 0)) @ v)",
@@ -324,14 +323,14 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "buffer saved with the model",
-            "Your numbers are right, but a buffer of yours (a mask, or the cache) is saved with the model and expected when "
-            "weights are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` excludes it.",
+            "Your outputs are right, but a buffer of yours (a mask, or the cache) is saved with the model and expected when "
+            "weights are loaded, so a file without it cannot be loaded. `register_buffer(…, persistent=False)` excludes it.",
             "self.cached, self.past = cached, None",
             'self.cached, self.past = cached, None\n        self.register_buffer("mask", torch.ones(99, 99).tril())',
         ),
         Mistake(
             "output detached from the weights",
-            "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
+            "Your outputs are right, but training could not change your weights: no_grad, detach or .data separates your "
             "output from them.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "self.output((weights @ v).transpose(1, 2).flatten(2)).detach()",
         ),
@@ -480,7 +479,7 @@ gpt = Exercise(
     mistakes=(
         Mistake(
             "positions restarted with the cache",
-            "Your output is right when the text is read at once. In pieces, each of your calls starts at position 0 again, as if its "
+            "Your output is right when the text is read at once. With a cache, each of your calls starts at position 0 again, as if its "
             "first token were the first of the text.",
             POSITIONS, "torch.arange(ids.shape[1])",
         ),
@@ -503,12 +502,12 @@ gpt = Exercise(
         ),
         Mistake(
             "caches of the layers not reset",
-            "After a second reset(cached=True) your layers still store the first text: their attentions must be reset as well.",
+            "After a second reset(cached=True) your layers still store the first text: reset the attention of each layer as well.",
             TOLD, "layer.attention.cached = cached",
         ),
         Mistake(
             "state shared between models",
-            "A single model is right. A second model of your class, called in between, changes the positions of the first: the number of "
+            "With a single model your output is right. A second model of your class, called in between, changes the positions of the first: the number of "
             "processed tokens belongs to `self`, not to the class.",
             edits={
                 "self.cached, self.read = cached, 0": "GPT.cached, GPT.read = cached, 0",
@@ -517,7 +516,8 @@ gpt = Exercise(
         ),
         Mistake(
             "reset not passed on to the layers",
-            "In pieces, your positions continue, but no layer stores anything: each CausalAttention has its own reset. "
+            "With a cache, your positions continue, but no layer stores anything: call the reset of each "
+            "CausalAttention. "
             "(Block's original attention has none: did you replace it with yours?)",
             TOLD, "pass",
         ),
@@ -537,8 +537,8 @@ gpt = Exercise(
         ),
         Mistake(
             "embeddings not tied",
-            "You have parameters that the docstring does not name: a second matrix for "
-            "the logits. Use the rows of `token` for both purposes.",
+            "Your model has parameters that the docstring does not name: a second matrix for the logits. Use the matrix of "
+            "`token` for both purposes.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
                 LOGITS: "self.head(self.norm(x))",
@@ -546,8 +546,8 @@ gpt = Exercise(
         ),
         Mistake(
             "tied matrix saved twice",
-            "Your numbers are right, but the matrix is saved under two names. A file of "
-            "weights contains it once, and load_state_dict expects both. Compute the logits with the matrix itself: `x @ "
+            "Your outputs are right, but the matrix is saved under two names. A file of "
+            "weights contains it once, whereas your load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
@@ -568,30 +568,29 @@ gpt = Exercise(
         ),
         Mistake(
             "post-norm blocks",
-            "Your blocks normalise after the sum, as in 2017. GPT-2 normalises before each component: Block has an argument "
+            "Your blocks normalise after the sum, as in the transformer of 2017. GPT-2 normalises before each component: Block has an argument "
             "for this.",
             "norm_first=True, ", "",
         ),
         Mistake(
             "activation not passed on",
-            "Your numbers are slightly off: your blocks use Block's default activation. GPT has a default of its own, "
-            "gelu_tanh, and passes it on.",
+            "Your outputs are slightly off: your blocks use Block's default activation. GPT has a default of its own, "
+            "gelu_tanh, and should pass it on.",
             ", activation=activation", "",
         ),
         Mistake(
             "BERT's ε in the blocks",
-            "Your output is right where vectors are long. Where they are short, the norms of your blocks show a different ε: 1e-12 is "
-            "BERT's. Keep Block's default here.",
+            "Your output is right where vectors are long. Where they are short, the norms of your blocks have a different ε: 1e-12 is BERT's. Keep Block's default here.",
             LAYERS, LAYERS.replace("activation=activation)", "activation=activation, eps=1e-12)"),
         ),
         Mistake(
             "BERT's ε in the last norm",
-            "Your output is right where vectors are long. Where they are short, your last norm shows an ε other than PyTorch's.",
+            "Your output is right where vectors are long. Where they are short, your last norm has an ε other than PyTorch's default.",
             "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
         ),
         Mistake(
             "layers in a plain list",
-            "PyTorch does not find the parameters of your layers: a plain list registers nothing, an "
+            "PyTorch does not find the parameters of your layers: a plain list does not register them, but an "
             "nn.ModuleList does.",
             LAYERS, "[Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)]",
         ),
@@ -602,7 +601,7 @@ gpt = Exercise(
         ),
         Mistake(
             "token vectors multiplied by √D",
-            "You multiply the token vectors by √D, as in the transformer of 2017. GPT adds token and position unchanged.",
+            "You multiply the token vectors by √D, as in the transformer of 2017. GPT adds token and position vectors unchanged.",
             "self.token(ids) + self.position", "self.token(ids) * self.token.embedding_dim**0.5 + self.position",
         ),
         Mistake(
@@ -612,8 +611,8 @@ gpt = Exercise(
         ),
         Mistake(
             "buffer saved with the model",
-            "Your numbers are right, but a buffer of yours (a counter, or a mask) is saved with the model and expected when "
-            "weights are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` excludes it.",
+            "Your outputs are right, but a buffer of yours (a counter, or a mask) is saved with the model and expected when "
+            "weights are loaded, so a file without it cannot be loaded. `register_buffer(…, persistent=False)` excludes it.",
             "self.reset()", 'self.register_buffer("places", torch.arange(tokens))\n        self.reset()',
         ),
     ),
@@ -679,8 +678,8 @@ class GPT(torch.nn.Module):
 """,
     },
     hints=(
-        "A text of 5 tokens is processed in calls of 2, 2 and 1. Which positions does each call have, and where must this be "
-        "stored?",
+        "A text of 5 tokens is processed in calls of 2, 2 and 1 tokens. Which positions do the tokens of each call have, and where must "
+        "their number be stored?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a matrix of shape (vocabulary, dim).",
         "init: the two embeddings, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: no tokens "
         "read so far; reset the attention of each layer\nforward: token vectors + vectors of the positions from `read` on\n    "
@@ -726,13 +725,12 @@ gpt2_names = Exercise(
     mistakes=(
         Mistake(
             "rounded to half precision",
-            "Your names are right, but the numbers differ from those in the file: half precision (float16) keeps three digits "
-            "of seven.",
+            "Your names are right, but the values differ from those in the file: half precision (float16) keeps only three of seven digits.",
             "    return ours", "    return {name: value.half() for name, value in ours.items()}",
         ),
         Mistake(
             "nothing transposed",
-            "Your matrices have the shape of GPT-2's file, (in, out). nn.Linear expects (out, in).",
+            "Your matrices have the shape that they have in GPT-2's file, (in, out). nn.Linear expects (out, in).",
             code="""
 def gpt2_names(theirs):
     ours = {}
@@ -776,7 +774,7 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "thirds of c_attn in the wrong order",
-            "You assign the thirds of c_attn to the wrong names: they are query, key and value, in this order.",
+            "You assign the thirds of c_attn to the wrong names: they should be query, key and value, in this order.",
             '("query", "key", "value")', '("key", "query", "value")',
             also=(
                 """
@@ -801,13 +799,12 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "every third row of c_attn",
-            "You assign the rows of c_attn in turn. Its thirds are blocks: first all rows of the queries, then all of the "
-            "keys, then those of the values.",
+            "You assign the rows of c_attn in turn. Its thirds are blocks: first all rows for the queries, then those for the keys, then those for the values.",
             "value.chunk(3)", "(value[number::3] for number in range(3))",
         ),
         Mistake(
             "embeddings transposed",
-            "You also transpose wte and wpe. They are tables of vectors, an nn.Embedding in both models, so nothing has to be "
+            "You also transpose wte and wpe. Each is a table of vectors, an nn.Embedding in both models, so nothing has to be "
             "transposed.",
             'ours[f"{PLACES[path[0]]}.{part}"] = value', 'ours[f"{PLACES[path[0]]}.{part}"] = value.T if value.ndim == 2 else value',
         ),
@@ -839,13 +836,13 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "masks returned as parameters",
-            "You return too many names: attn.bias and attn.masked_bias are a mask, stored as buffers. No layer has them as "
+            "You return too many names: attn.bias and attn.masked_bias belong to a mask. They are stored as buffers, not as "
             "weights.",
             OTHERS, OTHERS + '\n            elif place == "attn":\n                ours[f"{layer}.attention.{part}"] = value',
         ),
         Mistake(
             "bias of c_attn taken for a mask",
-            "The biases of query, key and value are missing. c_attn.bias is a parameter, three biases in a row; the mask is "
+            "The biases of query, key and value are missing. c_attn.bias is a parameter, three biases concatenated; the mask is "
             "called attn.bias.",
             "        *path, part =", '        if name.endswith("attn.bias"):\n            continue\n        *path, part =',
         ),
@@ -856,7 +853,7 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "first layer only",
-            "You return only layer 0. The number after h. is that of the layer, and there may be eleven layers.",
+            "You return only layer 0. The number after h. is that of the layer, and it may have two digits.",
             "        else:\n            layer, place", '        elif path[1] == "0":\n            layer, place',
         ),
         Mistake(
@@ -977,7 +974,7 @@ shift_loss = Exercise(
         ),
         Mistake(
             "padding counted",
-            "Your loss is right for sentences without padding. In the others the model would learn to generate padding.",
+            "Your loss is right for sentences without padding. On the others, the model would learn to generate padding.",
             ", ignore_index=pad", "",
         ),
         Mistake(
@@ -987,7 +984,7 @@ shift_loss = Exercise(
         ),
         Mistake(
             "mean of sentence means",
-            "You average within each sentence first, so words of short sentences count more. Every predicted token should have "
+            "You average within each sentence first, so words in short sentences count more. Every predicted token should have "
             "the same weight.",
             f"return {CROSS}",
             "losses = torch.nn.functional.cross_entropy(predicted.transpose(1, 2), target, ignore_index=pad, "
@@ -1151,7 +1148,7 @@ sample = Exercise(
         ),
         Mistake(
             "tokens removed after the softmax",
-            "Your probabilities no longer sum to 1: what you remove must be distributed among the other tokens.",
+            "Your probabilities no longer sum to 1: the probability that you remove must be distributed among the other tokens.",
             "probabilities = (kept / temperature).softmax(dim=-1)",
             "probabilities = (logits / temperature).softmax(dim=-1)"
             ".masked_fill(kept == -torch.inf, 0)",
@@ -1169,18 +1166,18 @@ sample = Exercise(
         ),
         Mistake(
             "cumulated from the last token",
-            "Your probabilities are right, but you cumulate them from the last token. Start with token 0.",
+            "Your probabilities are right, but you accumulate them from the last token. Start with token 0.",
             INVERSE,
             "logits.shape[1] - 1 - (probabilities.flip(-1).cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
             "probabilities divided by the temperature",
-            "Your probabilities do not sum to 1: the temperature divides the logits, before the softmax.",
+            "Your probabilities do not sum to 1: the temperature should divide the logits, before the softmax.",
             "(kept / temperature).softmax(dim=-1)", "kept.softmax(dim=-1) / temperature",
         ),
         Mistake(
             "token before the correct one",
-            "Your probabilities are right. You choose the last token below the draw instead of the first above it.",
+            "Your probabilities are right. You choose the token before the first whose cumulative probability exceeds the draw.",
             INVERSE, f"({INVERSE} - 1).clamp(min=0)",
         ),
         Mistake(
@@ -1236,7 +1233,7 @@ def sample(logits, draws, temperature, k):
         ),
         Mistake(
             "tokens and probabilities swapped",
-            "Your tuple is in the wrong order: the probabilities come first.",
+            "Your tuple is in the wrong order: the probabilities should come first.",
             f"return probabilities, {INVERSE}", f"return {INVERSE}, probabilities",
         ),
     ),
@@ -1330,19 +1327,19 @@ top_p = Exercise(
         ),
         Mistake(
             "crossing token removed unless it is the first",
-            "Your tokens have a total probability of at most p, unless the first one alone exceeds it. The token that crosses "
+            "Your tokens have a total probability of at most p, unless the first one alone exceeds p. The token that crosses "
             "p belongs to the nucleus.",
             "before >= p", "(before + ordered > p) & (before > 0)",
         ),
         Mistake(
             "one token too many at a sum of exactly p",
-            "Where a cumulative sum is exactly p, you keep one more token. There p is already reached, and the set should be "
-            "the smallest.",
+            "Where a cumulative sum is exactly p, you keep one token too many. The sum has already reached p, and the set "
+            "should be the smallest.",
             "before >= p", "before > p",
         ),
         Mistake(
             "softmax instead of a division",
-            "Your rows sum to 1, but by a softmax, which gives tokens outside the nucleus a weight of exp(0) = 1, too. Divide "
+            "Your rows sum to 1 because of a softmax, but it also gives tokens outside the nucleus a weight of exp(0) = 1. Divide "
             "by the sum of the row.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept.softmax(dim=-1)",
         ),
@@ -1390,7 +1387,7 @@ def top_p(probabilities, p):
         ),
         Mistake(
             "not sorted",
-            "You cumulate in the order of the vocabulary. Start with the most probable token.",
+            "You accumulate in the order of the vocabulary. Start with the most probable token.",
             "probabilities.sort(dim=-1, descending=True)",
             "probabilities, torch.arange(probabilities.shape[1]).expand(probabilities.shape)",
         ),
@@ -1401,12 +1398,12 @@ def top_p(probabilities, p):
         ),
         Mistake(
             "left in sorted order",
-            "Your numbers are right, but they are sorted by size: each must return to its own token.",
+            "Your probabilities are right, but sorted by size: return each to its own token.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept",
         ),
         Mistake(
             "permutation not inverted",
-            "Your numbers are right, but assigned to the wrong tokens: you used the permutation that sorts, not its inverse.",
+            "Your probabilities are right, but assigned to the wrong tokens: you used the permutation that sorts, not its inverse.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept.gather(-1, tokens)",
         ),
         Mistake(
@@ -1512,7 +1509,7 @@ few_shot_prompt = Exercise(
         ),
         Mistake(
             "no end after the last example",
-            "Your query follows the last label directly: `end` comes after *each* example, not only between examples.",
+            "Your query follows the last label directly: `end` should come after *each* example, not only between examples.",
             DEMO, "prompt += [*(end if prompt else []), *text, *mark, *label]",
         ),
         Mistake(
@@ -1552,13 +1549,13 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "no mark in the examples",
-            "In your examples the label follows the text directly, but not in the query. Examples must have the same format as "
+            "In your examples the mark between text and label is missing. Examples must have the same format as "
             "the query.",
             DEMO, "prompt += [*text, *label, *end]",
         ),
         Mistake(
             "label before the mark",
-            "In your examples the label comes before the mark; in the query it is to be generated after it.",
+            "In your examples the label comes before the mark; in the query, it is to be generated after the mark.",
             DEMO, "prompt += [*text, *label, *mark, *end]",
         ),
         Mistake(
@@ -1622,7 +1619,7 @@ def few_shot_prompt(demos, query, mark, end):
         "The model can only continue a text. What must the prompt end with, so that the label is the natural next token?",
         "demos: pairs of two lists of ids. query: a list. mark, end: tensors of ids. Output: one tensor of ids, with one axis.",
         "for each example: its text, mark, its label, end\nthen the query's text and mark\nnothing after that",
-        "A near miss: if `end` is used only as a separator between the examples, the query runs straight on from the last label.",
+        "A near miss: if `end` is used only as a separator between the examples, the query follows the last label directly.",
     ),
 )
 
@@ -1703,14 +1700,13 @@ def mended_labels(ids, end):
         ),
         Mistake(
             "truncated rows treated as ending at once",
-            "Rows with an `end` are right. A truncated row has none, and you ignore all but its first token: argmax returns 0 "
+            "Your rows with an `end` are right. A truncated row has none, and you ignore all but its first token: argmax returns 0 "
             "if nothing is found.",
             IGNORED, "ids.masked_fill(torch.arange(ids.shape[1]) > (ids == end).int().argmax(dim=1)[:, None], -100)",
         ),
         Mistake(
             "end added to truncated rows",
-            "Rows with an `end` are right. A truncated row has none, and you put one in its last position: a label is the id "
-            "itself or −100.",
+            "Your rows with an `end` are right. A truncated row has none, and you put one in its last position: a label should be the id itself or −100.",
             f"return {IGNORED}",
             f"labels = {IGNORED}\n    labels[:, -1] = torch.where((ids == end).any(dim=1), labels[:, -1], end)\n    return labels",
         ),
@@ -1864,8 +1860,8 @@ beam_search = Exercise(
         ),
         Mistake(
             "logits summed",
-            "Your totals are sums of logits, which are comparable only after a log-softmax: the probabilities of each step sum "
-            "to 1.",
+            "Your totals are sums of logits. Only log-probabilities are comparable: apply a log-softmax at "
+            "each step.",
             ".log_softmax(dim=-1)", "",
         ),
         Mistake(
@@ -1875,12 +1871,12 @@ beam_search = Exercise(
         ),
         Mistake(
             "finished sentences continued",
-            "Your sentences continue after eos and pay for it. A finished sentence competes unchanged.",
+            "Your sentences continue after eos and lose probability. A finished sentence competes unchanged.",
             "torch.where(ended[:, None], stay, log_p)", "log_p",
         ),
         Mistake(
             "last sentence of the beam returned",
-            "The beam is right, but you return its last sentence instead of its best.",
+            "Your beam is right, but you return its last sentence instead of the best one.",
             "return ids[0, 1:], total[0]", "return ids[-1, 1:], total[-1]",
         ),
         Mistake(
@@ -1988,7 +1984,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         ),
         Mistake(
             "cost for padding",
-            "Your finished sentences pay for each pad, which penalises an early end. After eos nothing has a cost.",
+            "You add a cost to finished sentences for each pad, which penalises an early end. After eos nothing should have a "
+            "cost.",
             "stay[:, pad] = 0", "stay[:, pad] = log_p[:, pad]",
         ),
         Mistake(
@@ -2060,8 +2057,7 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         "ids: (n, t), with n at most width. log p of the next token: (n, V). Totals: (n). Candidates: n · V numbers; candidate i "
         "extends prefix i // V by token i % V.",
         "start with one prefix: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished "
-        "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, with their ids, totals and whether they "
-        "have ended\nreturn the best one without bos, and its total",
+        "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, noting their ids and totals and whether they have ended\nreturn the best one without bos, and its total",
         "A near miss: keeping the best token of each prefix gives `width` greedy searches; instead, the candidates of all "
         "prefixes compete together.",
     ),

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10 · Applications: sentiment, entities, questions
 #
-# In 09 we fine-tuned an encoder for one task. Here we solve three tasks, each with its own head: a label for a text, a tag for every word, and a span of a text that
+# In notebook 09 we fine-tuned an encoder for one task. Here we solve three tasks, each with its own head: a label for a text, a tag for every word, and a span of a text that
 # answers a question. Each head is a single linear layer. The difficulties lie elsewhere: which subword carries the label of a word, which spans are possible answers, and
 # what counts as correct.
 #
@@ -22,7 +22,7 @@
 # **By the end you can**
 #
 # - put heads for texts, tokens and spans on top of the same encoder, with labels aligned to its subwords;
-# - implement the standard metrics: entity F1, and exact match and F1 for answers, including questions without an answer;
+# - implement the standard metrics: entity F1 for tags, and exact match and F1 for answers, including the case of no answer;
 # - explain why token accuracy is misleading, and why the start and end of an answer must be chosen jointly;
 # - choose a type of model for a task, and report each result next to a baseline.
 
@@ -69,10 +69,10 @@ print(f"encoder: {encoder_size:,} parameters; largest head: {max(heads.values())
       f"({max(heads.values()) / encoder_size:.3%})")
 
 # %% [markdown]
-# Nearly all parameters belong to the encoder, which is already trained; only the small head must be learned from scratch, from a few hundred labels. (MiniLM, our encoder,
+# Nearly all parameters belong to the encoder, which is already trained; only the small head must be trained from scratch, on a few hundred labels. (MiniLM, our encoder,
 # was trained to compare whole sentences.)
 #
-# We train the head and the upper half of the layers and freeze the lower half, a compromise between the extremes of 09. The output of the frozen half is computed only
+# We train the head and the upper half of the layers and freeze the lower half, a compromise between the extremes compared in 09. The output of the frozen half is computed only
 # once. All three tasks share the following code.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -91,7 +91,7 @@ HALF = 3                                                            # of MiniLM'
 
 @torch.no_grad()
 def read_by(encoder: BertModel, rows, layers: int) -> Float[Tensor, "N T D"]:
-    """The output of the first `layers` layers. These are frozen, so it is computed only once."""
+    """The output of the first `layers` layers, computed only once because they are frozen."""
     parts = []
     for start in range(0, len(rows["input_ids"]), 32):
         some = {name: rows[name][start : start + 32] for name in ("input_ids", "token_type_ids")}
@@ -124,7 +124,7 @@ class Upper(torch.nn.Module):
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @dataclass
 class Rows:
-    """The frozen layers' output, a mask of the tokens, the labels, and further inputs of a task (`more`)."""
+    """The frozen layers' output, a mask of the tokens, the labels, and further inputs for a task (`more`)."""
 
     H: Float[Tensor, "N T D"]
     keep: Bool[Tensor, "N T"]
@@ -141,7 +141,7 @@ class Rows:
 def fine_tune(
     model: Upper, loss_of, rows: Rows, train, epochs: int, rate: float, seed: int, watch=None
 ) -> Upper:
-    """Train in batches of 16. The learning rate rises for a tenth of the steps, then falls to 0."""
+    """Train in batches of 16. The learning rate rises for the first tenth of the steps, then falls to 0."""
     generator, step = torch.Generator().manual_seed(seed), 0
     steps = epochs * -(-len(train) // 16)
     optimiser = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
@@ -220,8 +220,7 @@ display(test_reviews.groupby("phenomenon").agg(
 ).style)
 
 # %% [markdown]
-# We begin *without* changing the encoder: we encode some reviews, pool the vectors in your three ways, and train only a linear layer. Which of the three represents a
-# text best?
+# We begin *without* changing the encoder: we encode some reviews, pool the vectors in all three ways, and train only a linear layer. Which of the pooled vectors represents a text best?
 
 # %% tags=["demo"]
 print("This takes a few seconds.")
@@ -256,15 +255,14 @@ for name, gain in pooling_gains.items():
     print(f"mean − {name}, on the same reviews: {gain.mean():+.3f} (95 % {bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})")
 
 # %% [markdown]
-# With all three vectors the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews no difference between
+# With each of the three vectors the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews no difference between
 # the three exceeds the noise. The choice may matter for another encoder: BERT was pre-trained to use [CLS] (06).
 #
 # Next, we also train the upper layers. The following figure is based on recorded predictions (`python -m experiments applications_sentiment`) of each model for each test
-# review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random
-# weights*. SmolLM2 from 07 is not trained but prompted zero-shot, on every second review. Chance level is 0.5.
+# review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same model trained from *random weights*. SmolLM2 from 07 is not fine-tuned but prompted zero-shot, on every second review. Chance level is 0.5.
 
 # %% [markdown]
-# **Predict:** some reviews contain both praise *and* blame, and one of them prevails (*contrast*). On these, the frozen encoder is hardly better than chance. What
+# **Predict:** some reviews contain both praise *and* blame, and one of the two prevails (*contrast*). On these, the frozen encoder is hardly better than chance. What
 # accuracy does the fine-tuned model reach (0 to 1)?
 
 # %% tags=["demo"]
@@ -316,12 +314,11 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# Fine-tuning improves on the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews, one in eight, on which the
-# accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did
+# Fine-tuning improves on the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews (one review in eight), on which the accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did
 # not test this.
 #
-# On *plain* reviews the gain is within the noise. On reviews with *negation* we see none, but with 40 such reviews even a gain of ten points could go undetected.
-# Sarcastic reviews say the opposite of what they mean. On these the model is at chance level, although 20 reviews are too few for a precise estimate.
+# On *plain* reviews the gain is within the noise. On reviews with *negation* we see no gain, but with 40 such reviews even one of ten points could go undetected.
+# Sarcastic reviews say the opposite of what their authors mean. On these the model is at chance level, although 20 reviews are too few for a precise estimate.
 
 # %% [markdown]
 # ## 3 · A tag for every word
@@ -330,7 +327,7 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 # begins an entity, I- continues it, and O marks words outside any entity (Ramshaw and Marcus 1995). If *every* entity begins with B-, as here, the scheme is called IOB2
 # (Tjong Kim Sang and Veenstra 1999).
 #
-# The encoder, however, processes *subwords*. The usual **token alignment** assigns the tag to the first subword of a word. The other subwords, [CLS], [SEP] and padding are
+# The encoder, however, processes *subwords*. The usual **token alignment** assigns the tag of a word to its first subword. The other subwords, [CLS], [SEP] and padding are
 # ignored by the loss.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-align_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -415,7 +412,7 @@ pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 # Note that the subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
 # return to this below.
 #
-# The model outputs tags, but users want entities: where each one begins and ends, and of what type it is. Not every sequence of tags is well formed. What should happen
+# The model outputs tags, but users want entities: where each one begins and ends, and what type it has. Not every sequence of tags is well formed. What should happen
 # if an I- tag follows O?
 
 # %%
@@ -552,7 +549,7 @@ precision, recall, f1 = entity_f1(true_tags, live_tags)
 print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
 # %% [markdown]
-# The following results were recorded with three seeds, and with five epochs instead of three. The baselines do without an encoder: *everything O*, the most frequent tag
+# The following results were recorded with three seeds, and with five epochs instead of three. The baselines use no encoder: *everything O*, the most frequent tag
 # of each word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
 #
 # In the variant *with capitals*, the head receives two more inputs besides the 384 coordinates: whether the word begins with a capital letter, and whether it is all
@@ -570,7 +567,7 @@ pictures.accuracy_flatters(points)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def counts(tags: list[list[str]]) -> Float[np.ndarray, "sentences 2"]:
-    """For each sentence: twice the number of correct entities, and the number of true and predicted ones."""
+    """For each sentence, twice the number of correct entities, and the number of true plus predicted ones."""
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(true_tags, tags)]
     return np.array([(2 * len(t & p), len(t) + len(p)) for t, p in pairs])
 
@@ -614,8 +611,7 @@ for (a, b), (middle, low, high) in f1_gains.items():
     print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 
 # %% [markdown]
-# Fine-tuning improves F1 substantially over the frozen encoder and over the window of words. Telling the head about capital letters, the obvious remedy, brings no gain
-# beyond the noise; these runs do not show why.
+# The fine-tuned model has a substantially higher F1 than the frozen encoder and the window of words. Informing the head about capital letters, the obvious remedy for an uncased vocabulary, brings no gain beyond the noise; these runs do not show why.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 f1_by_size = {}
@@ -737,7 +733,7 @@ from pathlib import Path
 
 import coursekit
 
-MAX_LEN = 24                                                        # subwords of the longest answer that is allowed
+MAX_LEN = 24                                                        # the longest allowed answer, in subwords
 questions = pd.read_json(Path(coursekit.__file__).parents[1] / "data/questions/questions.json")
 
 
@@ -797,7 +793,7 @@ for name, values in (("start", start), ("end", end)):
           ", ".join(f"{word} ({values[t]:.1f})" for word, t in zip(words_there, best)))
 
 # %% [markdown]
-# These scores were recorded with a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best
+# These recorded scores come from a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best
 # start and the best end independently. But nothing ensures that the two fit together: the end may come before the start, or only one of them may be [CLS].
 #
 # **Predict:** for what fraction of the test questions do the two not form a valid span (0 to 1)?
@@ -809,7 +805,7 @@ predict("applications.invalid", ...)
 recorded_spans = read_table("results/applications_questions.csv").fillna({"answer": ""})
 
 def fits(start: pd.Series, end: pd.Series) -> pd.Series:
-    """Both are [CLS], or they form a span of the text of 1 to MAX_LEN tokens."""
+    """Whether start and end are both [CLS], or form a span of 1 to MAX_LEN tokens of the text."""
     return ((start == 0) & (end == 0)) | ((start > 0) & (end >= start) & (end - start < MAX_LEN))
 
 heads_only = recorded_spans[recorded_spans["model"].isin(["fine-tuned", "frozen"])]
@@ -890,17 +886,17 @@ slider = IntSlider(
 interact(lambda number: question_triangle(test_questions.index[number]), number=slider)
 
 # %% [markdown]
-# When is an answer correct? "The 340 metres." and "340 metres" are the same answer, and "metres" is part of it. Annotators often accept several answers. SQuAD uses two
+# When is an answer correct? "The 340 metres." and "340 metres" are the same answer, and "metres" is part of that answer. Annotators often accept several answers. SQuAD uses two
 # metrics, **exact match** and *F1* over words. Before the comparison, both texts are normalised as follows:
 
 # %%
 def words_of(text: str) -> list[str]:
-    """The words that SQuAD compares: lower case, without punctuation and articles."""
+    """The words that SQuAD compares: in lower case, without punctuation or articles."""
     plain = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", plain).split()
 
 def mark_all(case: dict, mark) -> Float[Tensor, "questions 2"]:
-    """Both scores of each answer; `accepted` lists the answers of all questions, and `counts` their number for each question."""
+    """Both scores of each answer; `accepted` lists the accepted answers to all questions, `counts` their number for each question."""
     accepted = iter(case["accepted"])
     answers = [[next(accepted) for _ in range(count)] for count in case["counts"].tolist()]
     marks = [torch.as_tensor(mark(*pair)) for pair in zip(case["said"], answers)]
@@ -969,7 +965,7 @@ allowed["always abstains"] = [marks(pd.Series("", index=test_questions.index))]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def of_paragraphs(seeds: list[pd.DataFrame], mark: str) -> tuple[float, float, float]:
-    """Mean over questions, with an interval obtained by resampling whole paragraphs."""
+    """The mean over questions, with an interval obtained by resampling whole paragraphs."""
     values = sum(one[mark] for one in seeds) / len(seeds)
     texts = test_questions["context"].reindex(values.index)
     by_text = values.groupby(texts).agg(["sum", "count"]).to_numpy()
@@ -1003,7 +999,7 @@ print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_w
 # A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned) zero-shot on every
 # second test review and test question, once each.
 #
-# Its label is the more probable of two words after *This review is*. Its answer to a question is the text it generates, which need not be a span of the paragraph and may
+# Its label for a review is the more probable of two words after *This review is*. Its answer to a question is the text that it generates, which need not be a span of the paragraph and may
 # be a hallucination (07). We count *None* and *The text does not …* as abstaining. (Tags would have to be extracted from a generated list of names; we did not try this.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1039,7 +1035,7 @@ display(pd.DataFrame(versus))
 
 # %% [markdown]
 # The decoder labels most reviews positive: its decision threshold is shifted, as in 07. It often answers questions in whole sentences, which SQuAD's metrics penalise
-# even where they are correct. This compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights
+# even where they are correct. The table compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights
 # were rounded to 4 bits.
 #
 # What matters in general is the *shape* of the answer. Where a label or a position in the text is wanted, a head cannot output anything else; it needs a single forward
@@ -1059,7 +1055,7 @@ leaves = pd.DataFrame([
 pictures.decision(leaves)
 
 # %% [markdown]
-# **Question 2.** A library has two million letters. It wants (a) to know which of them are complaints, (b) to find the date from which a reader cancels a subscription, if
+# **Question 2.** A library has received two million letters. It wants (a) to know which of them are complaints, (b) to find the date from which a reader cancels a subscription, if
 # there is one, and (c) to draft a reply. For each task: which kind of model with which head, which metric, and which baseline would you choose? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1076,7 +1072,7 @@ pictures.decision(leaves)
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models of this notebook were trained
+# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models in this notebook were trained
 # on English; their results are in the figures and tables of sections 2, 3 and 5. The public data sets that ours imitate (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times
 # as many training examples. If the model hub can be reached, `coursekit.public_data.load_public` loads them with the same columns, so that the same code runs on them.
 
@@ -1084,7 +1080,7 @@ pictures.decision(leaves)
 # ## Extension: when to abstain
 #
 # A threshold of 0 on the margin is natural but need not give the best score. The evaluation script of SQuAD 2 also reports the score at the best threshold for the very
-# questions being scored. An honest threshold is chosen on validation questions. This exercise earns extra credit.
+# questions being scored. An honest evaluation uses a threshold chosen on validation questions. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-best_threshold", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_threshold(
@@ -1094,7 +1090,7 @@ def best_threshold(
 
     A question is answered if its margin is above the threshold, and then earns its f1. A question
     that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity and every margin
-    as the threshold. Return the threshold with the highest mean over all questions, and this mean.
+    as the threshold. Return the threshold with the highest mean score over all questions, and this mean.
     (In the check, no two thresholds are equally good.)
     """
     ### BEGIN SOLUTION
@@ -1137,7 +1133,7 @@ pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test"))
 
 # %% [markdown]
 # The last score in each line cannot be lower than the other two, and it is too optimistic, because its threshold was chosen on the questions being scored. The threshold
-# chosen on validation questions gains nothing over 0 here: from far below 0 up to 0 the curve is nearly flat, so a hundred validation questions may put the threshold
+# chosen on validation questions gains nothing over 0 here. From far below 0 up to 0 the curve is nearly flat, so a hundred validation questions may put the threshold
 # almost anywhere in that range.
 
 # %% [markdown]
@@ -1187,7 +1183,7 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 # - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding must not affect it.
 # - Tags belong to words, but encoders process subwords: label only the first, or change each later B- to I-.
 # - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
-# - Start and end must be chosen jointly, or they often form no span.
+# - Start and end must be chosen jointly; separate choices often form no span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
 # - The shape of the answer determines the type of model: a label, a position, or a new text.
 #

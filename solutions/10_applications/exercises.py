@@ -166,13 +166,12 @@ align_labels = Exercise(
     mistakes=(
         Mistake(
             "every subword labelled",
-            "You label every subword, so a word of three subwords counts three times in the loss.",
+            "You label every subword, so a word with three subwords counts three times in the loss.",
             ASKED, "-100 if word is None else tags[word]",
         ),
         Mistake(
             "tags compared instead of words",
-            "Where two neighbouring words have the same tag (as in O O O), the second has no label: you compare tags. A "
-            "subword is a later one if it belongs to the same *word* as the one before it.",
+            "Where two neighbouring words have the same tag (as in O O O), the second has no label: you compare tags. A subword continues a word if it has the same *word* number as the subword before it.",
             ASKED, "-100 if word is None or (before is not None and tags[word] == tags[before]) else tags[word]",
         ),
         Mistake(
@@ -189,7 +188,7 @@ align_labels = Exercise(
         ),
         Mistake(
             "later subwords labelled O",
-            "You teach the model that the rest of a name lies outside the entity.",
+            "You label later subwords O, which teaches the model that the rest of a name lies outside the entity.",
             ASKED, "-100 if word is None else 0 if word == before else tags[word]",
         ),
         Mistake(
@@ -204,8 +203,7 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "tags taken in order instead of by word number",
-            "Your labels are correct up to a word that has no subwords at all (the tokeniser may drop the only character of a word). From "
-            "there on, your tags are one word late.",
+            "Your labels are correct up to a word that has no subwords at all (the tokeniser may drop the only character of a word). From there on, each of your words has the tag of the word before it.",
             code="""
 def align_labels(word_ids, tags):
     labels, before, rest = [], None, iter(tags)
@@ -317,19 +315,19 @@ bio_spans = Exercise(
     mistakes=(
         Mistake(
             "end at the last token",
-            "All your ends are one too small: the end is the position after the last token, so that tokens[begin:end] is the "
+            "All your ends are one too small: the end should be the position after the last token, so that tokens[begin:end] is the "
             "entity.",
             edits={GROWN: "spans[-1] = (spans[-1][0], place, kind)", BEGUN: "spans.append((place, place, kind))",
              "spans[-1][1:] == (place, kind)": "spans[-1][1:] == (place - 1, kind)"},
         ),
         Mistake(
             "adjacent entities merged",
-            "You have too few entities: where one directly follows another of the same type, you merge them. What is B- for?",
+            "You find too few entities: where one directly follows another of the same type, you merge them. What is B- for?",
             'tag.startswith("I-") and ', 'tag != "O" and ',
         ),
         Mistake(
             "I- that continues nothing dropped",
-            "You have too few entities: you drop an I- that continues nothing, such as one after O. According to the "
+            "You find too few entities: you drop an I- that continues nothing, such as one after O. According to the "
             "docstring, it begins an entity.",
             'elif tag != "O":', 'elif tag.startswith("B-"):',
         ),
@@ -371,12 +369,12 @@ def bio_spans(tags):
         ),
         Mistake(
             "every I- begins an entity",
-            "You have too many entities: every I- begins a new one.",
+            "You find too many entities: every I- begins a new one.",
             GROWS, "False",
         ),
         Mistake(
             "entities never extended",
-            "Each of your entities has one token: you never extend it when an I- follows.",
+            "Each of your entities has one token: you never extend an entity when an I- follows.",
             GROWN, "pass",
         ),
     ),
@@ -496,7 +494,7 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "tokens counted instead of entities",
-            "You count tokens: for you, a name of three tokens with one wrong tag is two thirds correct. As an entity it "
+            "You count tokens: in your count, a name of three tokens with one wrong tag is two thirds correct. As an entity it "
             "is wrong.",
             code="""
 def entity_f1(truth, predicted):
@@ -552,7 +550,7 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "1 instead of 0 where the denominator is 0",
-            "Your numbers are 1 where the denominator is 0. According to the docstring, a tagger that predicts nothing has "
+            "Your metrics are 1 where the denominator is 0. According to the docstring, a tagger that predicts nothing has "
             "precision 0.",
             edits={
                 "right / max(given, 1), right / max(asked, 1)": "right / given if given else 1.0, right / asked if asked else 1.0",
@@ -627,17 +625,17 @@ mended_piece_labels = Exercise(
         ),
         Mistake(
             "only first subwords labelled",
-            "This is the same as your align_labels. Here every subword has a label; the bug only concerns *which* label.",
+            "This is the same as your align_labels. Here every subword should have a label; the bug only concerns *which* label.",
             PIECE, "-100 if word is None or word == before else tags[word]",
         ),
         Mistake(
             "later subwords labelled O",
-            "You label the rest of a word O, so an entity ends after the first subword of a word with several.",
+            "You label the rest of a word O, so an entity ends after the first subword of any word with several.",
             PIECE, "-100 if word is None else 0 if word == before else tags[word]",
         ),
         Mistake(
             "every tag changed to I-",
-            "No entity begins any more. The first subword of a word that begins an entity keeps its B-.",
+            "No entity begins any more. The first subword of a word that begins an entity should keep its B-.",
             PIECE, "-100 if word is None else tags[word] + tags[word] % 2",
         ),
         Mistake(
@@ -661,8 +659,8 @@ def mended_piece_labels(word_ids, tags):
         ),
         Mistake(
             "1 added to every later subword of an entity",
-            "You handle words tagged O and B- correctly. A later subword of a word tagged I- keeps that tag; yours begins an entity "
-            "of another type.",
+            "You handle words tagged O and B- correctly. A later subword of a word tagged I- should keep that tag; yours begins "
+            "an entity of another type.",
             "(tags[word] % 2)", "(tags[word] > 0)",
         ),
         Mistake(
@@ -678,7 +676,7 @@ def mended_piece_labels(word_ids, tags):
         ),
         Mistake(
             "special tokens labelled O",
-            "You label [CLS], [SEP] and padding O. They have no tag and stay −100.",
+            "You label [CLS], [SEP] and padding O. They have no tag and should stay −100.",
             "-100 if", "0 if",
         ),
     ),
@@ -811,8 +809,8 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "no answer included among the spans",
-            "You allow [CLS] to [CLS] as a span. The best span of the text is compared with it: if that of no answer has "
-            "the higher score, the margin is below 0.",
+            "You include [CLS] to [CLS], the span for no answer, in your search. Compare the best span of the text with it: "
+            "if [CLS] to [CLS] has the higher score, the margin is below 0.",
             "valid = context[:, None] & context & ",
             "context = context.clone()\n    context[0] = True\n    valid = context[:, None] & context & ",
         ),
@@ -872,19 +870,17 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "score instead of margin",
-            "Your positions are correct. Your third number is the span's score; it should be the amount by which this "
-            "exceeds the score of no answer.",
+            "Your positions are correct. Your third number is the span's score; it should be the amount by which this score exceeds that of no answer.",
             MARGIN, "scores[best // T, best % T]",
         ),
         Mistake(
             "only the start score of no answer subtracted",
-            "Your positions are correct. Like any other span, the one for no answer has a start and an end: its score is "
-            "the sum of two numbers.",
+            "Your positions are correct. Like any other span, the one for no answer has a start and an end: its score is the sum of two scores.",
             "(start[0] + end[0])", "start[0]",
         ),
         Mistake(
             "products instead of sums",
-            "Your scores are products, so two very negative numbers would make a good span. Logits have to be added.",
+            "Your scores are products, so two very negative scores would make a good span. Logits have to be added.",
             "start[:, None] + end[None, :]", "start[:, None] * end[None, :]",
         ),
     ),
@@ -1104,7 +1100,7 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "empty answer never correct",
-            "Where no answer is accepted, the empty answer is correct and scores 1 and 1.",
+            "Where no answer is accepted, the empty answer is correct: it should score 1 on both metrics.",
             'in accepted or [""]:', "in accepted:",
         ),
         Mistake(
@@ -1160,7 +1156,7 @@ def exact_match_and_f1(said, accepted):
         "from 0 to 1.",
         "for each accepted answer (if there is none: the empty one):\n    exact: are the two lists of words the same?\n    "
         "shared words, each as often as it occurs on both sides; F1 = 2 · shared / (all words of both), and 1 if the lists are "
-        "the same\nthe best of each over the answers",
+        "the same\nthe best value of each score over the answers",
         "A near miss: two empty lists share nothing, and 0/0 is not a number. An empty answer to a question without an answer "
         "is correct.",
     ),
@@ -1207,7 +1203,7 @@ best_threshold = Exercise(
     mistakes=(
         Mistake(
             "abstention never rewarded",
-            "In your function, answering everything is always best. But not answering earns 1 where no answer exists.",
+            "According to your function, answering everything is always best. But not answering earns 1 where no answer exists.",
             "(~answerable).float()", "torch.zeros_like(f1)",
         ),
         Mistake(
@@ -1244,7 +1240,7 @@ best_threshold = Exercise(
         ),
         Mistake(
             "minus infinity not tried",
-            "Where it is best to give every answer, you hold one back: minus infinity is a threshold as well.",
+            "Where it is best to give every answer, you withhold one: try minus infinity as a threshold, too.",
             CANDIDATES, "margins",
         ),
         Mistake(
@@ -1288,7 +1284,7 @@ def best_threshold(margins, f1, answerable):
         "score when it passes one question?",
         "margins, f1, answerable: (n). There are n + 1 thresholds to try: minus infinity and each margin. Answered or not: (n "
         "+ 1, n). Output: two numbers.",
-        "for each threshold:\n    a question above it earns its f1; one that is not above it earns 1 if it has no answer, else "
+        "for each threshold:\n    a question with a margin above it earns its f1; any other earns 1 if it has no answer, else "
         "0\n    score = the mean over all questions\nreturn the threshold with the best score, and that score",
         "A near miss: `>=` also answers the question exactly at the threshold; then another threshold gets the same score.",
     ),
