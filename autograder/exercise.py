@@ -100,7 +100,8 @@ class Exercise:
     uses          earlier exercises whose functions this one calls.
     mends         the notebook shows the faulty code that is to be mended: the solution may share its lines.
     survivors     {part of a change that `autograder mutants` reports: why the changed solution is as right}.
-    withheld      what gives right answers under another name in the course's packages: ("coursekit.seq2seq.dot_context",).
+    withheld      what gives right answers under another name in the course's packages, or in an installed library:
+                  ("coursekit.seq2seq.dot_context",).
                   The jail hides it, as it hides what has the name of the student's own function.
     unseen        for a rule "exposes": implementations that only the autograder tries on a student's inputs.
     name          where the variable is called otherwise: "attention.softmax".

@@ -309,8 +309,12 @@ GROWS = 'tag.startswith("I-") and spans and spans[-1][1:] == (place, kind)'
 GROWN = "spans[-1] = (spans[-1][0], place + 1, kind)"
 BEGUN = "spans.append((place, place + 1, kind))"
 
+SCORES = ("precision_recall_fscore_support", "f1_score", "precision_score", "recall_score", "classification_report")
+"""Of seqeval, which would answer `entity_f1`."""
+
 bio_spans = Exercise(
     cases=span_cases,
+    withheld=("seqeval.metrics.sequence_labeling.get_entities",),
     rule=Rule("equal", axes={"": "spans numbers"}),
     mistakes=(
         Mistake(
@@ -471,6 +475,10 @@ F1 = "2 * right / max(asked + given, 1)"
 
 entity_f1 = Exercise(
     cases=f1_cases,
+    withheld=(
+        *(f"seqeval.metrics.sequence_labeling.{name}" for name in SCORES),
+        "seqeval.metrics.v1.precision_recall_fscore_support", "seqeval.metrics.v1.classification_report",
+    ),
     rule=Rule("close", 1e-6),
     uses=("applications.bio_spans",),
     mistakes=(

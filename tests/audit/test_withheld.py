@@ -27,6 +27,7 @@ Candidates = Iterator[tuple[str, Any]]
 LIBRARIES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.special", "torch.linalg", "torch.nn.utils.rnn",
     "numpy", "scipy.stats", "scipy.special", "sklearn.metrics", "sklearn.preprocessing",
+    "seqeval.metrics", "sentence_transformers.util", "torchmetrics.functional",
 )  # fmt: skip
 PLAIN = {"matmul", "mm", "bmm"}
 """Functions that are operators: a matrix product is what such an exercise is about."""
