@@ -422,11 +422,10 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 #
 # The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it pulls matching
 # sentences together and pushes others apart. Our loss, a **ranking loss**, asks each sentence (the *anchor*) a multiple-choice question: which of
-# these sentences is your partner? The wrong answers are the partners of the other anchors and cost nothing to collect (**in-batch negatives**: Henderson et al. 2017). This cross-entropy over
-# cosines is also called **InfoNCE** (van den Oord et al. 2018).
+# these sentences is your partner? The wrong answers are the partners of the other anchors, at no extra cost (**in-batch negatives**: Henderson et al. 2017). This loss is also called **InfoNCE** (van den Oord et al. 2018).
 #
-# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ with the *temperature* τ;
-# our scale of 20 corresponds to τ = 0.05.
+# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*, 1/τ, where τ is the *temperature*.
+# Our scale of 20 corresponds to τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
@@ -1580,14 +1579,14 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 # %% [markdown]
 # ## Summary
 #
-# - The vector of a sentence is the mean over its own tokens, without padding.
+# - A sentence vector is the mean over the sentence's own tokens, without padding.
 # - Models are compared with annotators by rank correlation, with mean ranks for ties and a confidence interval.
 # - Without training on pairs, our encoder shows little agreement with the annotators. The baselines are length, overlap, GloVe's mean and centring.
 # - A classification objective trains the encoder to predict labels; a contrastive loss trains the cosine itself.
-# - A cross-encoder judges pairs more accurately, but only a bi-encoder provides vectors that can be searched.
+# - A cross-encoder judges pairs more accurately, but only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.
 #
-# The **scoreboard** is about word senses, so this notebook adds nothing to it.
+# This notebook adds nothing to the **scoreboard** of word senses.
 #
 # **Next**: notebook 12 compares all our models on the same corpus.
 
