@@ -260,7 +260,7 @@ from coursekit.datasets import read_table
 bert_splits = wordpieces.backend_tokenizer
 
 def count_words(texts) -> Counter:
-    """Word counts: lower case, split as in BERT, without numbers or punctuation."""
+    """Counts of lower-case words, split as in BERT, without numbers or punctuation."""
     small = (bert_splits.normalizer.normalize_str(text) for text in texts)
     return Counter(
         word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
@@ -577,7 +577,7 @@ BATCH, STEPS = 32, 720
 rows = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
 examined = corner.passages(300, np.random.default_rng(1), split="held_out")
 exam_rows = batch_of(rows_of(examined))
-print(f"{V} words instead of {len(language.vocabulary):,}; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
+print(f"vocabulary of {V} instead of {len(language.vocabulary):,} words; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
 
 # %% [markdown]
 # Our pairs are either two consecutive sentences or two sentences from different texts. In the second case the other sentence carries no information, so the best possible prediction of a masked word is that of `masked_word` for the word's own sentence. We evaluate on pairs of the second kind, with every chosen word replaced by [MASK].
@@ -673,7 +673,7 @@ pictures.hidden_words_learned(course[:, :2], bounds[0])
 # RoBERTa (Liu et al. 2019) was trained without NSP.
 
 # %% [markdown]
-# ## 7 · A longer training
+# ## 7 · A longer training run
 #
 # The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, it had to predict more words than in the paper:
 # in addition to the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK]. The figure compares its loss on masked words with that of the untrained model and with the entropy.
@@ -1129,8 +1129,8 @@ as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).ite
 display(Markdown(
     f"Accuracy on held-out pairs: **{paired_course[-1, 3]:.1%}** with your loss, **{wild_course[-1, 3]:.1%}** with the loss of 2018. The latter model predicts "
     f"\"does not continue\" for **{says_not:.0%}** of the pairs, and its own NSP loss is {as_it_was:.4f} nats. "
-    f"Pairs that do not continue: {apart.float().mean().item():.1%}. Nats per masked word: {paired_course[-1, 1]:.2f} with "
-    f"your loss, {wild_course[-1, 1]:.2f} with that of 2018; entropy: {bounds[0]:.2f}."
+    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats with "
+    f"your loss and {wild_course[-1, 1]:.2f} with that of 2018; the entropy is {bounds[0]:.2f}."
 ))
 
 # %% [markdown]
@@ -1493,7 +1493,7 @@ for name, configuration in configurations.items():
         "layers": sum(w.numel() for w in shapes.bert.encoder.parameters()),
         "pooler": sum(w.numel() for w in shapes.bert.pooler.parameters()),
     }
-    size[name]["the encoder, together"] = sum(size[name].values())
+    size[name]["encoder, total"] = sum(size[name].values())
     size[name]["with both heads"] = sum(w.numel() for w in shapes.parameters())
 sizes = pd.DataFrame(size)
 display(pd.concat([

@@ -76,7 +76,7 @@ from coursekit.plots import use_style
 use_style()
 torch.set_num_threads(1)
 logging.disable_progress_bar()
-folder = MINILM.package.folder()               # the model's files, after checking their SHA-256
+folder = MINILM.package.folder()               # the model's files; their SHA-256 is checked first
 minilm, pieces = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
 
 @torch.no_grad()
@@ -803,7 +803,7 @@ pictures.encoder_rates({run: values for run, values in spearman_of.items() if ru
 print("This takes about five seconds.")
 
 def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float]) -> dict[str, tuple[float, float, float]]:
-    """Differences in Spearman's correlation and in recall: means, and 95 % intervals over hypotheses and seeds."""
+    """Differences in Spearman's correlation and in recall: means, and 95 % intervals over hypotheses and over seeds."""
     both = np.concatenate([by_run[after], by_run[control]], axis=-1)
     n = by_run[after].shape[-1]
 
@@ -1054,7 +1054,7 @@ interact(show_search, question=box, k=(1, 8))
 
 # %% [markdown]
 # Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can also be shortened.
-# **Matryoshka** training (Kusupati et al. 2022) also applies the loss to the first coordinates alone, so that they form a usable shorter vector. MiniLM was not
+# **Matryoshka** training (Kusupati et al. 2022) applies the loss not only to the whole vector but also to its first coordinates alone, so that these form a usable shorter vector. MiniLM was not
 # trained in this way.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1588,7 +1588,7 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 #
 # This notebook adds nothing to the **scoreboard** of word senses.
 #
-# **Next**: notebook 12 compares all our models on the same corpus.
+# **Next**: notebook 12 compares all models on the same corpus.
 
 # %% [markdown]
 # ## References
