@@ -111,7 +111,7 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
 check("bert.wordpiece", lambda case: cut_all(case, wordpiece))
 
 # %% [markdown]
-# We first try a vocabulary of eight subwords and then BERT's own, which is supplied in a small package.
+# We first try a vocabulary of eight entries and then BERT's own, which is supplied in a small package.
 #
 # **Predict:** what fraction of the words in our generated language are single tokens in BERT's vocabulary (0 to 1)?
 
@@ -472,7 +472,7 @@ pictures.corruption(shares)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. They would not need to encode
-# which word fits at their own position. Clean text contains no [MASK], so every vector we use would be of the kind on which the loss placed no demands.
+# which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position on which the loss placed no demands.
 # Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so their vectors must encode the word. Because a tenth become random words, it cannot simply copy what it
 # sees: any word may be wrong, so it has to weigh the word against its context.
 #
@@ -529,7 +529,7 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Ours starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Our model starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
 # corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a non-zero loss: the entropy is the uncertainty in the
 # language itself, which no model can remove.
 
@@ -537,7 +537,7 @@ for name, nats in ladder.items():
 # ## 6 · Train it
 #
 # Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use a part of the language: the topics *prison*, *river* and *night*,
-# without sentences in which word order decides or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
+# without sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
 #
 # The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
@@ -675,7 +675,7 @@ pictures.hidden_words_learned(course[:, :2], bounds[0])
 # %% [markdown]
 # ## 7 · A longer training run
 #
-# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, it had to predict more words than in the paper:
+# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, the model had to predict more words than in the paper:
 # in addition to the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK]. The figure compares its loss on masked words with that of the untrained model and with the entropy.
 
 # %% tags=["demo"]
@@ -775,7 +775,7 @@ display(Markdown(
 
 # %% [markdown]
 # The right-hand side helps a little even at the last word, because the model can see that the sentence ends after it. GPT, the model of the next notebook, sees only the left side. The difference between the two models is nearly
-# equal to that between the entropies. Neither model's loss has come down to its entropy; both losses exceed it by about the same amount.
+# equal to that between the entropies. Each model's loss remains above the corresponding entropy, by about the same amount.
 
 # %% [markdown]
 # ## 9 · Scoreboard
@@ -870,7 +870,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # default of 10⁻⁵.
 
 # %% [markdown]
-# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, one each for its subword, its segment and its position. BERT does not use the sinusoid of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
+# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, one each for its subword, its segment and its position. BERT does not use the sinusoids of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
 # **pooler**: a linear map and tanh applied to the vector of [CLS], for predictions about the whole sequence.
 
 # %%
@@ -1031,7 +1031,7 @@ pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
 # At layer 0 the vectors differ only in the position of the word. From layer 1 on, pairs with the same sense are closer on average than pairs with different senses, most clearly in the top layer, although individual pairs overlap at every layer. Ten sentences are an illustration rather than a test
-# (sentences with the same sense also share other words); 08 repeats the comparison with hundreds of sentences and with controls.
+# (sentences with the same sense also share other words); notebook 08 repeats the comparison with hundreds of sentences and with controls.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
@@ -1047,7 +1047,7 @@ for i, probability in enumerate(certainty):
 
 # %% [markdown]
 # BERT's loss is the sum of the two losses. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed it
-# as follows (shown with our names). Words that were not chosen had the label 0, and a single criterion that ignores 0 was used for both tasks.
+# as follows (shown with our variable names). Words that were not chosen had the label 0, and a single criterion that ignores 0 was used for both tasks.
 
 # %%
 def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
@@ -1251,7 +1251,7 @@ encoder_column = {
 display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
-# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost, visible in the times, is that a layer compares all T² pairs of words. Unlike a decoder, it cannot generate text.
+# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost, visible in the times, is that a layer compares all T² pairs of words. Unlike a decoder, an encoder cannot generate text.
 
 # %% [markdown]
 # ## Further: masked words in English
@@ -1416,7 +1416,7 @@ published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_
 between_readers = mean_and_half(novel_right - published_right)
 display(pd.DataFrame(by_reader))
 print("top-1 accuracy of the novels' BERT minus that of the other model, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
-print(f"in the generated language the right side is worth exactly {worth.mean():.1f} nats\n")
+print(f"in the generated language the right side is worth {worth.mean():.1f} nats (exact)\n")
 
 on_cards = pd.concat([
     recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
@@ -1519,8 +1519,7 @@ display(pd.concat([
 # simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
-# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, with its t interval
-# over seeds (02), is its *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
+# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, given with its t interval over seeds (02), is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
@@ -1542,7 +1541,7 @@ display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"])
 # %% [markdown]
 # Weight decay matters: without it the loss is higher, and this difference survives a correction for all fifteen comparisons (Holm's method, 12). Seven of the fifteen intervals exclude 0, where chance alone would give about one. Taken individually:
 #
-# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up lowers it a little, too.
+# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up also lowers it a little.
 # - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
 
 # %% [markdown]
@@ -1668,7 +1667,7 @@ def pool_pieces(
 check("bert.pool_pieces", lambda case: pool_pieces(**case))
 
 # %% [markdown]
-# We test both with MiniLM, using ten words of several subwords, each with a near-synonym of one or two subwords. We insert all of them, one at a time, into the same sentence. Is its own near-synonym the nearest of the ten? The chance level is one in ten.
+# We test both with MiniLM, using ten words of several subwords, each with a near-synonym of one or two subwords. We insert each of these words into the same sentence. For each of the ten, is its own near-synonym the nearest? The chance level is one in ten.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 alike = {
@@ -1734,7 +1733,7 @@ for name, c in configurations.items():
 # %% [markdown]
 # ## Summary
 #
-# - Text provides its own labels: an autoregressive model predicts the next word, a masked model predicts masked words.
+# - Text provides its own labels: an autoregressive model predicts the next word, and a masked model predicts masked words.
 # - WordPiece tokenises greedily by the longest match. A word that the 30,522 subwords cannot represent becomes [UNK].
 # - Each token starts as the sum of its token, segment and position embeddings.
 # - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. The loss counts only these positions.

@@ -21,7 +21,7 @@
 # %% [markdown]
 # **By the end you can**
 #
-# - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades by a rank correlation that handles ties;
+# - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades using a rank correlation that handles ties;
 # - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
 # - decide when to encode sentences separately and when to encode a pair together, and state the cost of each;
 # - search a collection of texts, including texts longer than the encoder's window, and measure how many relevant texts are found.
@@ -41,8 +41,7 @@ normalize = torch.nn.functional.normalize
 # ## 1 · One vector for a sentence
 #
 # An encoder returns one vector per token. Their mean (**mean pooling**) is the usual **sentence embedding**. The sentences of a batch differ in length, so the
-# shorter ones are padded. The encoder returns vectors for the padding as well, but these are meaningless and must not enter the mean. (Mean pooling was
-# one of the three methods in notebook 10.)
+# shorter ones are padded. The encoder returns vectors for the padding as well, but these are meaningless and must not enter the mean. (Mean pooling was one of the three pooling methods in notebook 10.)
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
@@ -422,7 +421,7 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 #
 # The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it pulls matching
 # sentences together and pushes others apart. Our loss, a **ranking loss**, asks each sentence (the *anchor*) a multiple-choice question: which of
-# these sentences is your partner? The wrong answers are the partners of the other anchors, at no extra cost (**in-batch negatives**: Henderson et al. 2017). This loss is also called **InfoNCE** (van den Oord et al. 2018).
+# these sentences is your partner? The wrong answers, the partners of the other anchors, come at no extra cost (**in-batch negatives**: Henderson et al. 2017). This loss is also called **InfoNCE** (van den Oord et al. 2018).
 #
 # The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*, 1/τ, where τ is the *temperature*.
 # Our scale of 20 corresponds to τ = 0.05.
@@ -583,9 +582,7 @@ pictures.controls(found, held)
 show_gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
-# Training with the ranking loss clearly improves the agreement. Compare the first two printed lines as well: does training gain more than merely
-# subtracting a mean vector would have gained? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while Spearman's correlation stops
-# rising: the encoder soon overfits the 192 pairs.
+# Training with the ranking loss clearly improves the agreement. Compare the first two printed lines as well: does training gain more than subtracting a mean vector would have? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while the correlation on the validation pairs stops rising: the encoder soon overfits the 192 pairs.
 #
 # The grades are related to the *labels*: an entailed sentence has nearly the same meaning, whereas a neutral one often does not. Does the cosine predict
 # anything beyond the label?
@@ -608,8 +605,7 @@ display(pd.DataFrame({
 
 # %% [markdown]
 # MiniLM agrees with the annotators within every label. Our encoder agrees only within the entailed pairs, the only kind on which it was trained. Word overlap still
-# predicts nothing. The annotators themselves agree least on contradictions: in the whole data set, their weighted κ (agreement beyond chance: Cohen 1960) is
-# 0.37 there, compared with 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
+# predicts nothing. The annotators themselves agree least on contradictions: in the whole data set, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37 within *contradiction*, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
 #
 # What has happened to the cosines?
 
@@ -629,7 +625,7 @@ said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
 
 # %% [markdown]
-# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of its 64 hypotheses matters. With
+# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of the 64 hypotheses matters. With
 # the ranking loss, training on 24 hypotheses already achieves about half of the gain.
 #
 # > **Checking the literature.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those
@@ -1141,7 +1137,7 @@ check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
 # We join the paragraphs into documents of six and repeat the search with the same questions, in three ways. The first encodes the first 256 tokens only. The
-# second pools windows of 126 tokens. The third keeps the vectors of all windows, and a document is represented by its *best* window. The figure shows the
+# second pools windows of 126 tokens. The third keeps the vectors of all windows and represents a document by its *best* window. The figure shows the
 # results by the position of the relevant paragraph in its document.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1200,8 +1196,8 @@ for what, (low, high) in differences.items():
     print(f"{what:<60} {low:+.2f} to {high:+.2f}")
 
 # %% [markdown]
-# Searching all windows finds the most documents, at the cost of more vectors: the best unit for search is the passage, not the document. A truncated document can be
-# found only by its beginning. Pooling finds more of what comes late and less of what comes early: a single vector for six subjects is blurred, as the vector of
+# Searching all windows finds the right document most often, at the cost of more vectors: the best unit for search is the passage, not the document. A truncated document can be
+# found only by its beginning. Compared with truncation, pooling finds more of what comes late and less of what comes early: a single vector for six subjects is blurred, as the vector of
 # *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (There are few questions per position, so the individual points are
 # uncertain.)
 
@@ -1270,7 +1266,7 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
     print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
-# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss at least half of the relevant passages,
+# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both methods miss at least half of the relevant passages,
 # and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both kinds of question. A search that does well on
 # questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
 
@@ -1443,8 +1439,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 
 # %% [markdown]
 # With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
-# about half of the words it adds do not occur in the passage, which is only two lines long. With three retrieved passages, more of its words are supported by what it was
-# given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
+# about half of the words it adds do not occur in the passage, which is only two lines long. With three retrieved passages, more of its words are supported by the passages it was given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
 
 # %% [markdown]
 # A wrong passage does not help SmolLM2 to find the right answer. Yet when it is asked for a short phrase, its replies have *more* support with a wrong passage
