@@ -536,8 +536,7 @@ for name, nats in ladder.items():
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use a part of the language: the topics *prison*, *river* and *night*,
-# without sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
+# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use a part of the language: the topics *prison*, *river* and *night*. We leave out sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
 #
 # The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.

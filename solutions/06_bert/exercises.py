@@ -104,7 +104,7 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "causal labels one column short",
-            "Your first result lacks the last column. Every position has a label; where nothing follows, it is −100.",
+            "Your first result lacks the last column. Every position should have a label; where nothing follows, it is −100.",
             FOLLOWING, "ids[:, 1:]",
         ),
         Mistake(
@@ -565,8 +565,8 @@ def wordpiece(word, vocab):
 def learning_cases(draw: Draw) -> Iterator[Case]:
     """Words with counts, and the size of the vocabulary; the letters are drawn, so they differ between seeds.
 
-    The first cases use words of a few letters with every score: some have ties, one asks for more subwords than can
-    be found, and one for fewer than there are letters. The others are planted. A pair that overlaps itself counts twice
+    The first cases use words made of a few letters, with every score: some have ties, one asks for more subwords than can
+    be found, and one for fewer than there are letters. The other cases are constructed. A pair that overlaps itself counts twice
     in three letters, which decides the first merge; then it matters from which end the three are merged. A word
     contains a pair twice. A pair also occurs inside the text of two longer subwords. Of two pairs with the same
     count, one comes first as a pair and the other as a joined text.
@@ -634,7 +634,7 @@ learn_pieces = Exercise(
     mistakes=(
         Mistake(
             "word counts ignored",
-            "Your merges do not depend on the counts. A word that occurs forty times in the text counts forty times.",
+            "Your merges do not depend on the counts. A word that occurs forty times in the text should count forty times.",
             edits={ALONE: "alone[piece] += 1", PAIRED: "pairs[pair] += 1"},
             also=(
                 """
@@ -834,7 +834,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "merged parts removed",
-            "Your list lacks subwords. Merged parts stay in the vocabulary, since other words still need them.",
+            "Your list lacks subwords. Merged parts should stay in the vocabulary, since other words still need them.",
             "return vocabulary", "return [piece for piece in vocabulary if any(piece in pieces for pieces in cut.values())]",
             also=(
                 """
@@ -891,7 +891,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "lowest score",
-            "You merge the pair with the lowest score. The best pair has the highest.",
+            "You merge the pair with the lowest score. The best pair has the highest score.",
             "(-score(", "(score(",
         ),
         Mistake(
@@ -1228,7 +1228,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "truncated at the beginning",
-            "Your result is right for pairs that fit. In longer pairs, words are missing at the beginning of a sentence. Remove the last ones.",
+            "Your result is right for pairs that fit. In longer pairs, words are missing at the beginning of a sentence. Remove the last words instead.",
             "longer.pop()", "longer.pop(0)",
         ),
         Mistake(
@@ -1748,11 +1748,10 @@ class Bert(nn.Module):
     },
     survivors={
         "eps=2e-12": "an ε as small as this changes no float32 value unless a vector is almost 0",
-        "eps=-1e-12": "the same",
+        "eps=-1e-12": "as above: an ε as small as this changes nothing",
     },
     hints=(
-        "Which three things does BERT know about a token before the first layer? Which component of 03 is applied to their "
-        "sum?",
+        "Which three things does BERT know about a token before the first layer? Which component of notebook 03 is applied to their sum?",
         "ids, segments, real: (B, T). Each of the layers + 1 states: (B, T, dim). `real[:, None]`: (B, 1, T), which Block "
         "accepts as keep. Pooled: (B, dim).",
         "init: three tables, the norm, a ModuleList of Blocks with eps=1e-12, the pooler\nforward: the normalised sum of the "
@@ -2556,7 +2555,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
         "logits (B, T, V) with labels (B, T); next_logits (B, 2) with next_labels (B). Output: the sum of two numbers.",
         "masked-word part: mean over the chosen words (you have a function for it)\nnext-sentence part: mean over *all* pairs, "
         "both labels\nsum",
-        "A near miss: removing ignore_index from both calls fixes the pairs, but then every word that was not chosen counts as "
+        "A near miss: removing ignore_index from both calls fixes the loss on pairs, but then every word that was not chosen counts as "
         "word 0.",
     ),
 )
@@ -2565,7 +2564,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
 
 
 def document_cases(draw: Draw) -> Iterator[Case]:
-    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; the first and last other sentence drawn."""
+    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; draws that select the first and the last of the other sentences."""
     for lengths in ((4, 1, 6, 3), (2, 7, 1, 5, 4), (8, 3, 1, 9, 2, 5)):
         names = draw.rng.permutation(20)[: len(lengths)]
         document = np.repeat(names, lengths)
@@ -2756,8 +2755,7 @@ def nsp_pairs(document, coin, other):
         "of the sentences that begin a pair.",
         "for each s whose successor is in the same document:\n    coin below 0.5: (s, s + 1, 0)\n    otherwise: list the "
         "sentences of other documents, in order; other[s] picks one of them: (s, that sentence, 1)",
-        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, a fraction of the 'random' "
-        "ones is then from the same text.",
+        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, some of the 'random' sentences then come from the same text.",
     ),
 )
 

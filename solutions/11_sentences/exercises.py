@@ -272,8 +272,7 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "vectors normalised",
-            "Your answer does not change when u becomes twice as long. Only a cosine ignores lengths; here the vectors enter "
-            "unchanged.",
+            "Your answer does not change when u becomes twice as long. Only a cosine ignores lengths; here the vectors are used unchanged.",
             "features = ", "u, v = torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)\n    features = ",
         ),
         Mistake(
@@ -544,7 +543,7 @@ search = Exercise(
         ),
         Mistake(
             "results swapped",
-            "Your two results are swapped. The order is (numbers, cosines).",
+            "Your two results are swapped: return (numbers, cosines).",
             "return numbers, best", "return best, numbers",
         ),
         Mistake(
@@ -723,8 +722,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "divisor limited to k",
-            "Where more than k texts are relevant, you divide by k, so that a search can reach 1. Here it cannot: relevant "
-            "texts beyond the first k count as missed.",
+            "Where more than k texts are relevant, you divide by k, so that a search can reach 1. By our definition it cannot: relevant texts beyond the first k count as missed.",
             SHARES, "(found[asked] / total[asked].clamp(max=k)).mean()",
         ),
         Mistake(
@@ -1137,7 +1135,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "last passage truncated",
-            "You truncate the last passage at the limit. Half a sentence can say the opposite of the whole one: include a "
+            "You truncate the last passage at the limit. Half a sentence can say the opposite of the whole: include a "
             "passage completely or not at all.",
             code="""
 def answer_prompt(question, passages, most):
@@ -1180,8 +1178,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "question before the passages",
-            "Your question comes before the passages. A decoder reads from left to right: here the question comes last, just "
-            "before the answer.",
+            "Your question comes before the passages. A decoder reads from left to right: here the question should come last, just before the answer.",
             JOIN, '"\\n".join([f"Question: {question}", "", *lines, "Answer:"] if lines else [f"Question: {question}", "Answer:"])',
             also=("""
 def answer_prompt(question, passages, most):
@@ -1219,7 +1216,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "passages in reverse order",
-            "Your passages are in reverse order: the best one comes first and has the number 1.",
+            "Your passages are in reverse order: the best one should come first and have the number 1.",
             "    return", "    lines[:-1] = lines[:-1][::-1]\n    return",
             also=("""
 def answer_prompt(question, passages, most):
