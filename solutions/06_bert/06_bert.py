@@ -536,7 +536,7 @@ for name, nats in ladder.items():
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use a part of the language: the topics *prison*, *river* and *night*. We leave out sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
+# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use part of the language: the topics *prison*, *river* and *night*. We leave out sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
 #
 # The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
@@ -1116,8 +1116,8 @@ with torch.no_grad():
     answers = wild(*exam_rows[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 reveal("bert.next_2018", CONSTANT if says_not > 0.95 else SLOWER if wild_course[-1, 3] < paired_course[-1, 3] else EQUAL, because={
-    SLOWER: "More steps do not help: the loss contains no pairs that continue, so there is no incentive to distinguish the two kinds.",
-    EQUAL: "A label of 0 was treated as padding and ignored, so the loss contains no pairs that continue.",
+    SLOWER: "More steps do not help: the loss contains no pairs with label 0, so there is no incentive to distinguish the two kinds.",
+    EQUAL: "A label of 0 was treated as padding and ignored, so the loss contains no pairs in which b continues a.",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1133,7 +1133,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# If the label 0 is ignored, only pairs that do not continue remain in the loss, and giving the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
+# If the label 0 is ignored, only pairs with label 1 remain in the loss, and giving the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
 # Evaluated on *all* pairs, this model's loss lies above the range of the figure. The masked words are learned nevertheless, so the sum decreases as expected: only the accuracy, or a look at the
 # predictions, reveals the bug. (With one run of each we cannot say which loss is better for masked words.)
 
@@ -1616,7 +1616,7 @@ def nsp_loss(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy per pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
 
-    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0: b continues a.
+    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0 means that b continues a.
     """
     ### BEGIN SOLUTION
     logits = torch.tanh(hidden[:, 0] @ W_pool + b_pool) @ W_next + b_next
