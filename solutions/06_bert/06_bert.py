@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo (Peters et al. 2018) combines two unidirectional language models, one for each direction; neither ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of 03, in which
+# ELMo (Peters et al. 2018) combines two unidirectional language models, one for each direction; neither ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of notebook 03, in which
 # every word attends to every other, and trains it to predict words that have been masked. We build everything around the encoder: subword tokenisation, sentence pairs, masking
 # and two losses. Then we train it and measure how much the right-hand context is worth.
 #
@@ -65,8 +65,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# The causal model has a label at every position but the last; the masked model has labels only at masked words. This is the price of bidirectional context. Why not predict
-# all words? The model could see them: in a deep bidirectional network the information about each word flows back to its own position through its neighbours, which is the leak that you
+# The causal model has a label at every position but the last; the masked model has labels only at masked words. This is the price of bidirectional context. Why not predict all words without masking? The model could see them: in a deep bidirectional network the information about each word flows back to its own position through its neighbours, which is the leak that you
 # found in 05. (In an extension you compute both kinds of labels.)
 
 # %% [markdown]
@@ -76,7 +75,7 @@ display(pd.DataFrame({
 # words are single tokens, and rarer words are composed of several. A subword that continues a word is written with ## in front. Tokenisation is greedy: take the longest subword that matches the beginning of the word, then the longest
 # that matches the rest, and so on.
 #
-# An example with the vocabulary {un, ##forget, ##table, ##able, forget, table}: *unforgettable* begins with *un*; the remaining *forgettable* begins with *##forget*; what is left, *table*, matches *##table*. The result is
+# An example: with the vocabulary {un, ##forget, ##table, ##able, forget, table}, *unforgettable* begins with *un*; the remaining *forgettable* begins with *##forget*; what is left, *table*, matches *##table*. The result is
 # *un ##forget ##table*. The shorter *##able* is never tried because the longest match is found first.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -112,7 +111,7 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
 check("bert.wordpiece", lambda case: cut_all(case, wordpiece))
 
 # %% [markdown]
-# We first try a vocabulary of eight subwords and then BERT's own, which comes in a small package.
+# We first try a vocabulary of eight entries and then BERT's own, which is supplied in a small package.
 #
 # **Predict:** what fraction of the words in our generated language are single tokens in BERT's vocabulary (0 to 1)?
 
@@ -128,7 +127,7 @@ real = wordpieces.get_vocab()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cut_into(word: str, vocab: dict[str, int]) -> str:
-    """The subwords as text."""
+    """The subwords of a word as text."""
     names = {i: piece for piece, i in vocab.items()}
     return " ".join(names[i] for i in wordpiece(word, vocab))
 
@@ -149,7 +148,7 @@ most = words[counts.argmax()]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are a single token; the largest number of subwords is "
+    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens; the largest number of subwords is "
     f"{counts.max()} ({most}: {cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
     f"**{agree:.1%}** of the words."
 ))
@@ -161,7 +160,7 @@ display(Markdown(
 
 # %% [markdown]
 # **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We use the files of a model that tokenises like BERT and is installed on this
-# machine; a name such as "bert-base-uncased" would download them from the Hugging Face hub.
+# machine; a name such as "bert-base-uncased" would download BERT's files from the Hugging Face hub.
 
 # %% tags=["demo"]
 from transformers import AutoTokenizer
@@ -181,11 +180,11 @@ print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
-# Up to a constant factor, it measures how much more often b follows a than it would by chance.
+# Up to a constant factor, this ratio measures how much more often b follows a than it would by chance.
 
 # %% [markdown]
-# By hand, for a text with *the* (9 times), *hat* (4) and *quiz* (1): the pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore merges a pair of *the* first.
-# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so WordPiece's ratio merges the rarest word first.
+# Here is a calculation by hand for a text with *the* (9 times), *hat* (4) and *quiz* (1). The pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore merges a pair from *the* first.
+# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so WordPiece's ratio merges a pair from the rarest word first.
 
 # %%
 from collections import Counter
@@ -261,7 +260,7 @@ from coursekit.datasets import read_table
 bert_splits = wordpieces.backend_tokenizer
 
 def count_words(texts) -> Counter:
-    """Word counts: lower case, split as in BERT, without numbers or punctuation."""
+    """Counts of lower-case words, split as in BERT, without numbers or punctuation."""
     small = (bert_splits.normalizer.normalize_str(text) for text in texts)
     return Counter(
         word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
@@ -292,7 +291,7 @@ vocabularies = {
 examples = ("the", "wonderful", "boring", "responsibility", "enjoyed")
 
 def at_work(vocab: dict[str, int]) -> dict[str, str]:
-    """Statistics of the reviews, tokenised with a vocabulary."""
+    """Statistics of the reviews when tokenised with a vocabulary."""
     shares = Counter()
     for word, count in of_reviews.items():
         ids = wordpiece(word, vocab)
@@ -401,7 +400,7 @@ predict("bert.seen_changed", ...)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def with_draws(case: dict) -> dict:
-    """The inputs of a check, with draws in thousandths, some of which lie exactly on a threshold."""
+    """The inputs of a check, with the draws converted from thousandths; some lie exactly on a threshold."""
     return case | {name: case[name].double() / 1000 for name in ("choice", "change")}
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -433,7 +432,7 @@ def mlm_corrupt(
 check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 
 # %% [markdown]
-# Does it produce 80/10/10? We corrupt several thousand sentences and compare the proportions with the range in which 95 % of such samples lie.
+# Does your function produce the proportions 80/10/10? We corrupt several thousand sentences and compare the proportions with the range in which 95 % of such samples lie.
 
 # %% tags=["demo"]
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
@@ -469,13 +468,12 @@ pictures.corruption(shares)
 # rare to be visible here.
 
 # %% [markdown]
-# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at words that are not
-# [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
+# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. They would not need to encode
-# which word fits at their own position. Clean text contains no [MASK], so every vector we use would be of the kind on which the loss placed no demands.
-# Because a tenth are left unchanged, the model has to predict words that it can see, so their vectors must encode the word. Because a tenth become random words, it cannot simply copy what it
+# which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position on which the loss placed no demands.
+# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so their vectors must encode the word. Because a tenth become random words, it cannot simply copy what it
 # sees: any word may be wrong, so it has to weigh the word against its context.
 #
 # *Marking: 1 point for the mismatch (no demands on unmasked positions, no [MASK] in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
@@ -531,21 +529,20 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Ours starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
-# corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a loss: the entropy is the uncertainty in the
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Our model starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
+# corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a non-zero loss: the entropy is the uncertainty in the
 # language itself, which no model can remove.
 
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use a part of the language: the topics *prison*, *river* and *night*,
-# without sentences in which the order decides or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
+# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use part of the language: the topics *prison*, *river* and *night*. We leave out sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
 #
-# The encoder is given; you will build it in section 10. It consists of your layer of 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
+# The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
 
 # %% [markdown]
-# Your `encode_pair` produces sequences of different lengths. A `DataLoader` shuffles them and passes 32 at a time to a function that pads them with `collate` (03). Each step is your `training_step` from 03. At several points during training, the model fills two gaps in a sentence.
+# Without padding, the sequences from your `encode_pair` differ in length. A `DataLoader` shuffles them and passes 32 at a time to a function that pads them with `collate` (03). Each step calls your `training_step` from 03. At several points during training, the model fills two gaps in a sentence.
 
 # %%
 from torch.utils.data import DataLoader
@@ -579,11 +576,10 @@ BATCH, STEPS = 32, 720
 rows = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
 examined = corner.passages(300, np.random.default_rng(1), split="held_out")
 exam_rows = batch_of(rows_of(examined))
-print(f"{V} words instead of {len(language.vocabulary):,}; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
+print(f"vocabulary of {V} instead of {len(language.vocabulary):,} words; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
 
 # %% [markdown]
-# Our pairs are either two consecutive sentences or two sentences from different texts. In the second case the other sentence carries no information, so the best possible prediction of a masked word is that of
-# `masked_word` on its own sentence. We evaluate on those pairs, with every chosen word replaced by [MASK].
+# Our pairs are either two consecutive sentences or two sentences from different texts. In the second case the other sentence carries no information, so the best possible prediction of a masked word is that of `masked_word` for the word's own sentence. We evaluate on pairs of the second kind, with every chosen word replaced by [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 apart = exam_rows[2] == 1
@@ -627,7 +623,7 @@ def filled(model: BERT) -> str:
 
 # %% tags=["demo"]
 class WordsOfPairs(torch.nn.Module):
-    """A BERT with the interface that training_step expects: logits of each position from (ids, segments)."""
+    """A BERT with the interface that training_step expects: logits for each position from (ids, segments)."""
 
     def __init__(self, model: BERT):
         super().__init__()
@@ -672,13 +668,13 @@ bounds = exact_losses()
 pictures.hidden_words_learned(course[:, :2], bounds[0])
 
 # %% [markdown]
-# The loss falls from about 7 nats to 1.1, while the entropy is 0.64: the model has covered most of the distance, but its remaining KL divergence is still about 0.5 nats. BERT was trained on a second task as well, **next-sentence prediction** (NSP): does the second sentence follow the first in the text? The section *Further: the next sentence, and a bug to find* adds it.
+# The loss falls from about 7 nats to 1.1, while the entropy is 0.64: the model has covered most of the distance, but its remaining KL divergence is still about 0.5 nats. BERT was trained on a second task as well, **next-sentence prediction** (NSP): does the second sentence follow the first in the text? The section *Further: the next sentence, and a bug to find* adds this task.
 # RoBERTa (Liu et al. 2019) was trained without NSP.
 
 # %% [markdown]
-# ## 7 · A longer training
+# ## 7 · A longer training run
 #
-# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, it had to predict more words than in the paper:
+# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, the model had to predict more words than in the paper:
 # in addition to the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK]. The figure compares its loss on masked words with that of the untrained model and with the entropy.
 
 # %% tags=["demo"]
@@ -715,7 +711,7 @@ pictures.hidden_words(panels, language.vocabulary)
 
 # %% [markdown]
 # Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only people who lock thieves in cells remain. After *along the* an adjective is possible,
-# but the following *of a river* rules it out. The model has learned these sets from text alone. *Within* a set the true distribution is uniform whereas the model has preferences, which increases its loss even when the set is right.
+# but the following *of a river* rules it out. The model has learned these sets from text alone. *Within* a set the true distribution is uniform, whereas the model has preferences, which increase its loss even when the set is right.
 #
 # Mask another word of these sentences (this needs a running notebook and is not graded):
 
@@ -737,7 +733,7 @@ interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywi
 # How much do the words *after* a gap help? In our language this has an exact answer: the entropy given the left side minus the entropy given both sides, for the
 # same words. (We mask one word at a time, and do so for all words of 300 held-out sentences.)
 #
-# **Predict:** how many nats per word? The entropy given the left side is about 1.8.
+# **Predict:** how many nats per word is the right-hand context worth? The entropy given the left side is about 1.8.
 
 # %% tags=["demo"]
 predict("bert.right_worth", ...)
@@ -778,14 +774,14 @@ display(Markdown(
 
 # %% [markdown]
 # The right-hand side helps a little even at the last word, because the model can see that the sentence ends after it. GPT, the model of the next notebook, sees only the left side. The difference between the two models is nearly
-# equal to that between the entropies. Neither model's loss has come down to its entropy; both losses are too high by about the same amount.
+# equal to that between the entropies. Each model's loss remains above the corresponding entropy, by about the same amount.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 has attended to all words and their positions.
+# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 is computed from all words and their positions.
 #
-# **Predict:** in two-clause sentences in which order decides, a classifier that ignores word order reaches at most 0.5. What accuracy do the vectors of layer 1 reach (0 to 1)?
+# **Predict:** in two-clause sentences in which order decides, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 achieve (0 to 1)?
 
 # %% tags=["demo"]
 predict("bert.order_layer_1", ...)
@@ -849,7 +845,7 @@ def beside(kind: str) -> str:
 display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 
 # %% [markdown]
-# BERT outperforms ELMo where the only cue is on the right: half of ELMo's vector is blind to such a cue (05), but no part of BERT's is. Where order decides, it is far better than classifiers based on counts, because it was trained to predict words that can only be
+# BERT outperforms ELMo where the only cue is on the right: half of ELMo's vector is blind to such a cue (05), but no part of BERT's is. Where order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be
 # predicted by knowing who does what to whom. It does not outperform ELMo there: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was ever given labels for
 # senses.
 
@@ -869,12 +865,11 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %% [markdown]
 # ## 10 · Your own BERT
 #
-# MiniLM is a published encoder with BERT's architecture and six of the layers of 03. (It was distilled from a larger model and then tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
+# MiniLM is a published encoder with BERT's architecture and six layers like those of 03. (It was distilled from a larger model and then fine-tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
 # default of 10⁻⁵.
 
 # %% [markdown]
-# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, for its subword, its segment and its
-# position. BERT does not use the sinusoid of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
+# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, one each for its subword, its segment and its position. BERT does not use the sinusoids of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
 # **pooler**: a linear map and tanh applied to the vector of [CLS], for predictions about the whole sequence.
 
 # %%
@@ -891,10 +886,10 @@ class Bert(nn.Module):
     Register `token`, `segment` and `position`, each an nn.Embedding, with vocabulary, 2 and tokens rows;
     `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
     dropout); and `pooler`, an nn.Linear from dim to dim. Nothing else is saved with the model. Every norm has eps 1e-12. Then
-    write forward(self, ids, segments, real), all (B, T); real is False at padding, which no token may see.
+    write forward(self, ids, segments, real), all (B, T); real is False at padding, to which no token may attend.
     Return the hidden states (layers + 1, B, T, dim), the first of which are the normalised sums of the embeddings,
-    and the pooled vectors (B, dim). Positions are counted from 0 across both sentences. Padding is computed
-    like every other position.
+    and the pooled vectors (B, dim). Positions are counted from 0 across both sentences. Padding
+    positions are computed like all others.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
@@ -940,7 +935,7 @@ check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
 # Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than you need. They include heads for the training objectives, which your encoder lacks. Files from 2019 contain the position indices 0 to 511
-# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused, and none are transposed, since both implementations use `nn.Linear`. (GPT-2's files do both: see 07.)
+# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused, and none are transposed, since both implementations use `nn.Linear`. (In GPT-2's files, matrices are fused and transposed: see 07.)
 
 # %%
 PLACES = {
@@ -978,7 +973,7 @@ def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("bert.bert_names", lambda case: bert_names(case))
 
 # %% [markdown]
-# We pass ten sentences, as one padded batch, through the model from transformers and through yours. For comparison we also run your model with PyTorch's default ε, to see how much such a detail matters.
+# We pass ten sentences, as one padded batch, through the model from the transformers library and through yours. For comparison we also run your model with PyTorch's default ε, to see how much such a detail matters.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -1035,13 +1030,12 @@ pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
 # At layer 0 the vectors differ only in the position of the word. From layer 1 on, pairs with the same sense are closer on average than pairs with different senses, most clearly in the top layer, although individual pairs overlap at every layer. Ten sentences are an illustration rather than a test
-# (sentences with the same sense also share other words); 08 repeats the comparison with hundreds of sentences and with controls.
+# (sentences with the same sense also share other words); notebook 08 repeats the comparison with hundreds of sentences and with controls.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
 #
-# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half it comes from another text. The model has to predict which is the case from the vector
-# of [CLS]. Label 0 means "b continues a", as in Hugging Face's library. In our language a continuation has the same topic:
+# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half it comes from another text. From the vector of [CLS], the model has to predict which is the case. Label 0 means "b continues a", as in Hugging Face's library. In our language a continuation has the same topic:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 examples = language.passages(4, np.random.default_rng(9), split="train")
@@ -1052,7 +1046,7 @@ for i, probability in enumerate(certainty):
 
 # %% [markdown]
 # BERT's loss is the sum of the two losses. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed it
-# as follows (shown with our names). Words that were not chosen had the label 0, so a single criterion that ignores 0 was used for both tasks.
+# as follows (shown with our variable names). Words that were not chosen had the label 0, and a single criterion that ignores 0 was used for both tasks.
 
 # %%
 def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
@@ -1073,7 +1067,7 @@ def pretraining_loss(
     next_logits: Float[Tensor, "B 2"],
     next_labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Masked words + next sentence, without the bug.  (extension, ●●○, 6 minutes)
+    """The loss for masked words plus that for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
 
     labels: UNCHOSEN (−100) where no word was chosen; 0 is a word like any other. next_labels: 0 if b
     continues a, 1 if not. Return the sum of two means: over the chosen words, and over the pairs.
@@ -1122,8 +1116,8 @@ with torch.no_grad():
     answers = wild(*exam_rows[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 reveal("bert.next_2018", CONSTANT if says_not > 0.95 else SLOWER if wild_course[-1, 3] < paired_course[-1, 3] else EQUAL, because={
-    SLOWER: "More steps do not help: the loss contains no pairs that continue, so there is no incentive to distinguish the two kinds.",
-    EQUAL: "A label of 0 was treated as padding and ignored, so the loss contains no pairs that continue.",
+    SLOWER: "More steps do not help: the loss contains no pairs with label 0, so there is no incentive to distinguish the two kinds.",
+    EQUAL: "A label of 0 was treated as padding and ignored, so the loss contains no pairs in which b continues a.",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1134,12 +1128,12 @@ as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).ite
 display(Markdown(
     f"Accuracy on held-out pairs: **{paired_course[-1, 3]:.1%}** with your loss, **{wild_course[-1, 3]:.1%}** with the loss of 2018. The latter model predicts "
     f"\"does not continue\" for **{says_not:.0%}** of the pairs, and its own NSP loss is {as_it_was:.4f} nats. "
-    f"Pairs that do not continue: {apart.float().mean().item():.1%}. Nats per masked word: {paired_course[-1, 1]:.2f} with "
-    f"your loss, {wild_course[-1, 1]:.2f} with that of 2018; entropy: {bounds[0]:.2f}."
+    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats with "
+    f"your loss and {wild_course[-1, 1]:.2f} with that of 2018; the entropy is {bounds[0]:.2f}."
 ))
 
 # %% [markdown]
-# If the label 0 is ignored, only pairs that do not continue remain in the loss, and giving the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
+# If the label 0 is ignored, only pairs with label 1 remain in the loss, and giving the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
 # Evaluated on *all* pairs, this model's loss lies above the range of the figure. The masked words are learned nevertheless, so the sum decreases as expected: only the accuracy, or a look at the
 # predictions, reveals the bug. (With one run of each we cannot say which loss is better for masked words.)
 
@@ -1205,9 +1199,9 @@ against = {
 display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 
 # %% [markdown]
-# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. The vectors of the two models can be compared, on the same task.
+# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. The vectors of the two models, however, can be compared on the same task.
 #
-# We now add the encoder's column to the architecture table that began in 04. We measure the trained layers on sequences of random words without positions, so that a sequence can be of any length; the
+# We now add the encoder's column to the architecture table that we began in 04. We measure the trained layers on sequences of random words without positions, so that a sequence can be of any length; the
 # times are those of one layer.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1256,17 +1250,15 @@ encoder_column = {
 display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
-# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost is visible in the times, because a layer compares all
-# T² pairs of words. Unlike a decoder, it cannot generate text.
+# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost, visible in the times, is that a layer compares all T² pairs of words. Unlike a decoder, an encoder cannot generate text.
 
 # %% [markdown]
 # ## Further: masked words in English
 #
-# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head; we trained one on 82 English novels from 1839 to 1927, fine-tuning the top two layers with it
-# ([its card](../../data/models/novels_minilm.md)). With an internet connection you can run the original in its place: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The other is a BERT of our own with four layers, trained on these
+# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head; we trained a head on 82 English novels from 1839 to 1927 and fine-tuned the top two layers with it ([its card](../../data/models/novels_minilm.md)). With an internet connection you can run the original in its place: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The other is a BERT of our own with four layers, trained on these
 # novels alone, with a vocabulary of 8,192 subwords ([its card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
 #
-# *Your* Bert runs both, without the pooler. The head consists of a linear map, GELU, layer norm, the token embeddings once more, and a bias for each subword.
+# *Your* Bert runs both encoders, without the pooler. The head consists of a linear map, GELU, layer norm, the token embeddings once more, and a bias for each subword.
 
 # %% tags=["demo"]
 from collections.abc import Callable
@@ -1353,10 +1345,10 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels of 1839 to 1927, and five million parameters and an hour of training are not much. This is the lesson of scale: the original BERT was trained on 3.3 billion words.
+# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. This is the lesson of scale: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
-# A few sentences do not show how well the models predict on average, so we measure it. We also ask how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own and let each model see both sides, only the
+# A few sentences do not show how well the models predict on average, so we measure their accuracy. We also ask how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own and let each model see both sides, only the
 # words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends (or begins) at the gap, or every token of that side becomes [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1423,7 +1415,7 @@ published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_
 between_readers = mean_and_half(novel_right - published_right)
 display(pd.DataFrame(by_reader))
 print("top-1 accuracy of the novels' BERT minus that of the other model, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
-print(f"in the generated language the right side is worth exactly {worth.mean():.1f} nats\n")
+print(f"in the generated language the right side is worth {worth.mean():.1f} nats (exact)\n")
 
 on_cards = pd.concat([
     recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
@@ -1451,13 +1443,13 @@ for other, (by, give_or_take) in other_training.items():
     print(f"  {other} minus the same BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
 
 # %% [markdown]
-# Whichever way it is removed, the right-hand context is worth something to both models. How much it is worth depends on the method, most of all for the novels' BERT: a truncated text looks like a complete one, and nearly all sequences in its training data ended with a complete sentence. For English no exact entropy tells us which method is right.
+# Whichever way it is removed, the right-hand context is worth something to both models. Its value depends on the method, most of all for the novels' BERT. A truncated text looks complete, and nearly all sequences in this model's training data ended with a complete sentence. For English no exact entropy tells us which method is right.
 
 # %% [markdown]
 # In novels the ranking by top-1 accuracy, paired by gap, is clear: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head. On our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
 
 # %% [markdown]
-# **Training curves.** During training we recorded the loss on authors outside the training set: for this BERT, for the same model with another seed, and for the GPT of 07, which was trained on the same sequences.
+# **Training curves.** During training we recorded the loss on novels by authors outside the training set. We did so for this BERT, for the same model with another seed, and for the GPT of 07, which was trained on the same sequences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.novels.shipped import curve as curve_of_novels
@@ -1500,7 +1492,7 @@ for name, configuration in configurations.items():
         "layers": sum(w.numel() for w in shapes.bert.encoder.parameters()),
         "pooler": sum(w.numel() for w in shapes.bert.pooler.parameters()),
     }
-    size[name]["the encoder, together"] = sum(size[name].values())
+    size[name]["encoder, total"] = sum(size[name].values())
     size[name]["with both heads"] = sum(w.numel() for w in shapes.parameters())
 sizes = pd.DataFrame(size)
 display(pd.concat([
@@ -1526,8 +1518,7 @@ display(pd.concat([
 # simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
-# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, with its t interval
-# over seeds (02), is its *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
+# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, given with its t interval over seeds (02), is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
@@ -1549,7 +1540,7 @@ display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"])
 # %% [markdown]
 # Weight decay matters: without it the loss is higher, and this difference survives a correction for all fifteen comparisons (Holm's method, 12). Seven of the fifteen intervals exclude 0, where chance alone would give about one. Taken individually:
 #
-# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up lowers it a little, too.
+# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up also lowers it a little.
 # - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
 
 # %% [markdown]
@@ -1583,7 +1574,7 @@ def lm_examples(
 check("bert.lm_examples", lambda case: lm_examples(**case))
 
 # %% [markdown]
-# The second creates the pairs for NSP from documents, in the way BERT's training data were created.
+# The second creates the pairs for NSP from documents, as was done for BERT's training data.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_pairs(
@@ -1625,7 +1616,7 @@ def nsp_loss(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy per pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
 
-    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0: b continues a.
+    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0 means that b continues a.
     """
     ### BEGIN SOLUTION
     logits = torch.tanh(hidden[:, 0] @ W_pool + b_pool) @ W_next + b_next
@@ -1636,7 +1627,7 @@ def nsp_loss(
 check("bert.nsp_loss", lambda case: nsp_loss(**case))
 
 # %% [markdown]
-# We create pairs from two thousand sentences in documents of five. Then we run your head with the weights of the model that was trained with your loss.
+# We create pairs from 400 documents of five sentences each. Then we run your head with the weights of the model that was trained with your loss.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 generator = torch.Generator().manual_seed(3)
@@ -1652,7 +1643,7 @@ with torch.no_grad():
 print(f"your head on the held-out pairs: {yours:.4f} nats; in the evaluation above: {paired_course[-1, 2]:.4f}")
 
 # %% [markdown]
-# A word of several subwords has several vectors. Which one represents the word? Two choices are common: their mean, or the first.
+# A word of several subwords has several vectors. How should the word be represented? Two choices are common: the mean of these vectors, or the first.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pool_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_pieces(
@@ -1675,8 +1666,7 @@ def pool_pieces(
 check("bert.pool_pieces", lambda case: pool_pieces(**case))
 
 # %% [markdown]
-# We test both with MiniLM, using ten words of several subwords, each with a near-synonym of one or two subwords. We insert all of them, one at a time, into the same sentence. Is the near-synonym
-# the nearest of the ten? The chance level is one in ten.
+# We test both with MiniLM, using ten words of several subwords, each with a near-synonym of one or two subwords. We insert each of these words into the same sentence. For each of the ten, is its own near-synonym the nearest? The chance level is one in ten.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 alike = {
@@ -1705,7 +1695,7 @@ for how in ("mean", "first"):
 display(pd.DataFrame(near).T)
 
 # %% [markdown]
-# The two methods give different results, and ten words are an illustration, not evidence. Both are in use, so state which one you used.
+# The two methods give different results, and ten words are an illustration, not evidence. Both methods are in use, so state which one you used.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:
@@ -1742,14 +1732,14 @@ for name, c in configurations.items():
 # %% [markdown]
 # ## Summary
 #
-# - Text provides its own labels: an autoregressive model predicts the next word, a masked model predicts masked words.
+# - Text provides its own labels: an autoregressive model predicts the next word, and a masked model predicts masked words.
 # - WordPiece tokenises greedily by the longest match. A word that the 30,522 subwords cannot represent becomes [UNK].
 # - Each token starts as the sum of its token, segment and position embeddings.
-# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % another word, 10 % are left unchanged. The loss counts only those positions.
+# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. The loss counts only these positions.
 # - The loss of a model minus the entropy of the language is a KL divergence.
-# - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
+# - Three embedding tables, your blocks and a mapping of names can run a published model.
 #
-# **Next**: 07 replaces masking with a causal mask: a decoder sees only the left side and, in exchange, can generate text.
+# **Next**: notebook 07 introduces a causal mask. A decoder sees only the left side but can generate text.
 
 # %% [markdown]
 # ## References

@@ -104,12 +104,12 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "causal labels one column short",
-            "Your first result lacks the last column. Every position has a label; where nothing follows, it is −100.",
+            "Your first result lacks the last column. Every position should have a label; where nothing follows, it is −100.",
             FOLLOWING, "ids[:, 1:]",
         ),
         Mistake(
             "padding assumed to be 0",
-            "Your result is right where the id of padding is 0. It is given as pad, and it differs in some of the inputs.",
+            "Your result is right where the id of padding is 0. The id is given as pad and differs in some of the inputs.",
             CAUSAL, "following.masked_fill(following == 0, UNCHOSEN)",
         ),
         Mistake(
@@ -206,12 +206,12 @@ def lm_examples(ids, chosen, pad):
 
 
 def piece_cases(draw: Draw) -> Iterator[Case]:
-    """Vocabularies of made-up subwords, and words that test the matching; some become [UNK], at once or at their end.
+    """Vocabularies of made-up subwords, and words that test the matching; some become [UNK], immediately or only at their end.
 
     Some words are planted. In the first, the longest first subword leads nowhere, although a shorter one would have
     led to the end of the word. In the second, a long subword inside the word begins before the longest first subword
     ends. The others test a subword of eleven letters, alone and inside a word; a single letter; a letter that occurs
-    in no subword, at the beginning and in the middle; and a capital letter, which differs from the small one. The
+    in no subword, at the beginning and in the middle; and a capital letter, which differs from the lower-case one. The
     subword of eleven letters has the id 0.
     """
     for letters, many, words in (("abno", 34, 20), ("eilrst", 48, 28), ("adgmu", 40, 24)):
@@ -372,7 +372,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "nothing returned instead of [UNK]",
-            "Words that can be tokenised are right. For the others you return no id at all; return that of [UNK].",
+            "Your result is right for words that can be tokenised. For the others you return no id at all; return that of [UNK].",
             UNKNOWN, "return []",
         ),
         Mistake(
@@ -383,7 +383,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "fixed id for [UNK]",
-            "Words that can be tokenised are right. The others get a number that is not the id of [UNK] in this vocabulary: "
+            "Your result is right for words that can be tokenised. The others get a number that is not the id of [UNK] in this vocabulary: "
             "look it up.",
             UNKNOWN, "return [0]",
             also=(
@@ -398,7 +398,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "long subwords never tried",
-            "Nearly all words are right. But you try subwords only up to some length, and a vocabulary may contain longer "
+            "Your result is right for nearly all words. But you try subwords only up to a certain length, and a vocabulary may contain longer "
             "ones.",
             LONGEST_FIRST, "range(min(len(word), start + 8), start, -1)",
             also=tuple(
@@ -544,7 +544,7 @@ def wordpiece(word, vocab):
 """,
     },
     survivors={
-        "→ `piece = word[:end] if start == 0": "there start is 0",
+        "→ `piece = word[:end] if start == 0": "start is 0 there",
     },
     hints=(
         "Cover more and more of the word with your hand, from the right, until what you see is in the vocabulary. What do you "
@@ -565,8 +565,8 @@ def wordpiece(word, vocab):
 def learning_cases(draw: Draw) -> Iterator[Case]:
     """Words with counts, and the size of the vocabulary; the letters are drawn, so they differ between seeds.
 
-    The first cases use words of a few letters with every score: some have ties, one asks for more subwords than can
-    be found, and one for fewer than there are letters. The others are planted. A pair that overlaps itself counts twice
+    The first cases use words made of a few letters, with every score: some have ties, one asks for more subwords than can
+    be found, and one for fewer than there are letters. The other cases are constructed. A pair that overlaps itself counts twice
     in three letters, which decides the first merge; then it matters from which end the three are merged. A word
     contains a pair twice. A pair also occurs inside the text of two longer subwords. Of two pairs with the same
     count, one comes first as a pair and the other as a joined text.
@@ -634,7 +634,7 @@ learn_pieces = Exercise(
     mistakes=(
         Mistake(
             "word counts ignored",
-            "Your merges do not depend on the counts. A word that occurs forty times in the text counts forty times.",
+            "Your merges do not depend on the counts. A word that occurs forty times in the text should count forty times.",
             edits={ALONE: "alone[piece] += 1", PAIRED: "pairs[pair] += 1"},
             also=(
                 """
@@ -660,13 +660,12 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of parts not weighted by word counts",
-            "Your result is right with by_count. For the likelihood, the counts of the two parts refer to the whole text, as that of "
-            "the pair does.",
+            "Your result is right with by_count. For the likelihood, the counts of the two parts should refer to the whole text, as that of the pair does.",
             ALONE, "alone[piece] += 1",
         ),
         Mistake(
             "parts counted on one side of a pair only",
-            "Your result is right with by_count. For the likelihood, a part counts wherever it occurs, on either side of a pair or "
+            "Your result is right with by_count. For the likelihood, a part should be counted wherever it occurs, on either side of a pair or "
             "alone.",
             code="""
 def learn_pieces(counts, size, score):
@@ -707,7 +706,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "## lost in merging",
-            "Your longer subwords never begin with ##. One that continues a word keeps it.",
+            "Your longer subwords never begin with ##. A subword that continues a word keeps its ##.",
             JOINED, 'best[0].removeprefix("##") + best[1][2:]',
             also=(
                 """
@@ -781,8 +780,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "letters missing from the list",
-            "Your list begins with the first merge. Single letters, with and without ##, are subwords, too, and come before "
-            "it.",
+            "Your list begins with the first merge. Single letters, with and without ##, are subwords, too, and should come before it.",
             edits={ENOUGH: "letters = len(vocabulary)\n    " + ENOUGH, "return vocabulary": "return vocabulary[letters:]"},
             also=(
                 """
@@ -820,24 +818,23 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "letters in the order of the words",
-            "Your subwords are right but in another order: the letters come first in alphabetical order, as `sorted` returns "
-            "them (## precedes a).",
+            "Your subwords are right but in the wrong order: the letters should come first, in the order in which `sorted` returns them (## precedes a).",
             FIRST_PIECES, "list(dict.fromkeys(piece for pieces in cut.values() for piece in pieces))",
         ),
         Mistake(
             "letters without ## before those with ##",
-            "Your subwords are right but in another order: `sorted` puts the letters with ## before those without.",
+            "Your subwords are right but in the wrong order: `sorted` puts the letters with ## before those without.",
             FIRST_PIECES, 'sorted({piece for pieces in cut.values() for piece in pieces}, key=lambda piece: (len(piece), piece))',
         ),
         Mistake(
             "all subwords in alphabetical order",
-            "Your subwords are right but in another order: only the letters are sorted. The learned subwords follow in the "
+            "Your subwords are right but in the wrong order: only the letters should be sorted. The learned subwords follow in the "
             "order of the merges.",
             "return vocabulary", "return sorted(vocabulary)",
         ),
         Mistake(
             "merged parts removed",
-            "Your list lacks subwords. Merged parts stay in the vocabulary, since other words still need them.",
+            "Your list lacks subwords. Merged parts should stay in the vocabulary, since other words still need them.",
             "return vocabulary", "return [piece for piece in vocabulary if any(piece in pieces for pieces in cut.values())]",
             also=(
                 """
@@ -867,17 +864,17 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "ties broken by the last pair in alphabetical order",
-            "Only ties are wrong: you take the last pair in alphabetical order, but the docstring asks for the first.",
+            "Only ties are broken wrongly: you take the last pair in alphabetical order, but the docstring asks for the first.",
             CHOOSE, "max(pairs, key=lambda pair: (score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))",
         ),
         Mistake(
             "ties broken by the order in the text",
-            "Only ties are wrong: you take the pair that comes first in the text, but the docstring states another rule.",
+            "Only ties are broken wrongly: you take the pair that comes first in the text, but the docstring states another rule.",
             CHOOSE, "max(pairs, key=lambda pair: score(pairs[pair], alone[pair[0]], alone[pair[1]]))",
         ),
         Mistake(
             "ties broken by the joined text",
-            "Only ties are wrong: you compare the joined texts. Compare the pairs, left part first.",
+            "Only ties are broken wrongly: you compare the joined texts. Compare the pairs, left part first.",
             CHOOSE,
             "min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair[0] + pair[1][2:]))",
         ),
@@ -894,12 +891,12 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "lowest score",
-            "You merge the pair with the lowest score. The best pair has the highest.",
+            "You merge the pair with the lowest score. The best pair has the highest score.",
             "(-score(", "(score(",
         ),
         Mistake(
             "repeated letters merged from the right",
-            "Only repeated letters are wrong: of three equal ones in a row, you merge the last two. Merge each word from left "
+            "Only words with repeated letters are wrong: of three equal letters in a row, you merge the last two. Merge each word from left "
             "to right.",
             IN_WORD, """
             merged = []
@@ -947,7 +944,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "a part merged with both neighbours",
-            "Only repeated letters are wrong: of three equal ones, the middle one enters your new subword twice. A merged part "
+            "Only words with repeated letters are wrong: of three equal letters, the middle one enters your new subword twice. A merged part "
             "is used up.",
             IN_WORD, """
             merged, i = [], 0
@@ -1056,7 +1053,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "letters truncated",
-            "Your list is right if `size` is larger than the number of letters. If it is not, all letters stay: without them, "
+            "Your list is right if `size` is larger than the number of letters. If it is not, all letters should stay: without them, "
             "some words could not be represented.",
             "return vocabulary", "return vocabulary[:size]",
         ),
@@ -1196,7 +1193,7 @@ encode_pair = Exercise(
         ),
         Mistake(
             "[CLS] before each sentence",
-            "Your ids contain two [CLS]. There is only one, at the very beginning, for both sentences.",
+            "Your ids contain two [CLS]. There should be only one, at the very beginning, for both sentences.",
             edits={SECOND: "second = [cls, *b, sep]", "len(a) + len(b) + 3 > T": "len(a) + len(b) + 4 > T"},
         ),
         Mistake(
@@ -1219,19 +1216,19 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "only the second sentence truncated",
-            "Pairs that fit are right. In the others you always remove tokens from the second sentence, even if the first is "
+            "Your result is right for pairs that fit. In longer pairs you always remove tokens from the second sentence, even if the first is "
             "longer.",
             SHORTEN, "longer = b",
         ),
         Mistake(
             "first sentence truncated in a tie",
-            "Pairs that fit are right. If both sentences are equally long, you remove a token from the first; the docstring "
+            "Your result is right for pairs that fit. If both sentences of a longer pair are equally long, you remove a token from the first; the docstring "
             "states which one to shorten.",
             SHORTEN, "longer = a if len(a) >= len(b) else b",
         ),
         Mistake(
             "truncated at the beginning",
-            "Pairs that fit are right. In the others, words are missing at the beginning of a sentence. Remove the last ones.",
+            "Your result is right for pairs that fit. In longer pairs, words are missing at the beginning of a sentence. Remove the last words instead.",
             "longer.pop()", "longer.pop(0)",
         ),
         Mistake(
@@ -1272,7 +1269,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "truncated to half of the positions",
-            "Pairs that fit are right. You truncate the second sentence to half of the positions, even if the first leaves "
+            "Your result is right for pairs that fit. In longer pairs you truncate the second sentence to half of the positions, even if the first leaves "
             "room.",
             code="""
 def encode_pair(a, b, T, cls, sep, pad):
@@ -1300,7 +1297,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "padding missing",
-            "Sequences of full length are right. The others are too short: pad them to length T.",
+            "Your result is right for sequences of full length. The others are too short: pad them to length T.",
             edits={
                 "[pad] * rest)": "[])",
                 SEGMENTS: "torch.tensor([0] * len(first) + [1] * len(second))",
@@ -1309,7 +1306,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "padding at the start",
-            "Sequences of full length are right. In the others, padding comes first; put it at the end.",
+            "Your result is right for sequences of full length. In the others, padding comes first; put it at the end.",
             edits={
                 "torch.tensor(first + second + [pad] * rest)": "torch.tensor([pad] * rest + first + second)",
                 SEGMENTS: "torch.tensor([0] * rest + [0] * len(first) + [1] * len(second))",
@@ -1318,7 +1315,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "special tokens not counted",
-            "Pairs that fit are right. The others are too long: [CLS] and the two [SEP] occupy three of the T positions.",
+            "Your result is right for pairs that fit. Longer pairs remain too long: [CLS] and the two [SEP] occupy three of the T positions.",
             edits={
                 "len(a) + len(b) + 3 > T": "len(a) + len(b) > T",
                 "torch.arange(T) < T - rest": "torch.arange(max(T, T - rest)) < T - rest",
@@ -1635,7 +1632,7 @@ class Bert(nn.Module):
         ),
         Mistake(
             "padding not masked",
-            "Sequences without padding are right. In the others, your tokens attend to padding, too.",
+            "Your result is right for sequences without padding. In the others, your tokens attend to padding, too.",
             "real[:, None]", "torch.ones_like(real)[:, None]",
         ),
         Mistake(
@@ -1650,7 +1647,7 @@ class Bert(nn.Module):
         ),
         Mistake(
             "mean pooled instead of [CLS]",
-            "Your states are right. But BERT pools the vector of [CLS], the first of the sequence, not the mean of all.",
+            "Your states are right. But BERT pools the vector of [CLS], the first in the sequence, not the mean of all vectors.",
             POOLED, "torch.tanh(self.pooler(states[-1].mean(1)))",
             also=(
                 """
@@ -1673,7 +1670,7 @@ class Bert(nn.Module):
         ),
         Mistake(
             "[CLS] pooled from the first state",
-            "Your states are right. But your pooler reads the first instead of the last.",
+            "Your states are right. But your pooler reads the first state instead of the last.",
             POOLED, "torch.tanh(self.pooler(states[0][:, 0]))",
         ),
         Mistake(
@@ -1751,17 +1748,16 @@ class Bert(nn.Module):
     },
     survivors={
         "eps=2e-12": "an ε as small as this changes no float32 value unless a vector is almost 0",
-        "eps=-1e-12": "the same",
+        "eps=-1e-12": "as above: an ε as small as this changes nothing",
     },
     hints=(
-        "Which three things does BERT know about a token before the first layer? Which component of 03 is applied to their "
-        "sum?",
+        "Which three things does BERT know about a token before the first layer? Which component of notebook 03 is applied to their sum?",
         "ids, segments, real: (B, T). Each of the layers + 1 states: (B, T, dim). `real[:, None]`: (B, 1, T), which Block "
         "accepts as keep. Pooled: (B, dim).",
         "init: three tables, the norm, a ModuleList of Blocks with eps=1e-12, the pooler\nforward: the normalised sum of the "
         "embeddings is the first state\n    each layer maps the last state to the next\n    stack the states; tanh of the pooler "
         "on the last state's first token",
-        "A near miss: `[Block(…) for _ in range(layers)]` computes the right numbers, but PyTorch does not find its weights. "
+        "A near miss: `[Block(…) for _ in range(layers)]` computes the right numbers, but PyTorch does not find the weights of its blocks. "
         "nn.ModuleList registers them.",
     ),
 )
@@ -1827,7 +1823,7 @@ def bert_names(theirs):
         ),
         Mistake(
             "gamma and beta not renamed",
-            "In files from 2018, the norms have names that your modules do not know: gamma is the weight, beta the bias.",
+            "In files from 2018, the parameters of the norms have names that your modules do not use: gamma is the weight, beta the bias.",
             OLD_NAMES, "pass",
         ),
         Mistake(
@@ -1859,7 +1855,7 @@ def bert_names(theirs):
         ),
         Mistake(
             "models with heads not accepted",
-            "A BertModel without heads is right. For a model with heads, whose names begin with bert., you return nothing.",
+            "Your result is right for a BertModel without heads. For a model with heads, whose names begin with bert., you return nothing.",
             'name.removeprefix("bert.")', "name",
         ),
         Mistake(
@@ -2048,7 +2044,7 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "corrupted word as the label",
-            "Your labels are the corrupted words. The model has to predict the words from *before*.",
+            "Your labels are the corrupted words. The model has to predict the *original* words.",
             edits={
                 f"    {LABELS}\n": "",
                 "return corrupted, labels": "return corrupted, corrupted.masked_fill(~chosen, UNCHOSEN)",
@@ -2056,7 +2052,7 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "labels at every word",
-            "You have a label at every word, chosen or not. Where nothing was chosen, the label is −100.",
+            "You have a label at every word, chosen or not. Where nothing was chosen, the label should be −100.",
             LABELS, "labels = ids.masked_fill(torch.isin(ids, special), UNCHOSEN)",
             also=(CORRUPTED.format(CHOSEN, "change", "ids"),),
         ),
@@ -2083,12 +2079,12 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "draws equal to 0.15 chosen",
-            "Nearly all tokens are right. A word is chosen if its draw is *below* 0.15, and some draws are exactly 0.15.",
+            "Your result is right for nearly all tokens. A word is chosen if its draw is *below* 0.15, and some draws are exactly 0.15.",
             CHOSEN, "(choice <= 0.15) & ~torch.isin(ids, special)",
         ),
         Mistake(
             "draws equal to 0.8 replaced by [MASK]",
-            "Nearly all tokens are right. A chosen word becomes [MASK] where its draw is *below* 0.8; some draws are exactly "
+            "Your result is right for nearly all tokens. A chosen word becomes [MASK] where its draw is *below* 0.8; some draws are exactly "
             "0.8, which gives a random word.",
             edits={
                 TO_MASK: "torch.where(chosen & (change <= 0.8), mask, ids)",
@@ -2097,13 +2093,12 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "draws equal to 0.9 replaced by random words",
-            "Nearly all tokens are right. A random word is used where the draw is *below* 0.9; some draws are exactly 0.9, and "
-            "those words stay.",
+            "Your result is right for nearly all tokens. A random word is used where the draw is *below* 0.9; some draws are exactly 0.9, and those words stay unchanged.",
             "(change < 0.9)", "(change <= 0.9)",
         ),
         Mistake(
             "draws equal to a threshold counted as below it",
-            "Nearly all tokens are right. But you treat draws that equal a threshold as if they were below it. A word is "
+            "Your result is right for nearly all tokens. But you treat draws that equal a threshold as if they were below it. A word is "
             "chosen below 0.15, becomes [MASK] below 0.8 and a random word below 0.9.",
             code=CORRUPTED.format("(choice <= 0.15) & ~torch.isin(ids, special)", "change", LABELLED)
             .replace("< 0.8", "<= 0.8")
@@ -2160,7 +2155,7 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "no chosen word left unchanged",
-            "None of your chosen words stays unchanged. Those in the upper tenth of the draws should.",
+            "None of your chosen words stays unchanged. Those whose second draw is at least 0.9 should.",
             TO_RANDOM, "torch.where(chosen & (change >= 0.8), random_words, corrupted)",
         ),
         Mistake(
@@ -2463,13 +2458,13 @@ pretraining_loss = Exercise(
         ),
         Mistake(
             "unchosen words counted",
-            "Your pairs are right. But with no label ignored, every word that was not chosen has to be predicted as 0.",
+            "Your next-sentence part is right. But with no label ignored, every word that was not chosen has to be predicted as 0.",
             "mlm_loss(logits, labels)",
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels))",
         ),
         Mistake(
             "word with id 0 ignored",
-            "Your pairs are right. But a chosen word with the id 0 contributes nothing: 0 still means two things.",
+            "Your next-sentence part is right. But a chosen word with the id 0 contributes nothing: 0 still means two things.",
             "mlm_loss(logits, labels)",
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)",
         ),
@@ -2529,7 +2524,7 @@ pretraining_loss = Exercise(
         ),
         Mistake(
             "words of continuing pairs only",
-            "Your pairs are right. But chosen words count in every sequence, whether or not its second sentence continues the "
+            "Your next-sentence part is right. But chosen words should count in every sequence, whether or not its second sentence continues the "
             "first.",
             "mlm_loss(logits, labels)", "mlm_loss(logits[next_labels == 0], labels[next_labels == 0])",
         ),
@@ -2560,7 +2555,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
         "logits (B, T, V) with labels (B, T); next_logits (B, 2) with next_labels (B). Output: the sum of two numbers.",
         "masked-word part: mean over the chosen words (you have a function for it)\nnext-sentence part: mean over *all* pairs, "
         "both labels\nsum",
-        "A near miss: removing ignore_index from both calls fixes the pairs, but then every word that was not chosen counts as "
+        "A near miss: removing ignore_index from both calls fixes the loss on pairs, but then every word that was not chosen counts as "
         "word 0.",
     ),
 )
@@ -2569,7 +2564,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
 
 
 def document_cases(draw: Draw) -> Iterator[Case]:
-    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; the first and last other sentence drawn."""
+    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; draws that select the first and the last of the other sentences."""
     for lengths in ((4, 1, 6, 3), (2, 7, 1, 5, 4), (8, 3, 1, 9, 2, 5)):
         names = draw.rng.permutation(20)[: len(lengths)]
         document = np.repeat(names, lengths)
@@ -2646,7 +2641,7 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "coins equal to 0.5 continue",
-            "Nearly all pairs are right. The second sentence is s + 1 if the coin is *below* 0.5; some coins are exactly 0.5.",
+            "Nearly all your pairs are right. The second sentence is s + 1 if the coin is *below* 0.5; some coins are exactly 0.5.",
             "coin[s] < 0.5", "coin[s] <= 0.5",
         ),
         Mistake(
@@ -2681,7 +2676,7 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "only later sentences drawn",
-            "All your random sentences come after s. Those of all other documents count, including the ones before s.",
+            "All your random sentences come after s. Sentences of all other documents should be included, even those before s.",
             code=FROM_AFAR.format("[i for i in range(s + 1, len(document)) if document[i] != document[s]]"),
         ),
         Mistake(
@@ -2714,7 +2709,7 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "continuing pairs first",
-            "Your pairs are right but in another order. Sort them by the sentence that begins each pair.",
+            "Your pairs are right but in the wrong order. Sort them by the sentence that begins each pair.",
             "return first, torch.tensor(second), torch.tensor(labels)",
             "order = torch.tensor(labels).argsort(stable=True)\n"
             "    return first[order], torch.tensor(second)[order], torch.tensor(labels)[order]",
@@ -2760,8 +2755,7 @@ def nsp_pairs(document, coin, other):
         "of the sentences that begin a pair.",
         "for each s whose successor is in the same document:\n    coin below 0.5: (s, s + 1, 0)\n    otherwise: list the "
         "sentences of other documents, in order; other[s] picks one of them: (s, that sentence, 1)",
-        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, a fraction of the 'random' "
-        "ones is then from the same text.",
+        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, some of the 'random' sentences then come from the same text.",
     ),
 )
 
@@ -2969,12 +2963,12 @@ def pool_pieces(hidden, word_ids, how):
         ),
         Mistake(
             "mean of the first and last subword",
-            "Words of one or two subwords are right. In a longer word, all subwords count.",
+            "Your result is right for words of one or two subwords. In a longer word, all subwords should count.",
             "pieces.mean(dim=0)", "(pieces[0] + pieces[-1]) / 2",
         ),
         Mistake(
             "special tokens assigned to the last word",
-            "All words but the last are right. As an index, −1 means the last word.",
+            "Your result is right for all words but the last. As an index, −1 means the last word.",
             "hidden[word_ids == word]", "hidden[word_ids % (int(word_ids.max()) + 1) == word]",
             also=(
                 """
@@ -3075,7 +3069,7 @@ count_parameters = Exercise(
         ),
         Mistake(
             "biases missing everywhere",
-            "Your last three numbers are slightly too small: every linear map has a bias, also in the pooler and the heads.",
+            "Your last three numbers are slightly too small: every linear map has a bias, including those in the pooler and the heads.",
             edits={
                 ONE_LAYER: "4 * D * D + 2 * D * F + 2 * 2 * D",
                 "D * D + D, heads": "D * D, heads",
@@ -3117,7 +3111,7 @@ count_parameters = Exercise(
         ),
         Mistake(
             "output projection missing",
-            "Your second number lacks one linear map per layer. Queries, keys and values are three; which map comes after the "
+            "Your second number lacks one linear map per layer. Queries, keys and values account for three; which map comes after the "
             "heads?",
             ONE_LAYER, "3 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * 2 * D",
         ),

@@ -21,7 +21,7 @@
 # %% [markdown]
 # **By the end you can**
 #
-# - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades by a rank correlation that handles ties;
+# - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades using a rank correlation that handles ties;
 # - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
 # - decide when to encode sentences separately and when to encode a pair together, and state the cost of each;
 # - search a collection of texts, including texts longer than the encoder's window, and measure how many relevant texts are found.
@@ -41,12 +41,11 @@ normalize = torch.nn.functional.normalize
 # ## 1 · One vector for a sentence
 #
 # An encoder returns one vector per token. Their mean (**mean pooling**) is the usual **sentence embedding**. The sentences of a batch differ in length, so the
-# shorter ones are padded. The encoder returns vectors for the padding as well, but these are meaningless and must not enter the mean. (Mean pooling is one of
-# the three methods in 10.)
+# shorter ones are padded. The encoder returns vectors for the padding as well, but these are meaningless and must not enter the mean. (Mean pooling was one of the three pooling methods in notebook 10.)
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean over each sentence's own tokens, like `pool` in 10; keep is False at padding."""
+    """The mean of each sentence's own token vectors, like `pool` in notebook 10; keep is False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
@@ -55,7 +54,7 @@ def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Floa
 # mean had been taken over all positions of the sequence, including the padding. How large is the effect? We encode a single sentence with a small pre-trained
 # encoder, MiniLM (Wang et al. 2020), and add more and more padding.
 #
-# **Predict:** what is the cosine between the mean without padding and the mean over all positions when 30 positions of padding are added?
+# **Predict:** what is the cosine between the mean without padding and the mean over all positions when 30 padding positions are added?
 
 # %% tags=["demo"]
 predict("sentences.padding", ...)
@@ -76,14 +75,14 @@ from coursekit.plots import use_style
 use_style()
 torch.set_num_threads(1)
 logging.disable_progress_bar()
-folder = MINILM.package.folder()               # the model's files, after checking their SHA-256
+folder = MINILM.package.folder()               # the model's files; their SHA-256 is checked first
 minilm, pieces = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
 
 @torch.no_grad()
 def read(
     texts: Sequence[str], model=minilm, tokenizer=pieces, **options
 ) -> tuple[Float[Tensor, "B T D"], Bool[Tensor, "B T"]]:
-    """The last layer's vectors of a padded batch, and a mask that is True at its tokens."""
+    """The last layer's vectors for a padded batch, and a mask that is True at real tokens."""
     inputs = tokenizer(list(texts), **{"return_tensors": "pt", "padding": True} | options)
     return model(**inputs).last_hidden_state, inputs["attention_mask"].bool()
 
@@ -102,13 +101,13 @@ pictures.padding(padding, cosines)
 
 # %% [markdown]
 # Attention ignores the padding, so the vectors of the *tokens* do not change; only the mean over all positions does. The same text would then have a different
-# vector in a different batch, and search results would depend on the order of the file. The mean of a sentence's own tokens stays the same.
+# vector in a different batch, and search results would depend on the order of the texts. The mean of a sentence's own tokens stays the same.
 
 # %% [markdown]
 # ## 2 · Human judgements
 #
 # `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; we use the
-# mean of the two grades. A model assigns each pair a cosine. Grades and cosines have different scales, so we compare only the *order*: the **Spearman
+# mean of the two grades. A model assigns each pair a cosine. Grades and cosines are on different scales, so we compare only the *order*: the **Spearman
 # correlation** is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
@@ -134,7 +133,7 @@ print(f"Spearman's correlation between the two annotators on the test set: {betw
 
 # %% [markdown]
 # Equal values share the mean of the ranks that they occupy together: 2, 5, 5, 9 have the ranks 1, 2.5, 2.5, 4. A package for permutation tests computed
-# Spearman's correlation as follows, until a user reported the error in 2021 (statlab/permute, issue 191; shown here with our variable names). The first reply
+# Spearman's correlation as follows, until a user reported a bug in 2021 (statlab/permute, issue 191; shown here with our variable names). The first reply
 # suggested calling `argsort` twice.
 
 # %%
@@ -152,13 +151,13 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
     """Pearson's correlation of the ranks, with the bug fixed.  (difficulty ●●○, 10 minutes)
 
     Equal values get the mean of the ranks that they occupy together. Neither list is constant.
-    `scipy.stats.spearmanr` would earn the points as well, but write the function yourself once.
+    `scipy.stats.spearmanr` would earn the points as well, but write the function yourself at least once.
     """
     ### BEGIN SOLUTION
     def ranks(x):
         below = (x[:, None] > x).sum(dim=1)
         equal = (x[:, None] == x).sum(dim=1)          # including itself
-        return below + equal / 2                      # the rank up to a constant, which cancels
+        return below + equal / 2                      # the rank, up to a constant that cancels
 
     ra, rb = ranks(a), ranks(b)
     ra, rb = ra - ra.mean(), rb - rb.mean()
@@ -181,7 +180,7 @@ predict("sentences.overlap", ...)
 from scipy.stats import spearmanr
 
 def overlap(first: str, second: str) -> float:
-    """Words in common, as a fraction of all words of the two texts (Jaccard)."""
+    """Words in common, as a fraction of all distinct words in the two texts (Jaccard)."""
     a, b = set(words_of(first)), set(words_of(second))
     return len(a & b) / len(a | b)
 
@@ -200,12 +199,12 @@ by_order = pd.DataFrame({
            for order, rows in orders.items()}
     for name, way in ways.items()
 }).T
-display(by_order.style.format("{:.3f}").set_caption("Spearman's correlation of overlap and rounded grades"))
+display(by_order.style.format("{:.3f}").set_caption("Spearman's correlation between overlap and rounded grades"))
 by_overlap = float(spearman(torch.tensor(shared), torch.tensor(exam.similarity.values)))
 reveal("sentences.overlap", by_overlap)
 
 # %% [markdown]
-# A correlation must not depend on the order of the file. A single `argsort` does not even compute ranks; two give the correct ranks as long as no values are equal.
+# A correlation must not depend on the order of the pairs. A single `argsort` does not even compute ranks; two give the correct ranks as long as no values are equal.
 #
 # The table also shows that word overlap does not predict the grades. This is by design. Paraphrases are often short and repeat words, so a test that consists
 # of ordinary paraphrases can be passed by counting words. In our data, every grade occurs with short and long premises, and with many and few shared words
@@ -215,7 +214,7 @@ reveal("sentences.overlap", by_overlap)
 # ## 3 · Before any training
 #
 # We now compute vectors, first with an encoder that has never been trained to compare sentences. MiniLM does not qualify: after pre-training it was trained for
-# exactly this purpose. We therefore build our own encoder from GloVe's vector of each word (01), one encoder layer as in 03, and mean pooling. GloVe's vectors
+# exactly this purpose. We therefore build our own encoder from GloVe's vector for each word (notebook 01), one encoder layer as in 03, and mean pooling. GloVe's vectors
 # were learned from text; the layer is initialised at random.
 
 # %% tags=["demo", "record"]
@@ -227,12 +226,12 @@ glove = load_glove(100_000)                    # the most frequent words only
 table = torch.cat([torch.zeros(1, 50), glove.vectors])               # row 0 is padding
 
 def ids_of(texts) -> Int[Tensor, "B T"]:
-    """Indices into the table for the words of each text that GloVe knows, 0 at padding."""
+    """For each text, the table rows of the words that GloVe contains, with 0 for padding."""
     rows = [[glove.index[w] + 1 for w in words_of(text) if w in glove] for text in texts]
     return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
 
 class SentenceEncoder(torch.nn.Module):
-    """GloVe's vectors (frozen), one encoder layer, and the mean over the words."""
+    """GloVe's vectors (frozen), one encoder layer, and a mean over the words."""
 
     def __init__(self):
         super().__init__()
@@ -258,14 +257,14 @@ class SentenceEncoder(torch.nn.Module):
 
 # %% [markdown]
 # Each hypothesis of the test set occurs in three pairs, so the pairs are not independent. For the intervals we therefore draw *hypotheses* with replacement,
-# each with its three pairs (the bootstrap: Efron 1979). *Centred* means that the mean vector of the training sentences is subtracted first (08 measured the
-# direction that all vectors share).
+# each with its three pairs (the bootstrap: Efron 1979). *Centred* means that the mean vector of the training sentences is subtracted first
+# (notebook 08 measured the direction that all vectors share).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
 
 def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
-    """The mean over MiniLM's last layer, in batches of sentences of similar length."""
+    """The mean over the tokens at MiniLM's last layer, computed in batches of sentences of similar length."""
     texts = list(texts)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     vectors = torch.empty(len(texts), 384)
@@ -275,12 +274,12 @@ def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     return vectors
 
 def glove_average(texts: Sequence[str]) -> Float[Tensor, "B D"]:
-    """The mean of GloVe's vectors."""
+    """The mean of GloVe's vectors for the words of each text."""
     ids = ids_of(texts)
     return mean_pool(table[ids], ids != 0)
 
 def of_pairs(vectors_of, centre: Float[Tensor, "D"] | float = 0.0) -> Float[np.ndarray, "pairs"]:
-    """The cosine of each test pair."""
+    """The cosine of each test pair, after subtracting centre from both vectors."""
     hypotheses = vectors_of(exam.hypothesis[::3]).repeat_interleave(3, dim=0)
     return torch.cosine_similarity(vectors_of(exam.premise) - centre, hypotheses - centre).numpy()
 
@@ -305,7 +304,7 @@ def given_length(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, 
     return partial_rho(threes), *bootstrap(threes, partial_rho, draws=1000)
 
 def gain(after: str, control: str) -> tuple[float, float, float]:
-    """Difference of two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
+    """Difference between two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
     columns = np.stack([similarities[after], similarities[control], exam.similarity], axis=-1)
     threes = columns.reshape(-1, 3, 3)
 
@@ -346,12 +345,12 @@ first_gains = {f"{after} minus {control}": gain(after, control) for after, contr
 show_gains(first_gains)
 
 # %% [markdown]
-# Neither length nor word overlap predicts the grades, so holding the length constant changes nothing. (The hollow dots show a **partial correlation**: what
-# remains of a correlation when a third quantity is held constant.) The mean of GloVe's vectors does better than counting words, but is not far above 0, and an
+# Neither length nor word overlap predicts the grades, so holding length constant changes nothing. (The hollow dots show a **partial correlation**: what
+# remains of a correlation when a third quantity is held constant.) The mean of GloVe's vectors does better than counting words, but its correlation is not far above 0, and an
 # untrained layer on top makes no clear difference.
 #
 # Centring requires no training. With 64 hypotheses we cannot tell whether it helps, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of
-# texts (according to its model card) and is the model to beat. The two annotators agree far better with each other than MiniLM does with them, so there is room
+# texts (according to its model card) and is the model to beat. The two annotators agree far better with each other than MiniLM agrees with them, so there is room
 # for improvement.
 
 # %% [markdown]
@@ -387,14 +386,14 @@ else:
 #
 # To train an encoder on pairs, we encode both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and combine their vectors u and v.
 # A classifier predicts whether the first sentence entails the second, contradicts it, or does neither; **SNLI** (Bowman et al. 2015) contains 570,000 pairs
-# with such labels. After training we discard the classifier and keep the encoder. The alternative encodes both sentences as one sequence, as BERT did in 06.
+# with such labels. After training we discard the classifier and keep the encoder. The alternative is to encode both sentences as one sequence, as BERT did in 06.
 
 # %% tags=["demo"]
 pictures.two_readers()
 
 # %% [markdown]
-# What is the input of the classifier? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of
-# combining u and v, and the difference |u − v| mattered most.
+# What is the input to the classifier? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of
+# combining u and v, and found that the difference |u − v| mattered most.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-classification_objective", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_objective(
@@ -421,12 +420,11 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 # ## 5 · A question with many wrong answers
 #
 # The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it pulls matching
-# sentences together and pushes others apart. Our loss, a **ranking loss**, asks each anchor a multiple-choice question: which of these sentences is your
-# partner? The wrong answers are the partners of the other anchors and cost nothing (**in-batch negatives**: Henderson et al. 2017). This cross-entropy over
-# cosines is also called **InfoNCE** (van den Oord et al. 2018).
+# sentences together and pushes others apart. Our loss, a **ranking loss**, asks each sentence (the *anchor*) a multiple-choice question: which of
+# these sentences is your partner? The wrong answers, the partners of the other anchors, come at no extra cost (**in-batch negatives**: Henderson et al. 2017). This loss is also called **InfoNCE** (van den Oord et al. 2018).
 #
-# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*. Papers write it as 1/τ with the *temperature* τ;
-# our scale of 20 corresponds to τ = 0.05.
+# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*, 1/τ, where τ is the *temperature*.
+# Our scale of 20 corresponds to τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
@@ -483,30 +481,30 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Ids of the hypotheses, of the three premises of each and, with mining, of one mined premise for each."""
+    """Token ids for the hypotheses, for the three premises of each and, with mining, for one mined premise of each."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]
     mined: Int[Tensor, "B T"] | None
 
 def by_label(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Classification objective for one of the three premises of each hypothesis."""
+    """Classification objective with one premise of each hypothesis, drawn at random."""
     labels = torch.from_numpy(rng.integers(0, 3, len(batch.hypotheses)))
     u, v = encoder(batch.premises[range(len(labels)), labels]), encoder(batch.hypotheses)
     return classification_objective(u, v, W, labels)
 
 def by_rank(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Ranking loss of each hypothesis and the premise that entails it."""
+    """Ranking loss between each hypothesis and the premise that entails it."""
     own = batch.premises[:, ENTAILMENT]
     return ranking_loss(encoder(batch.hypotheses), encoder(own), 20.0)
 
 def by_rank_hard(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Ranking loss with the contradicting premises as further wrong answers."""
+    """Ranking loss with the contradicting premises as additional wrong answers."""
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.premises[:, CONTRADICTION]])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
 def by_rank_mined(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Ranking loss with the mined premises as further wrong answers."""
+    """Ranking loss with the mined premises as additional wrong answers."""
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.mined])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
@@ -528,7 +526,7 @@ def on_validation(encoder) -> float:
 def train(
     loss_of, seed: int, many: int = 192, steps: int = 300, new=SentenceEncoder, rate: float = 1e-3, every: int = 50
 ):
-    """Train an encoder on `many` hypotheses; return it and its (step, loss, Spearman's correlation on validation)."""
+    """Train an encoder on `many` hypotheses; return it with rows of (step, mean loss, Spearman's correlation on validation)."""
     torch.manual_seed(seed)
     rng, encoder = np.random.default_rng(seed), new()
     hypotheses = encoder.ids_of(of_training.hypothesis[::3])         # 192 T
@@ -557,7 +555,7 @@ def train(
     return encoder, np.array(course)
 
 # %% [markdown]
-# **Predict:** what is Spearman's correlation on the test set after training with the ranking loss? (The figure in section 3 shows it before training.)
+# **Predict:** what is Spearman's correlation on the test set after training with the ranking loss? (The figure in section 3 shows the value before training.)
 
 # %% tags=["demo"]
 predict("sentences.after", ...)
@@ -584,16 +582,14 @@ pictures.controls(found, held)
 show_gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
-# Training with the ranking loss clearly improves the agreement. Compare the first two lines as well: does training gain more than subtracting a mean vector
-# would have gained? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while Spearman's correlation stops
-# rising: the encoder soon overfits the 192 pairs.
+# Training with the ranking loss clearly improves the agreement. Compare the first two printed lines as well: does training gain more than subtracting a mean vector would have? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while the correlation on the validation pairs stops rising: the encoder soon overfits the 192 pairs.
 #
-# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, a neutral one often has a different meaning. Does the cosine predict
+# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, whereas a neutral one often does not. Does the cosine predict
 # anything beyond the label?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def within(similarity: Float[np.ndarray, "pairs"], label: str) -> tuple[float, float, float]:
-    """Spearman's correlation with the grades within one label, with its 95 % interval."""
+    """Spearman's correlation with the grades among the pairs with one label, and its 95 % interval."""
     here = (exam.label == label).to_numpy()
     items = np.stack([similarity[here], exam.similarity[here]], axis=-1)
     return rho(items), *bootstrap(items, rho, draws=1000)
@@ -608,9 +604,8 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# MiniLM agrees with the annotators within every label, our encoder only within the entailed pairs, the only kind on which it was trained. Word overlap still
-# predicts nothing. The annotators themselves agree least on contradictions: over all pairs, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37
-# there, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
+# MiniLM agrees with the annotators within every label. Our encoder agrees only within the entailed pairs, the only kind on which it was trained. Word overlap still
+# predicts nothing. The annotators themselves agree least on contradictions: in the whole data set, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37 within *contradiction*, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
 #
 # What has happened to the cosines?
 
@@ -620,8 +615,8 @@ matrices = {"before training": find_own(before.encode), "after training": find_o
 pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, shown=16)
 
 # %% [markdown]
-# A diagonal appears, and the cosines around it have fallen to about 0: training has removed the common direction, although we did not subtract it. One run is
-# only an anecdote. We therefore recorded five seeds and several sizes of the training set (`python -m experiments sentences`, about three minutes on an
+# A diagonal appears, and the cosines off the diagonal have fallen to about 0: training has removed the common direction, although we did not subtract it. One run is
+# only an anecdote. We therefore recorded runs with five seeds and several sizes of the training set (`python -m experiments sentences`, about three minutes on an
 # otherwise idle core).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -630,11 +625,11 @@ said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
 
 # %% [markdown]
-# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of its 64 hypotheses matters. With
-# the ranking loss, 24 hypotheses already achieve about half of the gain.
+# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of the 64 hypotheses matters. With
+# the ranking loss, training on 24 hypotheses already achieves about half of the gain.
 #
 # > **Checking the literature.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those
-# > of SNLI, and the cosines improve: 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines gain little. The
+# > of SNLI, and the cosines improve: 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines improve little. The
 # > contrastive loss trains the cosine itself and gains far more from fewer than 200 pairs. (Today's sentence encoders, including MiniLM, are trained with
 # > contrastive losses.)
 
@@ -645,9 +640,9 @@ display(Markdown(said))
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The grades measure how much of the content is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the
-# opposite: a sentence on the same topic that is false should be as far away as an unrelated one. They should therefore lower the agreement with these grades.
+# opposite: a contradiction should be as far away as an unrelated sentence. They should therefore lower the agreement with these grades.
 # In the table the mean is lower, but by less than the noise of the five seeds, so the table neither shows nor rules out an effect. Hard negatives are useful
-# where a near miss is worse than no result, for example in finding evidence *for* a claim, in question answering or in detecting duplicate bug reports.
+# where a near miss is worse than no result, for example when searching for evidence *for* a claim, answering questions or detecting duplicate bug reports.
 # Similarity is not a property of two sentences alone; the training pairs and the application define it.
 #
 # *Marking: 1 point for the conflict between grades and hard negatives, with reference to the table and its intervals; 1 point for an application in which
@@ -659,7 +654,7 @@ display(Markdown(said))
 # Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has
 # *not* been trained to compare sentences? We try two candidates:
 #
-# - the BERT of 06, with mean pooling in place of its two heads. It was trained on the generated language only: it knows 57 % of the words in our pairs, and the others become [UNK];
+# - the BERT of 06, with mean pooling in place of its two heads. It was trained only on the generated language: its vocabulary contains 57 % of the words in our pairs, and the others become [UNK];
 # - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer; the next cell shows that the lower
 #   layers agree less with the annotators.
 
@@ -679,7 +674,7 @@ of_layers = [
     for u, v in zip(layer_means(exam.premise), layer_means(exam.hypothesis[::3]), strict=True)
 ]
 known = np.mean([word in load_language().id_of for text in [*pairs.premise, *pairs.hypothesis] for word in words_of(text)])
-print(f"fraction of the pairs' words in the vocabulary of the BERT of 06: {known:.0%}")
+print(f"fraction of the words in our pairs that are in the vocabulary of the BERT of 06: {known:.0%}")
 print("Spearman's correlation by layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -695,7 +690,7 @@ class SmallBERT(torch.nn.Module):
         self.model, self.number = load_small("bert"), load_language().id_of
 
     def ids_of(self, texts) -> Int[Tensor, "B T"]:
-        """[CLS] words [SEP], truncated to its 29 positions; [UNK] for words outside its vocabulary."""
+        """[CLS] words [SEP], truncated to the model's 29 positions; [UNK] for words outside the vocabulary."""
         numbers = [[self.number.get(w, small.UNK) for w in words_of(text)[:27]] for text in texts]
         rows = [[small.CLS, *row, small.SEP] for row in numbers]
         return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
@@ -710,7 +705,7 @@ class SmallBERT(torch.nn.Module):
         return self.eval()(self.ids_of(texts))
 
 class CutMiniLM(torch.nn.Module):
-    """The first layers of MiniLM, and the mean over the last of these. The embeddings are frozen."""
+    """The first layers of MiniLM, and the mean over the tokens at the last of them. The embeddings are frozen."""
 
     def __init__(self, layers: int = 3):
         super().__init__()
@@ -734,14 +729,14 @@ class CutMiniLM(torch.nn.Module):
         return torch.cat([self.eval()(rows) for rows in self.ids_of(texts).split(64)])
 
 class UntrainedBERT(SmallBERT):
-    """The same architecture with random weights."""
+    """The architecture of SmallBERT with random weights."""
 
     def __init__(self):
         super().__init__()
         self.model = small.BERT(self.model.config)
 
 class UntrainedCut(CutMiniLM):
-    """The same architecture with random weights; the embeddings are frozen."""
+    """The architecture of CutMiniLM with random weights; the embeddings are frozen."""
 
     def __init__(self, layers: int = 3):
         super().__init__(layers)
@@ -751,7 +746,7 @@ class UntrainedCut(CutMiniLM):
 
 # %% [markdown]
 # So far, the **hard negatives** have been contradictions that people wrote and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the
-# encoder itself considers most similar, and the selection is repeated during training (Karpukhin et al. 2020; Xiong et al. 2021). First, without hard
+# encoder itself considers most similar to the hypothesis, and the selection is repeated during training (Karpukhin et al. 2020; Xiong et al. 2021). First, without hard
 # negatives, we train the three layers of MiniLM for 16 batches; the token embeddings are frozen:
 
 # %% tags=["demo"]
@@ -762,7 +757,7 @@ for step, loss, on_pairs in cut_course:
 
 # %% [markdown]
 # We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first
-# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (*untrained*) is the same architecture, trained from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
+# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (labelled *untrained*) is the same architecture, trained from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
 # the accuracy in section 5: all 192 test premises compete, including the contradicting ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -804,7 +799,7 @@ pictures.encoder_rates({run: values for run, values in spearman_of.items() if ru
 print("This takes about five seconds.")
 
 def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float]) -> dict[str, tuple[float, float, float]]:
-    """Differences in Spearman's correlation and in recall: means, and 95 % intervals over hypotheses and seeds."""
+    """Differences in Spearman's correlation and in recall: means, and 95 % intervals over hypotheses and over seeds."""
     both = np.concatenate([by_run[after], by_run[control]], axis=-1)
     n = by_run[after].shape[-1]
 
@@ -841,14 +836,14 @@ for encoder, objective, rate in spearman_of:
 # %% [markdown]
 # After sixteen batches with the ranking loss, the three pre-trained layers agree with the annotators far better than before; the intervals over hypotheses and
 # over seeds both confirm this. The classification objective gains nothing in the same number of batches. The learning rate does not explain this difference:
-# the ranking loss is ahead at each of the four rates, and at the highest one the classification objective even *loses*. Recall at 1 shows no clear gain.
+# the ranking loss is ahead at each of the four rates, and at the highest, the classification objective even *lowers* the agreement. Recall at 1 shows no clear gain.
 #
-# As a **baseline**, the same three layers were trained in the same way from random weights; they stay near 0. The gain from these few batches therefore depends
+# As a **baseline**, the same three layers were trained in the same way from random weights; their correlation stays near 0. The gain from these few batches therefore depends
 # on the pre-training.
 
 # %% [markdown]
 # The BERT of 06 does not improve at any of three learning rates and does no better than the same architecture without pre-training. It was pre-trained, but on another
-# language, and two words in five are [UNK] to it. It is not enough for a model to be *pre-trained*; what matters is the text on which it was trained.
+# language, and two words in five become [UNK]. It is not enough for a model to be *pre-trained*; what matters is the text on which it was trained.
 #
 # Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one
 # learning rate only, and varied neither the number of batches nor the layers that were kept.
@@ -897,7 +892,7 @@ times = seconds["cross-encoder"] / (seconds["bi-encoder"] + seconds["all cosines
 print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times as long as with the bi-encoder")
 
 # %% [markdown]
-# The times are extrapolated from 96 forward passes of each kind on this machine. Your times will differ, but the ratio should be similar. The cross-encoder
+# The times are extrapolated from 96 forward passes of each kind on this machine. Times differ between machines, but the ratio should be similar. The cross-encoder
 # needs one pass per pair, that is, n(n − 1)/2 = 49,995,000 in all.
 #
 # > **Checking the literature.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card,
@@ -1008,7 +1003,7 @@ pictures.found(places, by_chance=1 / len(paragraphs))
 of_questions = normalize(queries, dim=1) @ normalize(corpus, dim=1).T
 is_right = right[:, None] == torch.arange(len(paragraphs))
 recall = {k: float(recall_at_k(of_questions, is_right, k)) for k in (1, 5)}
-print("MiniLM, by your recall_at_k:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
+print("MiniLM's recall, by your recall_at_k:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 both = np.stack([(places[name] == 1).double() for name in ("MiniLM", "TF-IDF")], axis=1)
@@ -1035,7 +1030,7 @@ for question in ("Why do leaves change their colour?", "At what hour does the la
     show_search(question)
 
 # %% [markdown]
-# The second question may fit several paragraphs. A search always returns k of them, whether or not any of them contains an answer. Type a query of your own
+# The second question may match several paragraphs. A search always returns k of them, whether or not any of them contains an answer. Type a query of your own
 # (this needs a running notebook and is not graded):
 
 # %% tags=["demo"]
@@ -1055,7 +1050,7 @@ interact(show_search, question=box, k=(1, 8))
 
 # %% [markdown]
 # Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can also be shortened.
-# **Matryoshka** training (Kusupati et al. 2022) also applies the loss to the first coordinates alone, so that they form a usable shorter vector. MiniLM was not
+# **Matryoshka** training (Kusupati et al. 2022) applies the loss not only to the whole vector but also to its first coordinates alone, so that these form a usable shorter vector. MiniLM was not
 # trained in this way.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1064,17 +1059,17 @@ def ranks(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tens
     return search(query, corpus, len(corpus))[0].argsort(dim=1) + 1
 
 def over_paragraphs(difference: Float[np.ndarray, "Q"]) -> tuple[float, float]:
-    """The 95 % interval of a mean over questions, drawing paragraphs with all their questions."""
+    """The 95 % interval for a mean over questions; the bootstrap draws paragraphs with all their questions."""
     sums = pd.Series(difference).groupby(right.numpy()).agg(["sum", "count"]).to_numpy()
     return bootstrap(sums, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum(), draws=1000)
 
 fused = 1 / (60 + ranks(tfidf(asked.question), tfidf(paragraphs.context))) + 1 / (60 + ranks(queries, corpus))
-fused += 1e-6 * of_questions                   # MiniLM decides between equal sums
+fused += 1e-6 * of_questions                   # MiniLM breaks ties
 own = fused.gather(1, right[:, None])
 rank_of = {name: places[name] for name in ("MiniLM", "TF-IDF")}
 rank_of["MiniLM and TF-IDF, fused"] = (fused > own).sum(dim=1) + 1
 rank_of |= {f"MiniLM, first {d} of 384": place(queries[:, :d], corpus[:, :d]) for d in (192, 96, 48)}
-rows, recall_gain = {}, {}                      # search → its measures; its difference to MiniLM in recall at 1
+rows, recall_gain = {}, {}                      # search → its measures; its difference from MiniLM in recall at 1
 for name, rank in rank_of.items():
     rank = rank.numpy()
     ndcg = np.where(rank <= 10, 1 / np.log2(1 + rank), 0).mean()     # one relevant text: the best total is 1
@@ -1127,7 +1122,7 @@ check("sentences.windows", lambda case: windows(**case))
 def pool_windows(
     hidden: Float[Tensor, "W size D"], keep: Bool[Tensor, "W size"]
 ) -> Float[Tensor, "D"]:
-    """One vector per text: the weighted mean of the mean_pool of its windows.  (difficulty ●○○, 4 minutes)
+    """One vector for the text: the weighted mean of its windows' mean_pool vectors.  (difficulty ●○○, 4 minutes)
 
     A window's weight is its fraction of the tokens of all windows; tokens in two windows count twice.
     """
@@ -1142,7 +1137,7 @@ check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
 # We join the paragraphs into documents of six and repeat the search with the same questions, in three ways. The first encodes the first 256 tokens only. The
-# second pools windows of 126 tokens. The third keeps the vectors of all windows, and a document is represented by its *best* window. The figure shows the
+# second pools windows of 126 tokens. The third keeps the vectors of all windows and represents a document by its *best* window. The figure shows the
 # results by the position of the relevant paragraph in its document.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1201,8 +1196,8 @@ for what, (low, high) in differences.items():
     print(f"{what:<60} {low:+.2f} to {high:+.2f}")
 
 # %% [markdown]
-# Searching all windows finds the most, at the cost of more vectors: the best unit for search is the passage, not the document. A truncated document can be
-# found only by its beginning. Pooling finds more of what comes late and less of what comes early: a single vector for six subjects is blurred, as the vector of
+# Searching all windows finds the right document most often, at the cost of more vectors: the best unit for search is the passage, not the document. A truncated document can be
+# found only by its beginning. Compared with truncation, pooling finds more of what comes late and less of what comes early: a single vector for six subjects is blurred, as the vector of
 # *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (There are few questions per position, so the individual points are
 # uncertain.)
 
@@ -1221,7 +1216,7 @@ asks = read_table("retrieval/questions.csv")
 texts_of = dict(zip(passages.id, passages.title + ": " + passages.text, strict=True))
 
 # %% [markdown]
-# The author named one relevant passage for each question. A second annotator judged 345 pairs of a question and a passage: does this passage answer the
+# The author chose one relevant passage for each question. A second annotator judged 345 pairs of a question and a passage: does this passage answer the
 # question? Cohen's κ measures agreement beyond chance and is at most 1. Where the two disagreed, the labels were corrected; eight questions now have two
 # relevant passages.
 
@@ -1271,7 +1266,7 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
     print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
-# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both miss at least half of the relevant passages,
+# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both methods miss at least half of the relevant passages,
 # and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both kinds of question. A search that does well on
 # questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
 
@@ -1279,7 +1274,7 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
     """The prompt for the decoder: passages, question, and "Answer:".  (further, ●●○, 8 minutes)
 
-    The passages are given best first. Each is written unchanged on a line of its own after its number: "[1] …", "[2] …".
+    The passages are in order, best first. Each is written unchanged on a line of its own after its number: "[1] …", "[2] …".
     Together they may have at most `most` words, not counting the numbers; words are the elements of text.split(). The
     first passage that does not fit is left out, and so are all passages after it. The included passages are followed by an
     empty line, a line "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt
@@ -1352,7 +1347,7 @@ for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.
 # %% [markdown]
 # Now SmolLM2 answers all questions: without a passage, with the right passage, with the three passages that MiniLM retrieves, and with the passage of another
 # question (recorded with `python -m experiments retrieval_answers`). We use two wordings of the prompt; the figure shows the first. A statement that no source
-# supports is called a **hallucination** (07; Ji et al. 2023). An answer often repeats words of the question, which are no evidence, so we count only the
+# supports is called a **hallucination** (07; Ji et al. 2023). An answer often repeats words of the question, which provide no evidence, so we count only the
 # content words that it *adds*.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1444,8 +1439,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 
 # %% [markdown]
 # With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
-# about half of the words it adds occur nowhere in a passage of two lines. With three retrieved passages, more of its words are supported by what it was
-# given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
+# about half of the words it adds do not occur in the passage, which is only two lines long. With three retrieved passages, more of its words are supported by the passages it was given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
 
 # %% [markdown]
 # A wrong passage does not help SmolLM2 to find the right answer. Yet when it is asked for a short phrase, its replies have *more* support with a wrong passage
@@ -1454,7 +1448,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 
 # %% [markdown]
 # The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first
-# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply to three passages, though in many more words. With a decoder
+# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply based on three passages, though in many more words. With a decoder
 # of this size, the search does most of the work.
 
 # %% [markdown]
@@ -1475,7 +1469,7 @@ def say(question: str, found: list[str]) -> str:
     return smol.tokenizer.decode(written[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip().split("\n")[0]
 
 def ask_the_course(question: str, k: int = 1) -> None:
-    """Print what the search finds, and SmolLM2's answers without and with it."""
+    """Print the passages found, and SmolLM2's answers without and with them."""
     found = [all_texts[n] for n in search(minilm_vectors([question]), passage_vectors, k)[0][0].tolist()]
     print("\n".join(f"[{number}] {text}" for number, text in enumerate(found, start=1)))
     for name, given in (("without", []), ("with", found)):
@@ -1519,7 +1513,7 @@ decoder_tokens.pad_token = decoder_tokens.pad_token or decoder_tokens.eos_token
 
 @torch.no_grad()
 def decoder_layers(texts: Sequence[str]) -> dict[str, Float[Tensor, "layers B D"]]:
-    """The mean and the last token of each sentence at every layer of the decoder."""
+    """The mean vector and the last token's vector of each sentence at every layer of the decoder."""
     texts = list(texts)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     config = decoder.model.config
@@ -1557,7 +1551,7 @@ pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 
 # %% [markdown]
 # A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was
-# ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It takes the vector of the last
+# ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It uses the vector of the last
 # token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
@@ -1580,16 +1574,16 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 # %% [markdown]
 # ## Summary
 #
-# - The vector of a sentence is the mean over its own tokens, without padding.
+# - A sentence vector is the mean over the sentence's own tokens, without padding.
 # - Models are compared with annotators by rank correlation, with mean ranks for ties and a confidence interval.
 # - Without training on pairs, our encoder shows little agreement with the annotators. The baselines are length, overlap, GloVe's mean and centring.
 # - A classification objective trains the encoder to predict labels; a contrastive loss trains the cosine itself.
-# - A cross-encoder judges pairs more accurately; only a bi-encoder's vectors can be searched.
+# - A cross-encoder judges pairs more accurately, but only a bi-encoder's vectors can be searched.
 # - A text longer than the window is split into windows; recall at k measures how much a search finds.
 #
-# The **scoreboard** is about word senses, so this notebook adds nothing to it.
+# This notebook adds nothing to the **scoreboard** of word senses.
 #
-# **Next**: 12 compares all our models on the same corpus.
+# **Next**: notebook 12 compares all models on the same corpus.
 
 # %% [markdown]
 # ## References

@@ -24,7 +24,7 @@ def rank_cases(draw: Draw) -> Iterator[Case]:
         b = np.repeat(np.arange(len(often)), often)
         if also:
             a = np.repeat(draw.uniform(len(also)).cumsum() + np.arange(len(also)), also)
-        # A few values are exchanged, so that the two orders agree only in part; the order of the file is random.
+        # A few values are exchanged, so that the two orders agree only partly; the order of the file is random.
         grades, agreement = b, 0.0
         while not 0.3 < agreement < 0.95:
             b = grades.copy()
@@ -70,13 +70,13 @@ def spearman(a, b):
         ),
         Mistake(
             "smallest rank for tied values",
-            "Equal values get equal ranks in your answer, but too small ones: each should get the mean of the ranks they "
+            "Equal values get equal ranks in your answer, but these are too small: each should get the mean of the ranks they "
             "occupy together.",
             RANKS, "below.float()",
         ),
         Mistake(
             "largest rank for tied values",
-            "Equal values get equal ranks in your answer, but too large ones: each should get the mean of the ranks they "
+            "Equal values get equal ranks in your answer, but these are too large: each should get the mean of the ranks they "
             "occupy together.",
             RANKS, "(below + equal).float()",
         ),
@@ -88,8 +88,8 @@ def spearman(a, b):
         ),
         Mistake(
             "values instead of ranks",
-            "You compute Pearson's correlation of the values, which changes when a model's cosines are compressed without "
-            "changing their order.",
+            "You compute Pearson's correlation of the values, which changes when a model's cosines are compressed, even "
+            "if their order stays the same.",
             RANKS, "x",
         ),
         Mistake(
@@ -105,7 +105,7 @@ def spearman(a, b):
         ),
         Mistake(
             "means not subtracted",
-            "Your numbers are too close to 1, because two vectors of positive ranks always point in similar directions. What "
+            "Your results are too close to 1, because two vectors of positive ranks always point in similar directions. What "
             "does a correlation subtract first?",
             "ra, rb = ra - ra.mean(), rb - rb.mean()", "pass",
             also=("""
@@ -117,7 +117,7 @@ def spearman(a, b):
         Mistake(
             "Kendall's correlation",
             "You compute Kendall's correlation, which counts the pairs that are in the same order in both lists. Compute "
-            "Pearson's correlation of the ranks.",
+            "Pearson's correlation of the ranks instead.",
             code="""
 def spearman(a, b):
     up, right = ((x[:, None] - x).sign() for x in (a, b))
@@ -213,7 +213,7 @@ classification_objective = Exercise(
         ),
         Mistake(
             "bits instead of nats",
-            "All your numbers are too large by the same factor, 1.44. Which logarithm is required?",
+            "All your losses are too large by the same factor, 1.44. Which logarithm is required?",
             NATS, "-(log_p / torch.tensor(2.0).log()).gather(1, labels[:, None]).mean()",
             also=("""
 def classification_objective(u, v, W, labels):
@@ -234,35 +234,35 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "difference without absolute value",
-            "Your third part contains negative numbers. |u − v| measures how far apart two sentences are, whichever of them "
+            "The third part of your features contains negative numbers. |u − v| measures how far apart two sentences are, whichever of them "
             "comes first.",
             "(u - v).abs()", "u - v",
         ),
         Mistake(
             "product instead of difference",
-            "Your third part is u · v, coordinate by coordinate. Some models use this product; the exercise asks for the "
+            "The third part of your features is u · v, coordinate by coordinate. Some models use this product; the exercise asks for the "
             "absolute difference.",
             "(u - v).abs()", "u * v",
         ),
         Mistake(
             "difference squared",
-            "Your third part makes small differences too small and large ones too large, although it is never negative.",
+            "The third part of your features is never negative, but it makes small differences too small and large ones too large.",
             "(u - v).abs()", "(u - v).square()",
         ),
         Mistake(
             "difference placed first",
-            "Your three parts are correct, but they are not in the order of the rows of W: the difference comes last.",
+            "Your three parts are correct, but they are not in the order of the rows of W: the difference should come last.",
             FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
         ),
         Mistake(
             "difference placed second",
-            "Your three parts are correct, but they are not in the order of the rows of W: u, then v, then the difference.",
+            "Your three parts are correct, but they are not in the order of the rows of W, which is u, then v, then the difference.",
             FEATURES, "torch.cat([u, (u - v).abs(), v], dim=1)",
         ),
         Mistake(
             "features interleaved",
             "Your features are correct but interleaved: u, v and the difference for the first coordinate, then for the second. Put "
-            "all of u first, then all of v.",
+            "all of u first, then all of v, then the difference.",
             FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
         ),
         Mistake(
@@ -272,8 +272,7 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "vectors normalised",
-            "Your answer does not change when u becomes twice as long. Only a cosine ignores lengths; here the vectors enter "
-            "unchanged.",
+            "Your answer does not change when u becomes twice as long. Only a cosine ignores lengths; here the vectors are used unchanged.",
             "features = ", "u, v = torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)\n    features = ",
         ),
         Mistake(
@@ -352,7 +351,7 @@ def classification_objective(u, v, W, labels):
 
 
 def ranking_cases(draw: Draw) -> Iterator[Case]:
-    """Positives that resemble their anchors, of different lengths; in two cases followed by hard negatives."""
+    """Positives of different lengths that resemble their anchors; in some cases hard negatives follow."""
     for B, N, D, scale in ((4, 4, 6, 5.0), (5, 5, 3, 3.0), (3, 6, 7, 8.0), (6, 9, 4, 4.0)):
         anchors = draw.normal(B, D)
         positives = np.concatenate([anchors + 1.2 * draw.normal(B, D), draw.normal(N - B, D)])
@@ -393,7 +392,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "scale not used",
-            "Your loss does not depend on the scale. Cosines are between −1 and 1, and their softmax is nearly uniform.",
+            "Your loss does not depend on the scale. Cosines are between −1 and 1, so their softmax is nearly uniform.",
             "scale * normalize", "normalize",
         ),
         Mistake(
@@ -412,7 +411,7 @@ ranking_loss = Exercise(
         Mistake(
             "no negatives",
             "Your loss is proportional to the scale and cannot detect a model that gives *all* sentences the same direction. "
-            "What should an anchor be far from?",
+            "Which sentences should be far from an anchor?",
             PICK, "-scores.diagonal().mean()",
         ),
         Mistake(
@@ -480,7 +479,7 @@ def ranking_loss(anchors, positives, scale):
         "@ normalize(positives).T`": "This axis is the default.",
     },
     hints=(
-        "Give each anchor a multiple-choice question: which of these sentences is your partner? What are the wrong answers, "
+        "Imagine asking each anchor a multiple-choice question: which of these sentences is your partner? What are the wrong answers, "
         "and where do they come from?",
         "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The correct answer for row i is in column i. "
         "Output: a number.",
@@ -540,12 +539,12 @@ search = Exercise(
         ),
         Mistake(
             "best last",
-            "You find the correct k texts, but in the wrong order: the best comes first.",
+            "You find the correct k texts, but in the wrong order: the best should come first.",
             TOP, "(x.flip(1) for x in cosines.topk(k, dim=1))",
         ),
         Mistake(
             "results swapped",
-            "Your two results are swapped. The order is (numbers, cosines).",
+            "Your two results are swapped: return (numbers, cosines).",
             "return numbers, best", "return best, numbers",
         ),
         Mistake(
@@ -566,7 +565,7 @@ def search(query, corpus, k):
         ),
         Mistake(
             "nearest by distance",
-            "Your lists prefer vectors whose *length* is close to the query's. Only the angle should count.",
+            "Your lists favour vectors whose *length* is close to the query's. Only the angle should count.",
             code="""
 def search(query, corpus, k):
     numbers = torch.cdist(query, corpus).topk(k, dim=1, largest=False).indices
@@ -667,7 +666,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "1 for any relevant text found",
-            "Your queries get 1 as soon as a single relevant text is among the first k. A query that finds one of four "
+            "You give a query 1 as soon as a single relevant text is among the first k. A query that finds one of four "
             "relevant texts has recall 1/4.",
             SHARES, "(found[asked] > 0).double().mean()",
             also=("""
@@ -719,13 +718,12 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "best text skipped",
-            "Your search omits the first result. That is correct when the query itself is in the collection; here it is not.",
+            "You skip the first result. That is correct when the query itself is in the collection; here it is not.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices[:, 1:]",
         ),
         Mistake(
             "divisor limited to k",
-            "Where more than k texts are relevant, you divide by k, so that a search can reach 1. Here it cannot: relevant "
-            "texts beyond the first k count as missed.",
+            "Where more than k texts are relevant, you divide by k, so that a search can reach 1. By our definition it cannot: relevant texts beyond the first k count as missed.",
             SHARES, "(found[asked] / total[asked].clamp(max=k)).mean()",
         ),
         Mistake(
@@ -891,7 +889,7 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "padding before the text",
-            "In your last window, padding comes before the text. Text begins at the left.",
+            "In your last window, padding comes before the text. The text should begin at the left.",
             edits={
                 "rows[row, : len(piece)]": "rows[row, size - len(piece) :]",
                 "keep[row, : len(piece)]": "keep[row, size - len(piece) :]",
@@ -982,7 +980,7 @@ def pool_windows(hidden, keep):
         ),
         Mistake(
             "counts divided by the number of windows",
-            "Your weights are counts divided by the number of windows, not of tokens.",
+            "Your weights are counts divided by the number of windows, not by the number of tokens.",
             "weights = counts / counts.sum()", "weights = counts / len(counts)",
         ),
         Mistake(
@@ -1009,9 +1007,9 @@ def pool_windows(hidden, keep):
         "→ `counts = keep.sum(dim=1)`": "The division returns floats for both types.",
     },
     hints=(
-        "A text of 130 tokens, in windows of 64, has a last window of 2. How much should that window count?",
+        "With windows of 64 and no overlap, a text of 130 tokens has a last window of 2. How much should that window count?",
         "hidden (W, size, D), keep (W, size). Pooled: (W, D). Weights: (W), which sum to 1. Output: (D).",
-        "weight of each window: its tokens, divided by those of all windows\nmean_pool of each window\nadd them up, each times "
+        "weight of each window: its tokens, divided by those of all windows\nmean_pool of each window\nadd up these vectors, each times "
         "its weight",
         "A near miss: `mean_pool(hidden, keep).mean(dim=0)` gives a window of two tokens the same weight as one of 64.",
     ),
@@ -1028,7 +1026,7 @@ SAID = (
 
 
 def prompt_cases(draw: Draw) -> Iterator[Case]:
-    """No passage; all fit; exactly full; the first does not fit; one in the middle does not, but a shorter one after it would."""
+    """Passages: none; all fit; exactly full; the first does not fit; one in the middle does not, but a shorter one after it would."""
     kinds = ("none", "all", "full", "first too long", "middle too long", "one word too many", "one word to spare")
     for many, kind in enumerate(kinds, start=3):
         lengths = [int(n) for n in draw.integers(4, 8, many)]
@@ -1066,7 +1064,7 @@ answer_prompt = Exercise(
     mistakes=(
         Mistake(
             "limit ignored",
-            "You take all passages, however many words they contain. The prompt has room for only `most` words.",
+            "You include all passages, however many words they contain. The prompt has room for only `most` words.",
             "if words > most:", "if False:",
         ),
         Mistake(
@@ -1091,7 +1089,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "passage beyond the limit included",
-            "You notice that there are too many words only after including the passage. Leave out the passage that does not "
+            "You check the limit only after including a passage. Leave out the passage that does not "
             "fit.",
             code="""
 def answer_prompt(question, passages, most):
@@ -1138,7 +1136,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "last passage truncated",
-            "You truncate the last passage at the limit. Half a sentence can say the opposite of the whole one: include a "
+            "You truncate the last passage at the limit. Half a sentence can say the opposite of the whole: include a "
             "passage completely or not at all.",
             code="""
 def answer_prompt(question, passages, most):
@@ -1181,8 +1179,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "question before the passages",
-            "Your question comes before the passages. A decoder reads from left to right: here the question comes last, just "
-            "before the answer.",
+            "Your question comes before the passages. A decoder reads from left to right: here the question should come last, just before the answer.",
             JOIN, '"\\n".join([f"Question: {question}", "", *lines, "Answer:"] if lines else [f"Question: {question}", "Answer:"])',
             also=("""
 def answer_prompt(question, passages, most):
@@ -1220,7 +1217,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "passages in reverse order",
-            "Your passages are in reverse order: the best one comes first and has the number 1.",
+            "Your passages are in reverse order: the best one should come first and have the number 1.",
             "    return", "    lines[:-1] = lines[:-1][::-1]\n    return",
             also=("""
 def answer_prompt(question, passages, most):
@@ -1261,7 +1258,7 @@ def answer_prompt(question, passages, most):
     },
     hints=(
         "The limit is ten words; the passages have six, five and two. Which of them belong in the prompt?",
-        "Input: a text, a list of texts (perhaps empty), a number of words. Output: one text, its lines joined by line breaks.",
+        "Input: a text, a list of texts (perhaps empty), a maximum number of words. Output: one text, its lines joined by line breaks.",
         "for each passage, numbered from 1:\n    add its words to the count; stop if there are too many\n    add a line "
         "\"[number] passage\"\nif there is any line: add an empty one\n\"Question: …\", then \"Answer:\"",
         "A near miss: `if words + size <= most` around the body continues after a passage that does not fit.",
@@ -1276,13 +1273,13 @@ def support_cases(draw: Draw) -> Iterator[Case]:
         here, elsewhere = words[:9], words[12:]
         passage = f"The {here[0].capitalize()} of {' '.join(here[1:])}, and 570,000 {elsewhere[0]}ers."
         answers = [
-            f"{here[1].upper()} is the {here[2]}.",  # all of it
-            f"It is {elsewhere[1]}, {elsewhere[2]}.",  # nothing
+            f"{here[1].upper()} is the {here[2]}.",  # fully supported
+            f"It is {elsewhere[1]}, {elsewhere[2]}.",  # not supported
             f"{here[3]} {here[4]} and {elsewhere[3]}",
             f"{elsewhere[4]} {elsewhere[4]} {elsewhere[4]} of {here[5]}",  # once, however often
             f"{here[6]} {here[6]} {here[6]} {elsewhere[5]}",
             *(["", "It is that."] if extra % 2 else []),  # no content word
-            f"{elsewhere[0]} {here[7]}",  # a part of a longer word
+            f"{elsewhere[0]} {here[7]}",  # only as part of a longer word
             f"570,000 {here[0]}",
             f"The 570 {here[8]}s",
             f"What is it? {here[2]} {here[3]} {here[4]} {here[5]} {elsewhere[6]}",
@@ -1345,7 +1342,7 @@ def supported(answer, passage):
         ),
         Mistake(
             "function words counted",
-            "You compute the share of all words. *The* and *is* occur in every passage and support nothing.",
+            "You count all words. *The* and *is* occur in nearly every passage and are no evidence.",
             edits={CLAIMED: 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", answer.lower()))', "set(content_words(passage))": 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", passage.lower()))'},
             also=("""
 def supported(answer, passage):

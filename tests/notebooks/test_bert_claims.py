@@ -154,7 +154,7 @@ def test_the_first_word_still_reaches_the_last(measured):
 
 def test_the_original_s_parameters(measured):
     sizes = measured["sizes"]
-    assert sizes.loc["the encoder, together"].tolist() == [109_482_240, 335_141_888]
+    assert sizes.loc["encoder, total"].tolist() == [109_482_240, 335_141_888]
     assert sizes.loc["with both heads", "BERT-Large"] == 336_226_108
 
 
