@@ -117,7 +117,8 @@ for i in range(6):
 
 # %% tags=["demo", "record"]
 def pairs_within(ids: np.ndarray, window: int = 4) -> tuple[Tensor, Tensor]:
-    """All pairs (word, neighbour) at most `window` positions apart, in both directions, without special tokens."""
+    """All pairs (word, neighbour) at most `window` positions apart, in both directions,
+    without special tokens."""
     words, neighbours = [], []
     for distance in range(1, window + 1):
         left, right = ids[:, :-distance], ids[:, distance:]
@@ -171,8 +172,8 @@ def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]
 
     counts   how often each word (row) occurred with each context word (column).
 
-    A pair that never occurred gets 0, even if its word or its context word never occurs at all.
-    (difficulty ●○○, 6 minutes)
+    A pair that never occurred gets 0, even if its word or its context word never occurs at
+    all. (difficulty ●○○, 6 minutes)
     """
     ### BEGIN SOLUTION
     by_chance = counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()
@@ -283,9 +284,8 @@ display(Markdown(
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
     """The k words most similar by cosine to the word in row `query`, without that row.
 
-    Returns their row numbers, the most similar first. Another row with the same vector is a neighbour
-    like any other; a row of zeros has cosine 0.
-    (difficulty ●○○, 5 minutes)
+    Returns their row numbers, the most similar first. Another row with the same vector is a
+    neighbour like any other; a row of zeros has cosine 0. (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
     similarity = cosine(vectors[[query]], vectors).squeeze(0)
@@ -455,8 +455,8 @@ def sgns_loss(
 ) -> Float[Tensor, ""]:
     """The loss of skip-gram with negative sampling, in nats.
 
-    Take the sum over the k negatives and the mean over the batch. The loss must stay finite for scores of ±200.
-    (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
+    Take the sum over the k negatives and the mean over the batch. The loss must stay finite
+    for scores of ±200. (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
     """
     ### BEGIN SOLUTION
     true = (center * context).sum(dim=1)  # B
@@ -522,7 +522,8 @@ def train_skip_gram(
 
 # %% tags=["demo", "record"]
 def best_possible(counts: Float[Tensor, "V V"], k: int = 5) -> tuple[float, Float[Tensor, "V V"]]:
-    """The lowest loss that any scores can reach on these pairs, and the scores that reach it."""
+    """The lowest loss that any scores can reach on these pairs, and the scores that reach
+    it."""
     share = counts / counts.sum()
     noise = counts.sum(1) ** 0.75 / (counts.sum(1) ** 0.75).sum()
     fake = k * share.sum(1, keepdim=True) * noise
@@ -630,11 +631,12 @@ print(f"word2vec.c ÷ autograd, over all {ratio.numel()} values: from {ratio.min
 def cbow_gradient(
     contexts: Float[Tensor, "B C D"], target: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, "B C D"]:
-    """The gradient of each example's loss with respect to each of its C context words: the code above, corrected.
+    """The gradient of each example's loss with respect to each of its C context words: the
+    code above, corrected.
 
-    The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), where hidden is the average
-    of its context words. The gradient points uphill; it does not depend on the other examples of the batch.
-    (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos 2021)
+    The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), where hidden
+    is the average of its context words. The gradient points uphill; it does not depend on the
+    other examples of the batch. (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos 2021)
     """
     ### BEGIN SOLUTION
     hidden = contexts.mean(dim=1)
@@ -677,8 +679,8 @@ for C in (2, 4, 10):
 def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float[Tensor, " S"]:
     """The weights a for which a @ senses is closest to v (smallest Euclidean distance).
 
-    The weights may be any real numbers: they need not be positive or sum to one. S is smaller than D.
-    (difficulty ●●○, 6 minutes)
+    The weights may be any real numbers: they need not be positive or sum to one. S is smaller
+    than D. (difficulty ●●○, 6 minutes)
     """
     ### BEGIN SOLUTION
     return torch.linalg.lstsq(senses.T, v.unsqueeze(1)).solution.squeeze(1)
@@ -842,14 +844,15 @@ display(Markdown(
 
 # %% nbgrader={"grade": false, "grade_id": "static-separation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tensor, ""]:
-    """The mean cosine of pairs of occurrences with the same sense, minus that of pairs with different senses.
+    """The mean cosine of pairs of occurrences with the same sense, minus that of pairs with
+    different senses.
 
     h        one vector for each occurrence of a word.
     senses   the sense of each occurrence, any integer, possibly negative. Both kinds of pair occur.
 
-    A pair consists of two different occurrences, even if their vectors are equal; the cosine with a vector of
-    zeros is 0. Within each mean, all pairs have the same weight, however frequent their senses.
-    (difficulty ●●○, 7 minutes)
+    A pair consists of two different occurrences, even if their vectors are equal; the cosine
+    with a vector of zeros is 0. Within each mean, all pairs have the same weight, however
+    frequent their senses. (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
     similarity = cosine(h, h)
@@ -898,7 +901,8 @@ for kind, what in QUESTIONS.items():
 def average_of_neighbours(
     ids: np.ndarray, position: np.ndarray, vectors: Float[Tensor, "V D"], only_before: bool = False
 ) -> Float[Tensor, "n D"]:
-    """f(w, C): the average vector of the words around the ambiguous word, or of the words before it."""
+    """f(w, C): the average vector of the words around the ambiguous word, or of the words
+    before it."""
     ids, position = torch.from_numpy(ids), torch.from_numpy(position).unsqueeze(1)
     positions = torch.arange(ids.shape[1])
     used = (ids >= len(SPECIAL_TOKENS)) & (positions < position if only_before else positions != position)
@@ -1067,10 +1071,11 @@ display(Markdown(
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Tensor, " V"]:
-    """The probability that each word is drawn as a negative: proportional to its count raised to the power `power`.
+    """The probability that each word is drawn as a negative: proportional to its count raised
+    to the power `power`.
 
-    The probabilities sum to one. Powers are positive, so a word that never occurs is never drawn.
-    (extra credit, difficulty ●○○, 3 minutes)
+    The probabilities sum to one. Powers are positive, so a word that never occurs is never
+    drawn. (extra credit, difficulty ●○○, 3 minutes)
     """
     ### BEGIN SOLUTION
     weights = counts**power
@@ -1133,7 +1138,8 @@ display(pd.DataFrame(by_kind).T)
 
 # %% nbgrader={"grade": false, "grade_id": "static-analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> Int[Tensor, " k"]:
-    """a is to b as c is to …: the k rows nearest by cosine to b − a + c, best first, without a, b and c.
+    """a is to b as c is to …: the k rows nearest by cosine to b − a + c, best first, without
+    a, b and c.
 
     All vectors are scaled to length 1 before they are added; a vector of zeros stays as it is.
     (extra credit, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)

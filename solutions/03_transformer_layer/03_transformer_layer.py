@@ -83,11 +83,13 @@ for name, weight in Stretch(3).named_parameters():
 class MultiHeadAttention(nn.Module):
     """Multi-head self-attention with a mask.  (difficulty ●●○, 8 minutes)
 
-    Register the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a bias, and nothing else.
-    Then write forward(self, x, keep), which maps x (B, T, D) to (B, T, D). keep[b, i, j] is True where
-    word i of sentence b may attend to word j; each of the first two axes of keep (B, T, T) may have length 1.
-    Head h uses columns h·d to (h + 1)·d − 1 of queries, keys and values, with d = dim / heads. Divide the
-    scores by √d, and concatenate the heads before applying `output`. `scaled_dot_product_attention` may be used.
+    Register the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a
+    bias, and nothing else. Then write forward(self, x, keep), which maps x (B, T, D) to
+    (B, T, D). keep[b, i, j] is True where word i of sentence b may attend to word j; each of
+    the first two axes of keep (B, T, T) may have length 1. Head h uses columns h·d to
+    (h + 1)·d − 1 of queries, keys and values, with d = dim / heads. Divide the scores by √d,
+    and concatenate the heads before applying `output`. `scaled_dot_product_attention` may be
+    used.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
 
@@ -187,8 +189,9 @@ print(f"largest difference between the outputs of the shuffled sentence and the 
 def sinusoid(T: int, D: int) -> Float[Tensor, "T D"]:
     """Sinusoidal encodings of the positions 0 to T − 1.  (difficulty ●●○, 7 minutes)
 
-    Row p encodes position p. Columns 2i and 2i+1 contain the sine and the cosine of p / 10000^(2i/D), for
-    i from 0 to D/2 − 1. D is even. Source: Vaswani et al. (2017), section 3.5.
+    Row p encodes position p. Columns 2i and 2i+1 contain the sine and the cosine of
+    p / 10000^(2i/D), for i from 0 to D/2 − 1. D is even. Source: Vaswani et al. (2017),
+    section 3.5.
     """
     ### BEGIN SOLUTION
     position = torch.arange(T)[:, None]
@@ -265,8 +268,8 @@ def layer_norm(
 ) -> Float[Tensor, "... D"]:
     """Standardise each vector, then apply gain and bias.  (difficulty ●●○, 5 minutes)
 
-    Take the mean and the variance over the last axis; the variance is the mean of the squared deviations
-    (divide by D, not D − 1). Add eps to the variance, inside the square root.
+    Take the mean and the variance over the last axis; the variance is the mean of the squared
+    deviations (divide by D, not D − 1). Add eps to the variance, inside the square root.
     `nn.functional.layer_norm` earns the points as well, but write the formula out once.
     Source: Ba et al. (2016), section 3.
     """
@@ -352,9 +355,10 @@ predict("transformer.share", ...)
 class FeedForward(nn.Module):
     """Two linear maps with an activation function between them.  (difficulty ●○○, 4 minutes)
 
-    Register `widen`, from dim to inner, and `narrow`, from inner to dim, both with a bias. activation
-    is "relu", "gelu" (exact) or "gelu_tanh" (the approximation). Then write forward(self, x), which maps x
-    (…, D) to (…, D). `relu` and `gelu` from torch.nn.functional are imported above.
+    Register `widen`, from dim to inner, and `narrow`, from inner to dim, both with a bias.
+    activation is "relu", "gelu" (exact) or "gelu_tanh" (the approximation). Then write
+    forward(self, x), which maps x (…, D) to (…, D). `relu` and `gelu` from torch.nn.functional
+    are imported above.
     """
 
     def __init__(self, dim: int, inner: int, activation: str = "gelu"):
@@ -417,9 +421,10 @@ pictures.who_moves_whom(maps, river)
 class Dropout(nn.Module):
     """During training, set each activation to 0 with probability p.  (difficulty ●○○, 4 minutes)
 
-    Write forward(self, x, draws=None). draws has the shape of x and contains numbers between 0 and 1: where a
-    draw is below p, x becomes 0; all other entries are divided by 1 − p. Without draws, generate them
-    with `torch.rand_like`. In evaluation mode return x unchanged. p is below 1 and is not saved with the model.
+    Write forward(self, x, draws=None). draws has the shape of x and contains numbers between 0
+    and 1: where a draw is below p, x becomes 0; all other entries are divided by 1 − p.
+    Without draws, generate them with `torch.rand_like`. In evaluation mode return x unchanged.
+    p is below 1 and is not saved with the model.
     Source: Srivastava et al. (2014).
     """
 
@@ -466,10 +471,13 @@ pictures.two_layers()
 class Block(nn.Module):
     """One layer, as in the left drawing or, with norm_first, the right one.  (difficulty ●●●, 10 minutes)
 
-    Register `attention` (your MultiHeadAttention), `feed_forward` (your FeedForward with the given
-    activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the given eps: norm 1 and norm 2 in the drawings. Apply dropout with the given probability to the output of attention and to the output
-    of the feed-forward network, each before the addition. Nothing else is saved with the model. Then write
-    forward(self, x, keep), as in MultiHeadAttention. Compute an output at every position, padding included; the output of a pre-norm layer is not normalised.
+    Register `attention` (your MultiHeadAttention), `feed_forward` (your FeedForward with the
+    given activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the
+    given eps: norm 1 and norm 2 in the drawings. Apply dropout with the given probability to
+    the output of attention and to the output of the feed-forward network, each before the
+    addition. Nothing else is saved with the model. Then write forward(self, x, keep), as in
+    MultiHeadAttention. Compute an output at every position, padding included; the output of a
+    pre-norm layer is not normalised.
     Sources: Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020), table 1.
     """
 
@@ -718,10 +726,12 @@ def training_step(
 ) -> float:
     """One training step; returns the loss of the batch before the update.  (difficulty ●●○, 8 minutes)
 
-    batch is a tuple of ids, targets and counts; model(ids) returns logits (B, T, C). The loss is the mean
-    cross-entropy over the tokens where counts is True. Put the model into training mode before it processes
-    the batch. Use only this batch's gradient; if its norm over all parameters together exceeds
-    `most`, scale it down to `most` (`nn.utils.clip_grad_norm_`). Set the learning rate of every parameter group to `rate`, then let the optimiser take one step.
+    batch is a tuple of ids, targets and counts; model(ids) returns logits (B, T, C). The loss
+    is the mean cross-entropy over the tokens where counts is True. Put the model into training
+    mode before it processes the batch. Use only this batch's gradient; if its norm over all
+    parameters together exceeds `most`, scale it down to `most` (`nn.utils.clip_grad_norm_`).
+    Set the learning rate of every parameter group to `rate`, then let the optimiser take one
+    step.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -1080,9 +1090,10 @@ display(Markdown(
 class Embeddings(nn.Module):
     """Learned token vectors plus sinusoidal positions.  (further, ●○○, 5 minutes)
 
-    Register `token`, an nn.Embedding with one row per vocabulary entry, and the buffer `position`, your
-    sinusoid with `tokens` rows, which is saved with the model. Then write forward(self, ids), which maps ids
-    (B, T) to the sum of both, (B, T, D). T is at most `tokens`. Nothing is scaled.
+    Register `token`, an nn.Embedding with one row per vocabulary entry, and the buffer
+    `position`, your sinusoid with `tokens` rows, which is saved with the model. Then write
+    forward(self, ids), which maps ids (B, T) to the sum of both, (B, T, D). T is at most
+    `tokens`. Nothing is scaled.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int):
@@ -1108,8 +1119,9 @@ keep(sinusoid, Embeddings)
 def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
     """Pad sequences of ids to form one batch; also return the mask.  (further, ●○○, 5 minutes)
 
-    T is the length of the longest sequence; shorter ones are padded with zeros at the end. The mask is True at
-    the ids of a sequence and False at padding. Sequences may themselves contain the id 0. Some may be empty, but not all.
+    T is the length of the longest sequence; shorter ones are padded with zeros at the end. The
+    mask is True at the ids of a sequence and False at padding. Sequences may themselves
+    contain the id 0. Some may be empty, but not all.
     """
     ### BEGIN SOLUTION
     longest = max(len(row) for row in rows)
@@ -1133,7 +1145,8 @@ keep(collate)
 from torch.utils.data import DataLoader
 
 def both_directions(rows: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch for training_step: each row as it is and once more with the tokens between its boundary tokens reversed, padded by your collate."""
+    """A batch for training_step: each row as it is and once more with the tokens between its
+    boundary tokens reversed, padded by your collate."""
     ids, real = collate([*rows, *([row[0], *row[-2:0:-1], row[-1]] for row in rows)])
     return ids, torch.arange(2).repeat_interleave(len(rows))[:, None].expand_as(ids), real
 
@@ -1203,8 +1216,9 @@ def mended_positions(
 ) -> Float[Tensor, "B T D"]:
     """positions_of_2025 without its bug.  (further, ●○○, 4 minutes)
 
-    ids are row indices of `words`. The first word of every sentence receives row 0 of `places`, the
-    next word row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is treated like any word.
+    ids are row indices of `words`. The first word of every sentence receives row 0 of
+    `places`, the next word row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is
+    treated like any word.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]
@@ -1262,8 +1276,8 @@ display(Markdown("\n".join(lines)))
 def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
     """The matrix M with PE(p + k) = M @ PE(p) for every position p.  (further, ●●●, 8 minutes)
 
-    PE(p) is row p of `sinusoid`, written as a column vector. k may be negative. M is block-diagonal: entries
-    that connect two different pairs of columns are 0. D is even.
+    PE(p) is row p of `sinusoid`, written as a column vector. k may be negative. M is
+    block-diagonal: entries that connect two different pairs of columns are 0. D is even.
     """
     ### BEGIN SOLUTION
     angle = k * 10_000.0 ** (-torch.arange(0, D, 2) / D)

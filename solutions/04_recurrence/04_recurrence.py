@@ -102,8 +102,9 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x contains one word of each sentence, h the state before that word. The rows of a matrix correspond to its
-    inputs, so write x @ W_x. The activation is tanh. H is the size of the state.
+    x contains one word of each sentence, h the state before that word. The rows of a matrix
+    correspond to its inputs, so write x @ W_x. The activation is tanh. H is the size of the
+    state.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
@@ -126,7 +127,8 @@ torch.manual_seed(0)
 D = 32                                                              # size of words and states
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
-    """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises them; biases 0."""
+    """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises
+    them; biases 0."""
     generator = torch.Generator().manual_seed(seed)
 
     def matrix() -> Tensor:
@@ -228,9 +230,9 @@ def lstm_step(
 ) -> tuple[Float[Tensor, "B H"], Float[Tensor, "B H"]]:
     """State and cell after one more word, as a tuple (h, c).  (difficulty ●●○, 6 minutes)
 
-    The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate f,
-    the candidate g and the output gate o, in PyTorch's order. The gates pass through a sigmoid,
-    the candidate through tanh. `torch.lstm_cell` may be used.
+    The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate
+    f, the candidate g and the output gate o, in PyTorch's order. The gates pass through a
+    sigmoid, the candidate through tanh. `torch.lstm_cell` may be used.
     """
     ### BEGIN SOLUTION
     i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -339,8 +341,9 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
 def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
     """The decoder's input for this target.  (difficulty ●○○, 4 minutes)
 
-    Position 0 contains bos, and position t contains token t − 1 of the target. The result has the
-    target's shape: the last token of the target is never an input. Do not change the target itself.
+    Position 0 contains bos, and position t contains token t − 1 of the target. The result has
+    the target's shape: the last token of the target is never an input. Do not change the
+    target itself.
     """
     ### BEGIN SOLUTION
     start = torch.full_like(target[:, :1], bos)
@@ -372,12 +375,12 @@ def greedy_translate(
 ) -> Int[Tensor, "B longest"]:
     """Translate B sentences token by token.  (difficulty ●●●, 10 minutes)
 
-    next_logits(ids) takes integer ids (B, t), the prefixes generated so far, each beginning with bos.
-    It returns logits (B, t, V): those at position i predict the token *after* position i. It may be
-    called with up to `longest` columns.
-    Return exactly `longest` columns without bos: the generated tokens, including eos, then pad.
-    Only eos ends a sentence; pad and bos may be generated like any other token. A sentence that has
-    not ended after `longest` tokens is truncated.
+    next_logits(ids) takes integer ids (B, t), the prefixes generated so far, each beginning
+    with bos. It returns logits (B, t, V): those at position i predict the token *after*
+    position i. It may be called with up to `longest` columns. Return exactly `longest` columns
+    without bos: the generated tokens, including eos, then pad. Only eos ends a sentence; pad
+    and bos may be generated like any other token. A sentence that has not ended after
+    `longest` tokens is truncated.
     """
     ### BEGIN SOLUTION
     ids = torch.full((B, 1), bos)
@@ -420,9 +423,9 @@ def encode_to_vector(
 ) -> Float[Tensor, "B H"]:
     """Each sentence as one vector: the state h of an LSTM after its last word.  (difficulty ●●○, 6 minutes)
 
-    Read from left to right with your lstm_step, starting with state and cell at 0. keep is True at
-    words and False at padding, which may come before or after the words. At padding, state and cell
-    do not change.
+    Read from left to right with your lstm_step, starting with state and cell at 0. keep is
+    True at words and False at padding, which may come before or after the words. At padding,
+    state and cell do not change.
     """
     ### BEGIN SOLUTION
     h = c = torch.zeros(len(words), W_h.shape[0])
@@ -500,9 +503,9 @@ def additive_attention(
 ) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
     """The context for one decoder state per sentence, and the attention weights.  (difficulty ●●○, 6 minutes)
 
-    The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the source
-    has a word; padding gets weight 0. Each source has at least one word. Scores can be so large that
-    their exponentials overflow. Return the tuple (context, weights).
+    The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the
+    source has a word; padding gets weight 0. Each source has at least one word. Scores can be
+    so large that their exponentials overflow. Return the tuple (context, weights).
     """
     ### BEGIN SOLUTION
     scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v
@@ -612,10 +615,10 @@ def cross_attention(
 ) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
     """The output for each target position, and the attention weights.  (difficulty ●●○, 6 minutes)
 
-    There is one head; scores are divided by √d. source_keep is True where the source has a word; padding gets
-    weight 0 from every target position. Each source has at least one word. Scores can be so large
-    that their exponentials overflow. Return the tuple (output, weights).
-    `scaled_dot_product_attention` may be used.
+    There is one head; scores are divided by √d. source_keep is True where the source has a
+    word; padding gets weight 0 from every target position. Each source has at least one word.
+    Scores can be so large that their exponentials overflow. Return the tuple
+    (output, weights). `scaled_dot_product_attention` may be used.
     """
     ### BEGIN SOLUTION
     scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -679,10 +682,11 @@ MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "Fee
 class DecoderBlock(nn.Module):
     """One layer of the transformer's decoder.  (difficulty ●●○, 6 minutes)
 
-    Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j] says
-    whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k and W_v; and `feed`.
-    Pre-norm: each part reads x through its own norm, and its output is added to x. The encoder has
-    already normalised `encoded`. The parts are given: write `forward`.
+    Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j]
+    says whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k
+    and W_v; and `feed`. Pre-norm: each part reads x through its own norm, and its output is
+    added to x. The encoder has already normalised `encoded`. The parts are given: write
+    `forward`.
     """
 
     def __init__(self, dim: int, heads: int, inner: int):
@@ -752,7 +756,8 @@ def with_your_attention() -> Translator:
 def train(
     steps: int, inputs_of, new_model=with_your_attention, mask=None, seed=0, show_at=()
 ) -> tuple[nn.Module, list[float]]:
-    """A translator trained on `steps` batches of 32 pairs, and its losses. After each step in `show_at`, it translates one sentence.
+    """A translator trained on `steps` batches of 32 pairs, and its losses. After each step in
+    `show_at`, it translates one sentence.
 
     inputs_of(target) returns the input of the decoder.
     """
@@ -810,7 +815,8 @@ print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)
 # %% tags=["demo"]
 @torch.no_grad()
 def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
-    """Where the predicted token is correct: after the correct prefix (forced), and after the model's own output (free)."""
+    """Where the predicted token is correct: after the correct prefix (forced), and after the
+    model's own output (free)."""
     given = shift_right(pairs.target, BOS)
     forced = model(pairs.source, given, decoder_mask(given.shape[1])).argmax(-1)
     return {"forced": forced == pairs.target, "free": translate(model, pairs.source) == pairs.target}
@@ -997,7 +1003,8 @@ def dot_attention(
     """Attention with unscaled dot products as scores.  (extension, ●○○, 4 minutes)
 
     The score of a word is the dot product of its key and the state. Everything else is as in
-    additive_attention: padding gets weight 0, and scores can be large. Return (context, weights).
+    additive_attention: padding gets weight 0, and scores can be large. Return
+    (context, weights).
     """
     ### BEGIN SOLUTION
     scores = (keys * state[:, None]).sum(dim=-1)
@@ -1134,8 +1141,9 @@ def mended_cross_mask(
 ) -> Bool[Tensor, "B Tt Ts"]:
     """cross_mask_of_2021 without its bugs.  (difficulty ●●○, 6 minutes)
 
-    True where target position i may attend to source position j. Both arguments are True at words
-    and False at padding; Ts and Tt may differ. Treat the rows of the target's padding like all others.
+    True where target position i may attend to source position j. Both arguments are True at
+    words and False at padding; Ts and Tt may differ. Treat the rows of the target's padding
+    like all others.
     """
     ### BEGIN SOLUTION
     Tt = target_keep.shape[1]
@@ -1330,9 +1338,9 @@ display(pd.DataFrame(
 def flops_attention(T: int, D: int) -> int:
     """Multiply-adds of one self-attention operation over T word vectors of size D.  (extension, ●○○, 3 minutes)
 
-    Count the two products that combine words: all scores, and the weighted sums of the values. One
-    multiplication together with one addition counts as 1. Do not count the projections, the scaling
-    or the softmax.
+    Count the two products that combine words: all scores, and the weighted sums of the values.
+    One multiplication together with one addition counts as 1. Do not count the projections,
+    the scaling or the softmax.
     """
     ### BEGIN SOLUTION
     return 2 * T * T * D
@@ -1345,9 +1353,9 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 def flops_recurrent(T: int, D: int, gates: int) -> int:
     """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
-    Words and state have size D. Count the products with W_x and W_h at every word. A plain network
-    has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication together with
-    one addition counts as 1. Do not count biases or activations.
+    Words and state have size D. Count the products with W_x and W_h at every word. A plain
+    network has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication
+    together with one addition counts as 1. Do not count biases or activations.
     """
     ### BEGIN SOLUTION
     return 2 * T * D * D * gates
@@ -1368,8 +1376,8 @@ def path_length(T: int, architecture: str) -> int:
     """Steps or layers from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
 
     "recurrent": steps from the state after the first word to the state after the last.
-    "attention": layers until the last word's vector depends on the first word.
-    "dilated": convolutional layers of width 3 until it does; the taps of successive layers are 1, 3, 9, …
+    "attention": layers until the last word's vector depends on the first word. "dilated":
+    convolutional layers of width 3 until it does; the taps of successive layers are 1, 3, 9, …
     positions apart and reach equally far to the left and to the right.
     """
     ### BEGIN SOLUTION

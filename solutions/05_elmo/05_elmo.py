@@ -114,7 +114,8 @@ Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
 def highway(
     x: Float[Tensor, "N F"], W: Tensor, b: Tensor, W_gate: Tensor, b_gate: Tensor
 ) -> Float[Tensor, "N F"]:
-    """A gate decides for each feature how much of it is transformed; the rest passes unchanged."""
+    """A gate decides for each feature how much of it is transformed; the rest passes
+    unchanged."""
     gate = torch.sigmoid(x @ W_gate + b_gate)
     return gate * torch.relu(x @ W + b) + (1 - gate) * x
 
@@ -134,11 +135,11 @@ def char_cnn(
 ) -> Float[Tensor, "B T D"]:
     """Compute a vector for each word from its characters.  (difficulty ●●○, 10 minutes)
 
-    table has a row of c numbers for each character; row 0 belongs to padding and is looked up like
-    any other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters of width w.
-    Each filter slides over all C positions, padding included, and is applied wherever it fits
-    entirely; keep its largest output. Concatenate the features of all filters in the given order,
-    and apply relu, then onward: (N, all F) -> (N, D).
+    table has a row of c numbers for each character; row 0 belongs to padding and is looked up
+    like any other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters
+    of width w. Each filter slides over all C positions, padding included, and is applied
+    wherever it fits entirely; keep its largest output. Concatenate the features of all filters
+    in the given order, and apply relu, then onward: (N, all F) -> (N, D).
     """
     ### BEGIN SOLUTION
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -251,11 +252,12 @@ def bilm_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Cross-entropy per token in each direction, in nats: (forward, backward).  (difficulty ●●○, 8 minutes)
 
-    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to t.
-    backward[b, t] contains those for token t − 1, from a model that has read token t and all tokens
-    after it. Each row of ids contains [BOS], the words, [EOS], then 0 for padding. Padding is neither
-    predicted nor used to predict; [BOS] and [EOS] are tokens like any other. Take the mean over all predicted
-    tokens of the batch. (Training minimises the sum of the two.)
+    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to
+    t. backward[b, t] contains those for token t − 1, from a model that has read token t and
+    all tokens after it. Each row of ids contains [BOS], the words, [EOS], then 0 for padding.
+    Padding is neither predicted nor used to predict; [BOS] and [EOS] are tokens like any
+    other. Take the mean over all predicted tokens of the batch. (Training minimises the sum of
+    the two.)
     """
     ### BEGIN SOLUTION
     real = ids[:, 1:] != 0
@@ -324,8 +326,9 @@ def influence(
 ) -> Float[Tensor, "T T"]:
     """How much the output at word i depends on the input at word j.  (difficulty ●●○, 8 minutes)
 
-    Entry [i, j] is the size of the derivative of output i with respect to input j: the square root
-    of the sum of the squares of all K · D partial derivatives. x contains a single sentence.
+    Entry [i, j] is the size of the derivative of output i with respect to input j: the square
+    root of the sum of the squares of all K · D partial derivatives. x contains a single
+    sentence.
     """
     ### BEGIN SOLUTION
     jacobian = torch.autograd.functional.jacobian(model, x)
@@ -414,9 +417,9 @@ def two_stacks(
     """leaking_stack without the leak.  (difficulty ●●○, 8 minutes)
 
     Return the states of all forward layers and those of all backward layers. Each layer maps
-    (B, T, D) to (B, T, D), reading from left to right. From the second layer on, add the input of a
-    layer to its output. Both results are in the order of the sentence. The words of row b are its
-    first lengths[b] entries; both stacks read the padding after the words.
+    (B, T, D) to (B, T, D), reading from left to right. From the second layer on, add the input
+    of a layer to its output. Both results are in the order of the sentence. The words of row b
+    are its first lengths[b] entries; both stacks read the padding after the words.
     """
     ### BEGIN SOLUTION
     def run(h: Float[Tensor, "B T D"], layers: list[Layer]) -> Float[Tensor, "L B T D"]:
@@ -511,7 +514,8 @@ def honest(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
     return forward[-1], backward[-1]
 
 def train(model: ELMo, read, steps: int, batch: int = 32) -> Float[np.ndarray, "step direction"]:
-    """The losses of both directions during training on fresh sentences; the learning rate decays to 0."""
+    """The losses of both directions during training on fresh sentences; the learning rate
+    decays to 0."""
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=steps, pct_start=0.03)
     rng, losses = np.random.default_rng(0), []
@@ -606,7 +610,8 @@ def representations(
 ) -> Float[Tensor, "L+1 B T 2*D"]:
     """The L + 1 representations of every word, from layer 0 up.  (difficulty ●○○, 4 minutes)
 
-    Layer 0 is [x; x]. Layer l is the concatenation [forward; backward] of its states, of size 2D.
+    Layer 0 is [x; x]. Layer l is the concatenation [forward; backward] of its states, of size
+    2D.
     """
     ### BEGIN SOLUTION
     both = torch.cat([forward, backward], dim=-1)
@@ -717,9 +722,10 @@ def scalar_mix(
 ) -> Float[Tensor, "B T E"]:
     """The weighted sum of all layers, times gamma.  (difficulty ●●○, 8 minutes)
 
-    First normalise every vector over its E coordinates, as in layer norm (03) without gain and bias:
-    subtract its mean and divide by the square root of (its variance + 1e-5); the variance is the mean
-    of the E squared deviations. The weights are the softmax of s; s[0] belongs to layer 0.
+    First normalise every vector over its E coordinates, as in layer norm (03) without gain and
+    bias: subtract its mean and divide by the square root of (its variance + 1e-5); the
+    variance is the mean of the E squared deviations. The weights are the softmax of s; s[0]
+    belongs to layer 0.
     """
     ### BEGIN SOLUTION
     mean = R.mean(dim=-1, keepdim=True)
@@ -768,9 +774,10 @@ def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarra
 def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None, steps=200):
     """The weights learned for a task, and the accuracy on the test words.
 
-    R and asked contain the vectors (L+1, N, E) of training and test words; labels and right contain
-    their labels. strength is the coefficient of a penalty on s, which pulls the weights towards
-    1 / (L + 1). If `only` is given, only that layer is used instead of the mix.
+    R and asked contain the vectors (L+1, N, E) of training and test words; labels and right
+    contain their labels. strength is the coefficient of a penalty on s, which pulls the
+    weights towards 1 / (L + 1). If `only` is given, only that layer is used instead of the
+    mix.
     """
     torch.manual_seed(seed)
     s, gamma = torch.zeros(len(R), requires_grad=True), torch.ones((), requires_grad=True)
@@ -1379,10 +1386,10 @@ def with_elmo(
 ) -> Float[Tensor, "B T H+E"]:
     """The network of a task with ELMo at its input and at its output.  (extension, ●●○, 10 minutes)
 
-    The network reads [x; ELMo] and returns h; the result is [h; ELMo]. Row 0 of s, gamma and draws
-    belongs to the input, row 1 to the output. Dropout sets an activation of a mix to 0 where its draw
-    (uniform between 0 and 1) is below p, and divides the others by 1 − p. The biLM is frozen: no
-    gradient reaches R, but x, s and gamma are trained.
+    The network reads [x; ELMo] and returns h; the result is [h; ELMo]. Row 0 of s, gamma and
+    draws belongs to the input, row 1 to the output. Dropout sets an activation of a mix to 0
+    where its draw (uniform between 0 and 1) is below p, and divides the others by 1 − p. The
+    biLM is frozen: no gradient reaches R, but x, s and gamma are trained.
     """
     ### BEGIN SOLUTION
     R = R.detach()
@@ -1458,7 +1465,8 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
 # %%
 @dataclass(frozen=True)
 class BiLM:
-    """A biLM: a function from words to characters, one from characters to x, and the two stacks."""
+    """A biLM: a function from words to characters, one from characters to x, and the two
+    stacks."""
 
     spell: Callable[[list[str]], Int[Tensor, "T C"]]
     token: Callable[[Int[Tensor, "B T C"]], Float[Tensor, "B T D"]]
@@ -1483,8 +1491,8 @@ def toy_bilm(case: dict) -> BiLM:
 def embed_sentence(words: list[str], bilm: BiLM) -> Float[Tensor, "L+1 T 2*D"]:
     """The representations of every word of a sentence, at all layers.  (extension, ●●○, 6 minutes)
 
-    The biLM reads [BOS] before the words and [EOS] after them; the result contains only the words.
-    Use your own functions.
+    The biLM reads [BOS] before the words and [EOS] after them; the result contains only the
+    words. Use your own functions.
     """
     ### BEGIN SOLUTION
     chars = bilm.spell(["[BOS]", *words, "[EOS]"])[None]

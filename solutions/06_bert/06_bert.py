@@ -89,9 +89,10 @@ def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
 def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
     """The subword ids of a word, by greedy longest match.  (difficulty ●●○, 10 minutes)
 
-    vocab maps each subword to its id (≥ 0). Subwords that begin a word are listed as they are, all others
-    with ## in front. From left to right, take the longest subword that matches, continue after it, and
-    never backtrack. If no subword matches at some position, the whole word becomes the single id vocab["[UNK]"].
+    vocab maps each subword to its id (≥ 0). Subwords that begin a word are listed as they are,
+    all others with ## in front. From left to right, take the longest subword that matches,
+    continue after it, and never backtrack. If no subword matches at some position, the whole
+    word becomes the single id vocab["[UNK]"].
     """
     ### BEGIN SOLUTION
     pieces, start = [], 0
@@ -214,12 +215,14 @@ def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
 def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
     """A vocabulary of `size` subwords, in the order in which they are learned.  (extension, ●●●, 15 minutes)
 
-    counts: the number of occurrences of each word in a text. At first a word consists of its letters, all
-    but the first with ## in front; the list starts with these letters, sorted(…), even if there are more
-    than size. Then merge until the list has size entries or no word has two parts left: choose the pair of
-    adjacent parts with the highest score(pair, left, right), whose arguments are the counts in the text of the
-    pair, its left part and its right part. Break ties by the order of the sorted pairs (left, right). Merge every word from left to
-    right. All counts refer to the current segmentation; x ##a ##a ##a contains (##a, ##a) twice.
+    counts: the number of occurrences of each word in a text. At first a word consists of its
+    letters, all but the first with ## in front; the list starts with these letters, sorted(…),
+    even if there are more than size. Then merge until the list has size entries or no word has
+    two parts left: choose the pair of adjacent parts with the highest
+    score(pair, left, right), whose arguments are the counts in the text of the pair, its left
+    part and its right part. Break ties by the order of the sorted pairs (left, right). Merge
+    every word from left to right. All counts refer to the current segmentation; x ##a ##a ##a
+    contains (##a, ##a) twice.
     """
     ### BEGIN SOLUTION
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -344,10 +347,10 @@ def encode_pair(
 ) -> tuple[Int[Tensor, "T"], Int[Tensor, "T"], Bool[Tensor, "T"]]:
     """A sentence pair as BERT's input: (ids, segments, keep), all (T).  (difficulty ●●○, 8 minutes)
 
-    ids: cls, a, sep, b, sep, then padding. segments: 0 for cls, a and its sep; 1 for b and its sep; 0 for
-    padding. keep: True for all tokens, whatever their ids, and False for padding. If the pair is too long,
-    repeatedly remove the last token of the longer sentence until it fits; if both are equally long,
-    remove from b.
+    ids: cls, a, sep, b, sep, then padding. segments: 0 for cls, a and its sep; 1 for b and its
+    sep; 0 for padding. keep: True for all tokens, whatever their ids, and False for padding.
+    If the pair is too long, repeatedly remove the last token of the longer sentence until it
+    fits; if both are equally long, remove from b.
     """
     ### BEGIN SOLUTION
     a, b = a.tolist(), b.tolist()
@@ -414,11 +417,11 @@ def mlm_corrupt(
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
     """The input of the model and its labels: (corrupted, labels).  (difficulty ●●○, 8 minutes)
 
-    All randomness is given: choice and change are uniform draws from [0, 1). A token is chosen if its
-    choice is below 0.15, but never if its id is in special. A chosen token becomes mask if its change is
-    below 0.8, and its entry of random_words (whatever that is) if its change is at least 0.8 but below 0.9;
-    otherwise it is left unchanged.
-    labels: the original id where chosen, UNCHOSEN (−100) elsewhere.
+    All randomness is given: choice and change are uniform draws from [0, 1). A token is chosen
+    if its choice is below 0.15, but never if its id is in special. A chosen token becomes mask
+    if its change is below 0.8, and its entry of random_words (whatever that is) if its change
+    is at least 0.8 but below 0.9; otherwise it is left unchanged. labels: the original id
+    where chosen, UNCHOSEN (−100) elsewhere.
     """
     ### BEGIN SOLUTION
     chosen = (choice < 0.15) & ~torch.isin(ids, special)
@@ -488,9 +491,10 @@ pictures.corruption(shares)
 def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
     """Cross-entropy per chosen word: the mean of −log p(correct word), in nats.  (difficulty ●●○, 5 minutes)
 
-    A position is chosen if its label is not UNCHOSEN (−100). Take the mean over all chosen positions of the
-    batch, each with the same weight; at least one position is chosen. Use the natural logarithm. Logits may
-    be large: if the model is confident in a wrong word, the loss can be hundreds of nats.
+    A position is chosen if its label is not UNCHOSEN (−100). Take the mean over all chosen
+    positions of the batch, each with the same weight; at least one position is chosen. Use the
+    natural logarithm. Logits may be large: if the model is confident in a wrong word, the loss
+    can be hundreds of nats.
     """
     ### BEGIN SOLUTION
     chosen = labels != UNCHOSEN
@@ -883,13 +887,14 @@ Block = mine("Block")
 class Bert(nn.Module):
     """The encoder of Devlin et al. (2019), built from your blocks.  (difficulty ●●●, 10 minutes)
 
-    Register `token`, `segment` and `position`, each an nn.Embedding, with vocabulary, 2 and tokens rows;
-    `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
-    dropout); and `pooler`, an nn.Linear from dim to dim. Nothing else is saved with the model. Every norm has eps 1e-12. Then
-    write forward(self, ids, segments, real), all (B, T); real is False at padding, to which no token may attend.
-    Return the hidden states (layers + 1, B, T, dim), the first of which are the normalised sums of the embeddings,
-    and the pooled vectors (B, dim). Positions are counted from 0 across both sentences. Padding
-    positions are computed like all others.
+    Register `token`, `segment` and `position`, each an nn.Embedding, with vocabulary, 2 and
+    tokens rows; `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks
+    (post-norm, exact GELU, no dropout); and `pooler`, an nn.Linear from dim to dim. Nothing
+    else is saved with the model. Every norm has eps 1e-12. Then write forward(self, ids,
+    segments, real), all (B, T); real is False at padding, to which no token may attend. Return
+    the hidden states (layers + 1, B, T, dim), the first of which are the normalised sums of
+    the embeddings, and the pooled vectors (B, dim). Positions are counted from 0 across both
+    sentences. Padding positions are computed like all others.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
@@ -951,9 +956,10 @@ PLACES = {
 def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a BertModel, under the names of your Bert.  (difficulty ●●○, 7 minutes)
 
-    Layer i is called encoder.layer.i there and layers.i in your class; PLACES lists the rest. In a model with
-    heads, the names of the encoder start with "bert.": accept these as well, and leave out everything for which
-    your Bert has no parameter. gamma is weight, beta is bias. The values are not changed.
+    Layer i is called encoder.layer.i there and layers.i in your class; PLACES lists the rest.
+    In a model with heads, the names of the encoder start with "bert.": accept these as well,
+    and leave out everything for which your Bert has no parameter. gamma is weight, beta is
+    bias. The values are not changed.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -1069,8 +1075,9 @@ def pretraining_loss(
 ) -> Float[Tensor, ""]:
     """The loss for masked words plus that for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
 
-    labels: UNCHOSEN (−100) where no word was chosen; 0 is a word like any other. next_labels: 0 if b
-    continues a, 1 if not. Return the sum of two means: over the chosen words, and over the pairs.
+    labels: UNCHOSEN (−100) where no word was chosen; 0 is a word like any other. next_labels:
+    0 if b continues a, 1 if not. Return the sum of two means: over the chosen words, and over
+    the pairs.
     """
     ### BEGIN SOLUTION
     return mlm_loss(logits, labels) + torch.nn.functional.cross_entropy(next_logits, next_labels)
@@ -1558,9 +1565,10 @@ def lm_examples(
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
     """The labels of each kind of model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
 
-    causal: at position t the token at t + 1. masked: at position t the token at t, where chosen is True.
-    The label is UNCHOSEN (−100) where nothing is predicted: in causal at the last position and where the
-    next token is padding (the id pad), in masked where no token was chosen. Padding is never chosen.
+    causal: at position t the token at t + 1. masked: at position t the token at t, where
+    chosen is True. The label is UNCHOSEN (−100) where nothing is predicted: in causal at the
+    last position and where the next token is padding (the id pad), in masked where no token
+    was chosen. Padding is never chosen.
     """
     ### BEGIN SOLUTION
     nothing = torch.full_like(ids[:, :1], UNCHOSEN)
@@ -1582,11 +1590,12 @@ def nsp_pairs(
 ) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], Int[Tensor, "N"]]:
     """Sentence pairs for the second task: (first, second, labels).  (extension, ●●○, 10 minutes)
 
-    Sentences are numbered 0 to S − 1 in the order of the text; document[s] is the document of sentence s,
-    and the sentences of a document are consecutive. Each sentence s whose successor belongs to the same
-    document begins one pair, in order. If coin[s] is below 0.5, the second sentence is s + 1, with label 0.
-    Otherwise it is a sentence of another document, with label 1: number the n sentences of other documents
-    in order from 0 and take number ⌊other[s] · n⌋.
+    Sentences are numbered 0 to S − 1 in the order of the text; document[s] is the document of
+    sentence s, and the sentences of a document are consecutive. Each sentence s whose
+    successor belongs to the same document begins one pair, in order. If coin[s] is below 0.5,
+    the second sentence is s + 1, with label 0. Otherwise it is a sentence of another document,
+    with label 1: number the n sentences of other documents in order from 0 and take number
+    ⌊other[s] · n⌋.
     """
     ### BEGIN SOLUTION
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -1616,7 +1625,8 @@ def nsp_loss(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy per pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
 
-    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0 means that b continues a.
+    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0 means that b
+    continues a.
     """
     ### BEGIN SOLUTION
     logits = torch.tanh(hidden[:, 0] @ W_pool + b_pool) @ W_next + b_next
@@ -1651,8 +1661,9 @@ def pool_pieces(
 ) -> Float[Tensor, "words D"]:
     """One vector for each word of a sentence.  (extension, ●●○, 6 minutes)
 
-    word_ids[t] is the index of the word to which token t belongs: 0, 1, 2 … in the order of the sentence,
-    and −1 for special tokens. how is "mean" (of the word's subwords) or "first" (its first subword).
+    word_ids[t] is the index of the word to which token t belongs: 0, 1, 2 … in the order of
+    the sentence, and −1 for special tokens. how is "mean" (of the word's subwords) or "first"
+    (its first subword).
     """
     ### BEGIN SOLUTION
     vectors = []
@@ -1701,11 +1712,12 @@ display(pd.DataFrame(near).T)
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:
     """Trainable parameters: (embeddings, all layers, pooler, both heads).  (extension, ●●○, 10 minutes)
 
-    V words, P positions, 2 segments, width D, L layers, feed-forward width F. Each linear map has a
-    bias, each layer norm a scale and a shift. Embeddings: three tables and a layer norm. A layer:
-    queries, keys, values, output; two feed-forward maps; two layer norms. Pooler: D to D. Masked-LM
-    head: D to D, a layer norm, then the token embeddings again (not counted twice) with a bias for each
-    word. Next-sentence head, after the pooler: D to 2.
+    V words, P positions, 2 segments, width D, L layers, feed-forward width F. Each linear map
+    has a bias, each layer norm a scale and a shift. Embeddings: three tables and a layer norm.
+    A layer: queries, keys, values, output; two feed-forward maps; two layer norms. Pooler: D
+    to D. Masked-LM head: D to D, a layer norm, then the token embeddings again
+    (not counted twice) with a bias for each word. Next-sentence head, after the pooler: D to
+    2.
     """
     ### BEGIN SOLUTION
     embeddings = (V + P + 2) * D + 2 * D

@@ -52,8 +52,8 @@ pictures.mask_at_work("anna locked the cell".split())
 def causal_mask(T: int) -> Float[Tensor, "T T"]:
     """The matrix added to the scores of a decoder with T positions.  (difficulty ●○○, 3 minutes)
 
-    Row i belongs to the query at position i, column j to the key at position j: 0 where j ≤ i, −∞ where
-    j > i. (The check adds your mask to scores and takes the softmax of each row.)
+    Row i belongs to the query at position i, column j to the key at position j: 0 where j ≤ i,
+    −∞ where j > i. (The check adds your mask to scores and takes the softmax of each row.)
     """
     ### BEGIN SOLUTION
     return torch.full((T, T), -torch.inf).triu(1)
@@ -144,10 +144,12 @@ class CausalAttention(torch.nn.Module):
     """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
 
     forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the scores by √d.
-              `keep` is passed by Block but not used. You may use `scaled_dot_product_attention`.
+              `keep` is passed by Block but not used. You may use
+              `scaled_dot_product_attention`.
     reset     reset(cached=True) starts a new text: from now on, the tokens of each call follow all tokens since the
-              reset, attend to them, and are cached. reset() clears the cache; after that each call is a
-              separate text and nothing is stored. Only weights and biases are saved with the model.
+              reset, attend to them, and are cached. reset() clears the cache; after that each
+              call is a separate text and nothing is stored. Only weights and biases are saved
+              with the model.
     """
 
     def __init__(self, dim: int, heads: int):
@@ -204,8 +206,9 @@ class GPT(torch.nn.Module):
     """A decoder built from blocks, like GPT-2 (Radford et al. 2019).  (difficulty ●●●, 10 minutes)
 
     parts     token and position, each an nn.Embedding, with `vocabulary` and `tokens` rows; layers, an
-              nn.ModuleList of pre-norm Blocks, each with a CausalAttention as `attention`; norm, a LayerNorm
-              after the last layer. Keep Block's default ε. Nothing else is saved: the logits use the weights of `token`.
+              nn.ModuleList of pre-norm Blocks, each with a CausalAttention as `attention`;
+              norm, a LayerNorm after the last layer. Keep Block's default ε. Nothing else is
+              saved: the logits use the weights of `token`.
     forward   maps ids (B, T) to logits (B, T, vocabulary). The input of the first layer is token + position.
     reset     as in CausalAttention, for all layers; with a cache, positions continue from call to call.
               Without a cache each call starts at position 0.
@@ -320,8 +323,9 @@ pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD
 def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
     """Cross-entropy of the next token, in nats.  (difficulty ●●○, 6 minutes)
 
-    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad and the first token of each
-    sequence, each with the same weight. (pad can be any id and may occur anywhere, also at the start.)
+    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad and the first
+    token of each sequence, each with the same weight. (pad can be any id and may occur
+    anywhere, also at the start.)
     """
     ### BEGIN SOLUTION
     predicted, target = logits[:, :-1], ids[:, 1:]
@@ -416,8 +420,9 @@ def labels_of_2023(ids, end):                              # padded with `end`, 
 def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
     """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
 
-    Each row contains words, then one `end`, then more `end` tokens as padding; a row may also be truncated before
-    its `end`. Labels are the ids, with −100 only at padding. Do not shift them: the loss does that.
+    Each row contains words, then one `end`, then more `end` tokens as padding; a row may also
+    be truncated before its `end`. Labels are the ids, with −100 only at padding. Do not shift
+    them: the loss does that.
     """
     ### BEGIN SOLUTION
     return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
@@ -618,9 +623,10 @@ def sample(
 ) -> tuple[Float[Tensor, "B V"], Int[Tensor, "B"]]:
     """(probabilities, tokens): the distribution and one token for each row.  (difficulty ●●○, 9 minutes)
 
-    Keep the k largest logits of each row, divide them by the temperature and take the softmax; all other
-    tokens have probability 0. draws are uniform in [0, 1). Choose the first token, in the order of the
-    vocabulary, at which the cumulative probability exceeds the draw. 1 ≤ k ≤ V; a logit may be −∞.
+    Keep the k largest logits of each row, divide them by the temperature and take the softmax;
+    all other tokens have probability 0. draws are uniform in [0, 1). Choose the first token,
+    in the order of the vocabulary, at which the cumulative probability exceeds the draw. 1 ≤ k
+    ≤ V; a logit may be −∞.
     """
     ### BEGIN SOLUTION
     kept = logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)
@@ -639,8 +645,9 @@ check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["tem
 def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
     """The probabilities of the nucleus, rescaled so that each row sums to 1; 0 elsewhere.  (difficulty ●●●, 9 minutes)
 
-    The nucleus of a row is the smallest set of its most probable tokens whose probabilities sum to at least p.
-    The token that crosses p belongs to it, so the set is never empty. 0 < p < 1.
+    The nucleus of a row is the smallest set of its most probable tokens whose probabilities
+    sum to at least p. The token that crosses p belongs to it, so the set is never empty. 0 < p
+    < 1.
     """
     ### BEGIN SOLUTION
     ordered, tokens = probabilities.sort(dim=-1, descending=True)
@@ -812,9 +819,10 @@ PLACES = {
 def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a GPT2LMHeadModel, under the names of your GPT.  (difficulty ●●○, 8 minutes)
 
-    Layer i is called transformer.h.i in GPT-2 and layers.i in your GPT. attn.c_attn contains query, key and
-    value, in this order. All matrices of a layer belong to a Conv1D. The names of a GPT2Model are the same
-    without "transformer.": accept them as well. Return only parameters of your GPT, each under one name.
+    Layer i is called transformer.h.i in GPT-2 and layers.i in your GPT. attn.c_attn contains
+    query, key and value, in this order. All matrices of a layer belong to a Conv1D. The names
+    of a GPT2Model are the same without "transformer.": accept them as well. Return only
+    parameters of your GPT, each under one name.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -1012,8 +1020,9 @@ def few_shot_prompt(
 ) -> Int[Tensor, "tokens"]:
     """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
 
-    demos contains pairs (ids of a text, ids of its label), possibly none. Each becomes text, mark, label, end,
-    in the given order. The query and mark follow; the model then generates the label.
+    demos contains pairs (ids of a text, ids of its label), possibly none. Each becomes text,
+    mark, label, end, in the given order. The query and mark follow; the model then generates
+    the label.
     """
     ### BEGIN SOLUTION
     prompt = []
@@ -1695,11 +1704,12 @@ def beam_search(
 ) -> tuple[Int[Tensor, "longest"], Float[Tensor, ""]]:
     """(the best sentence found, its log-probability in nats).  (extension, ●●●, 15 minutes)
 
-    next_logits(ids) maps prefixes (n, t) that start with bos to logits (n, t, V). At every step all
-    continuations of all prefixes compete by the sum of their log-probabilities, and the `width` best are kept
-    (all if there are fewer). A prefix that has ended with eos competes unchanged: its only
-    continuation is pad, at no cost. Do not normalise by length. After `longest` steps return the best
-    prefix, exactly `longest` tokens without bos, whether it has ended or not.
+    next_logits(ids) maps prefixes (n, t) that start with bos to logits (n, t, V). At every
+    step all continuations of all prefixes compete by the sum of their log-probabilities, and
+    the `width` best are kept (all if there are fewer). A prefix that has ended with eos
+    competes unchanged: its only continuation is pad, at no cost. Do not normalise by length.
+    After `longest` steps return the best prefix, exactly `longest` tokens without bos, whether
+    it has ended or not.
     """
     ### BEGIN SOLUTION
     ids, total, ended = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])

@@ -102,8 +102,8 @@ def word_vectors(
 ) -> Float[Tensor, "L+1 D"]:
     """The vector of word i at every layer: the mean of its subwords.  (difficulty ●○○, 4 minutes)
 
-    word_ids gives the number of each token's word, and −1 for [CLS], [SEP] and any other token that
-    belongs to no word. Word i has at least one subword.
+    word_ids gives the number of each token's word, and −1 for [CLS], [SEP] and any other token
+    that belongs to no word. Word i has at least one subword.
     """
     ### BEGIN SOLUTION
     return hidden[:, word_ids == i].mean(dim=1)
@@ -139,10 +139,11 @@ print("start and end of each token in the text:", given["offset_mapping"])
 def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[Tensor, "T"]:
     """The number of the word that each token belongs to, or −1.  (difficulty ●●○, 8 minutes)
 
-    Each row is (begin, end): characters begin to end − 1 of the text. A subword belongs to the word that
-    contains it; no subword crosses a word boundary. Special tokens and padding have the empty span (0, 0). They
-    belong to no word, and neither do subwords between two words. The words are in order and do not
-    overlap, but a word may begin where the previous one ends, and a word may have no subword at all.
+    Each row is (begin, end): characters begin to end − 1 of the text. A subword belongs to the
+    word that contains it; no subword crosses a word boundary. Special tokens and padding have
+    the empty span (0, 0). They belong to no word, and neither do subwords between two words.
+    The words are in order and do not overlap, but a word may begin where the previous one
+    ends, and a word may have no subword at all.
     """
     ### BEGIN SOLUTION
     begin, end = pieces[:, :1], pieces[:, 1:]
@@ -242,9 +243,10 @@ def sense_similarity(
 ) -> Float[Tensor, "3 L+1"]:
     """Mean cosine of three kinds of pairs, at every layer.  (difficulty ●●○, 10 minutes)
 
-    Row 0: the same word in the same sense. Row 1: the same word in two senses. Row 2: different
-    words. Senses are numbered 0, 1, … within each word. Every pair of different occurrences counts
-    once, and all pairs of a kind have the same weight. There is at least one pair of each kind.
+    Row 0: the same word in the same sense. Row 1: the same word in two senses. Row 2:
+    different words. Senses are numbered 0, 1, … within each word. Every pair of different
+    occurrences counts once, and all pairs of a kind have the same weight. There is at least
+    one pair of each kind.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -267,7 +269,8 @@ print("This takes ten to twenty seconds.")
 
 @torch.no_grad()
 def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
-    """The vector of the word that begins at character `starts[n]` of text n, at every layer."""
+    """The vector of the word that begins at character `starts[n]` of text n, at every
+    layer."""
     found = [None] * len(texts)
     by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # similar lengths need little padding
     for begin in range(0, len(texts), size):
@@ -388,7 +391,8 @@ pictures.pairs(by_layer, similar)
 def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
     """The mean cosine of all pairs of different vectors.  (difficulty ●●○, 6 minutes)
 
-    A vector is not paired with itself. You may compute all n × n cosines, but this can be avoided.
+    A vector is not paired with itself. You may compute all n × n cosines, but this can be
+    avoided.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -503,7 +507,8 @@ pictures.centred(similar, similar_centred)
 # %% tags=["demo"]
 @torch.no_grad()
 def look(text: str):
-    """Tokens, hidden states and attention of one text, from a model that returns its attention."""
+    """Tokens, hidden states and attention of one text, from a model that returns its
+    attention."""
     given = tokenizer(text, return_tensors="pt")
     output = model(**given, output_hidden_states=True, output_attentions=True)
     hidden = torch.stack(output.hidden_states)[:, 0]
@@ -556,8 +561,8 @@ interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidget
 def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H"]:
     """Mean entropy of each head's rows, in nats.  (difficulty ●●○, 6 minutes)
 
-    The entropy of a row is −Σ a log a, where a weight of 0 contributes 0. A row contains the weights that
-    one token assigns to all tokens; all rows count equally.
+    The entropy of a row is −Σ a log a, where a weight of 0 contributes 0. A row contains the
+    weights that one token assigns to all tokens; all rows count equally.
     """
     ### BEGIN SOLUTION
     return -torch.xlogy(attention, attention).sum(dim=-1).mean(dim=-1)
@@ -638,7 +643,8 @@ WAYS = "hidden from attention", "[MASK] in its place", "left out"
 
 @torch.no_grad()
 def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
-    """How far the last-layer vector of token `target` moves (1 − cosine) when each token is removed."""
+    """How far the last-layer vector of token `target` moves (1 − cosine) when each token is
+    removed."""
     ids = tokenizer(text, return_tensors="pt").input_ids
     T = ids.shape[1]
     places = torch.arange(T)
@@ -655,7 +661,8 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
-    """For each input vector, the norm of the gradient of the target's last-layer vector along a random direction."""
+    """For each input vector, the norm of the gradient of the target's last-layer vector along
+    a random direction."""
     x = model.embeddings(input_ids=tokenizer(text, return_tensors="pt").input_ids).detach()
     x.requires_grad_()
     vector = model.encoder(x).last_hidden_state[0, target]
@@ -664,7 +671,8 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 
 @torch.no_grad()
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
-    """The length, in every head, of the value vector that each token's attention weight multiplies."""
+    """The length, in every head, of the value vector that each token's attention weight
+    multiplies."""
     values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
@@ -766,8 +774,8 @@ def disambiguate(
 ) -> Int[Tensor, "n"]:
     """The sense of the nearest neighbour of the same word.  (difficulty ●●○, 8 minutes)
 
-    The nearest neighbour is the vector with the largest cosine. Only training vectors of the same word
-    are compared; every test word has at least one.
+    The nearest neighbour is the vector with the largest cosine. Only training vectors of the
+    same word are compared; every test word has at least one.
     """
     ### BEGIN SOLUTION
     unit = torch.nn.functional.normalize
@@ -1287,9 +1295,10 @@ def logit_lens(
 ) -> Float[Tensor, "points B T V"]:
     """Logits at each point of the residual stream.  (extension, ●●○, 6 minutes)
 
-    Apply the final layer norm to each vector of the stream: subtract the mean of its coordinates, divide
-    by √(variance + 10⁻⁵), multiply by gain and add bias. The variance is the mean squared distance
-    from the mean. A logit is the dot product with a row of the table.
+    Apply the final layer norm to each vector of the stream: subtract the mean of its
+    coordinates, divide by √(variance + 10⁻⁵), multiply by gain and add bias. The variance is
+    the mean squared distance from the mean. A logit is the dot product with a row of the
+    table.
     """
     ### BEGIN SOLUTION
     centred = stream - stream.mean(dim=-1, keepdim=True)
@@ -1320,7 +1329,8 @@ from coursekit.small.bert import MASK, single
 
 @torch.no_grad()
 def stream_of(gpt: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "2L+1 B T D"]:
-    """The residual stream: first the embeddings, then the stream after each attention block and each feed-forward network."""
+    """The residual stream: first the embeddings, then the stream after each attention block
+    and each feed-forward network."""
     points, keep = [gpt.embed(ids)], causal_mask(ids.shape[1])
     for trained in gpt.layers:
         x = points[-1]
@@ -1471,9 +1481,10 @@ def ablate_head(
 ) -> Float[Tensor, "2 B H T d"]:
     """The outputs of a layer's heads with one head removed.  (extension, ●●○, 8 minutes)
 
-    Row 0: that head's output is zero. Row 1: at every token it is the head's own mean, one vector of d
-    coordinates, over all real tokens of all sentences. `real` is 1 for tokens and 0 for padding, which
-    does not enter the mean. Heads are numbered from 0. Leave the other heads and `outputs` unchanged.
+    Row 0: that head's output is zero. Row 1: at every token it is the head's own mean, one
+    vector of d coordinates, over all real tokens of all sentences. `real` is 1 for tokens and
+    0 for padding, which does not enter the mean. Heads are numbered from 0. Leave the other
+    heads and `outputs` unchanged.
     """
     ### BEGIN SOLUTION
     mean = outputs[:, head][real == 1].mean(dim=0)         # d
@@ -1493,7 +1504,8 @@ predict("inside.together", ...)
 
 # %% tags=["demo"]
 def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor) -> list:
-    """Hooks that ablate the given heads (layer, head) with row 0 or 1 of `ablate_head`; remove() detaches them."""
+    """Hooks that ablate the given heads (layer, head) with row 0 or 1 of `ablate_head`;
+    remove() detaches them."""
     def hook_of(heads: list[int]):
         def hook(module, inputs):
             outputs = inputs[0].unflatten(-1, (4, -1)).transpose(1, 2)       # B H T d
@@ -1570,11 +1582,11 @@ def patching(
 ) -> Float[Tensor, "L+1 T T D"]:
     """The target's run with one vector from the source's, for each layer and position.  (extension, ●●●, 12 minutes)
 
-    Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are inputs of
-    the first. Entry [l, t] contains the T vectors after the *last* layer when, in the input of layer l, the
-    vector at position t is replaced by the source's vector at the same layer and position, and all
-    others are the target's. For [L, t], the exchange takes place after the last layer. Each run has
-    exactly one exchange.
+    Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are
+    inputs of the first. Entry [l, t] contains the T vectors after the *last* layer when, in
+    the input of layer l, the vector at position t is replaced by the source's vector at the
+    same layer and position, and all others are the target's. For [L, t], the exchange takes
+    place after the last layer. Each run has exactly one exchange.
     """
     ### BEGIN SOLUTION
     T, found = len(target), []
@@ -1855,8 +1867,9 @@ draw_scoreboard()
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
     """The share of each input in each token of the last layer.  (extension, ●●○, 8 minutes)
 
-    In each layer, take the mean over heads and add half of it to half of the identity. Row i of the
-    result belongs to token i after the last layer, column j to token j before the first. Rows sum to 1.
+    In each layer, take the mean over heads and add half of it to half of the identity. Row i
+    of the result belongs to token i after the last layer, column j to token j before the
+    first. Rows sum to 1.
     """
     ### BEGIN SOLUTION
     share = torch.eye(attention.shape[-1])
@@ -1902,9 +1915,10 @@ def probe(
 ) -> Float[Tensor, "n K"]:
     """Scores of a linear probe, fitted by ridge regression.  (extension, ●●●, 12 minutes)
 
-    The labels are 0 to K − 1, and each occurs; the targets are their one-hot vectors. Centre inputs and
-    targets by their means over train. W minimises |x W − y|² + ridge · |W|², where the first term is
-    summed over train. The scores are the centred test vector times W, plus the mean target.
+    The labels are 0 to K − 1, and each occurs; the targets are their one-hot vectors. Centre
+    inputs and targets by their means over train. W minimises |x W − y|² + ridge · |W|², where
+    the first term is summed over train. The scores are the centred test vector times W, plus
+    the mean target.
     """
     ### BEGIN SOLUTION
     targets = torch.nn.functional.one_hot(labels).to(train.dtype)

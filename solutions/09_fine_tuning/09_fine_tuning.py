@@ -56,8 +56,9 @@ def classification_head(
     """Compute the logits of C classes from the last layer's vectors.  (difficulty ●●○, 6 minutes)
 
     Apply the pooler to the vector of [CLS], the first token: a linear map (the rows of W_pool
-    correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw, uniform in
-    [0, 1), is below p, and divide the others by 1 − p. Finally apply the new linear map W, b. For evaluation p is 0.
+    correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw,
+    uniform in [0, 1), is below p, and divide the others by 1 − p. Finally apply the new linear
+    map W, b. For evaluation p is 0.
     """
     ### BEGIN SOLUTION
     pooled = torch.tanh(hidden[:, 0] @ W_pool + b_pool)
@@ -105,7 +106,8 @@ class Classifier(torch.nn.Module):
         )
 
 def on_small_bert(whole: BERT, classes: int) -> Classifier:
-    """A classifier that shares its parts with a small BERT, whose old head can still be evaluated."""
+    """A classifier that shares its parts with a small BERT, whose old head can still be
+    evaluated."""
     def read(ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return whole.encode(whole.embeddings(ids, torch.zeros_like(ids)), ids != PAD)[-1]
     return Classifier(read, whole.embeddings, whole.layers, whole.next_sentence.pooler, classes)
@@ -164,8 +166,8 @@ def miniature(case: dict) -> Miniature:
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
     """The numbers of parameters: (all, trainable).  (difficulty ●○○, 4 minutes)
 
-    A parameter is trainable if it requires a gradient. A matrix shared by two parts of the model
-    counts once. Buffers do not count, since no optimiser changes them.
+    A parameter is trainable if it requires a gradient. A matrix shared by two parts of the
+    model counts once. Buffers do not count, since no optimiser changes them.
     """
     ### BEGIN SOLUTION
     sizes = [(weight.numel(), weight.requires_grad) for weight in model.parameters()]
@@ -224,9 +226,9 @@ display(pd.DataFrame(counted).map("{:,}".format))
 def freeze(model: torch.nn.Module, names: list[str]) -> None:
     """Freeze the named parts of a model and unfreeze all others.  (difficulty ●●○, 6 minutes)
 
-    A name refers to a module or a parameter, as in model.named_parameters(): "layers.1" means all
-    of layer 1, but not layers.10. Parameters of these parts require no gradient afterwards; all
-    others do, including those that were frozen before.
+    A name refers to a module or a parameter, as in model.named_parameters(): "layers.1" means
+    all of layer 1, but not layers.10. Parameters of these parts require no gradient
+    afterwards; all others do, including those that were frozen before.
     """
     ### BEGIN SOLUTION
     for name, weight in model.named_parameters():
@@ -335,11 +337,12 @@ def parameter_groups(
 ) -> list[dict]:
     """Parameter groups: dicts with "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
 
-    model has the parts embeddings, layers (L of them, counted from 0), and others above the layers.
-    Parts above the layers use the learning rate lr, the last layer uses lr · decay, each lower layer uses decay
-    times the rate of the layer above it, and the embeddings use decay times the rate of layer 0.
-    Matrices use weight_decay; biases and layer norms, which are vectors, use 0. Every parameter belongs
-    to exactly one group, even if it is frozen: it may be unfrozen later.
+    model has the parts embeddings, layers (L of them, counted from 0), and others above the
+    layers. Parts above the layers use the learning rate lr, the last layer uses lr · decay,
+    each lower layer uses decay times the rate of the layer above it, and the embeddings use
+    decay times the rate of layer 0. Matrices use weight_decay; biases and layer norms, which
+    are vectors, use 0. Every parameter belongs to exactly one group, even if it is frozen: it
+    may be unfrozen later.
     """
     ### BEGIN SOLUTION
     L, groups = len(model.layers), []
@@ -380,9 +383,9 @@ check("fine_tuning.parameter_groups", lambda case: groups_of(case, parameter_gro
 def warmup_linear(step: int, warmup: int, total: int) -> float:
     """The fraction of the full learning rate at a step.  (difficulty ●●○, 6 minutes)
 
-    Steps are counted from 0. The fraction increases linearly from 0 at step 0 to 1 at step warmup, then
-    decreases linearly to 0 at step total, and stays at 0. Without warm-up (warmup = 0) it is 1 at step 0.
-    0 ≤ warmup < total.
+    Steps are counted from 0. The fraction increases linearly from 0 at step 0 to 1 at step
+    warmup, then decreases linearly to 0 at step total, and stays at 0. Without warm-up
+    (warmup = 0) it is 1 at step 0. 0 ≤ warmup < total.
     """
     ### BEGIN SOLUTION
     if step < warmup:
@@ -442,9 +445,10 @@ def adam_step(
 ) -> tuple[Float[Tensor, "*N"], Float[Tensor, "*N"], Float[Tensor, "*N"]]:
     """The corrected step; returns the new (w, m, v).  (difficulty ●●○, 8 minutes)
 
-    step is 1 at the first call, when m and v are 0. Return the means without the correction, but use the
-    corrected ones in the update: m / (1 − beta_1^step), and likewise v with beta_2. epsilon is added
-    outside the square root and weight decay outside the fraction; lr multiplies the whole update.
+    step is 1 at the first call, when m and v are 0. Return the means without the correction,
+    but use the corrected ones in the update: m / (1 − beta_1^step), and likewise v with
+    beta_2. epsilon is added outside the square root and weight decay outside the fraction; lr
+    multiplies the whole update.
     """
     ### BEGIN SOLUTION
     m = beta_1 * m + (1 - beta_1) * gradient
@@ -533,10 +537,12 @@ def train_step(
 ) -> float:
     """One step on a batch given as micro-batches; returns the loss before the step.  (difficulty ●●○, 8 minutes)
 
-    parts is a list of micro-batches (inputs, labels) of possibly different sizes. The model processes one at a time, in
-    training mode, and returns logits (b, C). Take one step for the whole batch: its loss is the mean cross-entropy over
-    all examples, each with the same weight. Use only this batch's gradient. If its norm over all parameters
-    together exceeds max_norm, scale it down to max_norm. Then step the optimiser once, and after it the schedule.
+    parts is a list of micro-batches (inputs, labels) of possibly different sizes. The model
+    processes one at a time, in training mode, and returns logits (b, C). Take one step for the
+    whole batch: its loss is the mean cross-entropy over all examples, each with the same
+    weight. Use only this batch's gradient. If its norm over all parameters together exceeds
+    max_norm, scale it down to max_norm. Then step the optimiser once, and after it the
+    schedule.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -624,7 +630,8 @@ def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
     every: int = 0, watch: Callable | None = None, batch: int = 16, warmup: float = 0.1, decay: float = 1.0,
 ) -> float:
-    """Fine-tune with a strategy; returns CPU seconds. warmup is a fraction of the steps; watch is called every `every` steps."""
+    """Fine-tune with a strategy; returns CPU seconds. warmup is a fraction of the steps; watch
+    is called every `every` steps."""
     (ids, labels), generator = data, torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(parameter_groups(model, lr, decay, 0.01), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -1102,7 +1109,8 @@ import tempfile
 from transformers import BertForSequenceClassification, Trainer, TrainingArguments
 
 def with_trainer(loaded, steps: int, seed: int = 0) -> tuple[Trainer, dict[str, float]]:
-    """Fine-tune a whole encoder on reviews (steps = −1: three epochs); also returns its test metrics."""
+    """Fine-tune a whole encoder on reviews (steps = −1: three epochs); also returns its test
+    metrics."""
     torch.manual_seed(seed)
     config = deepcopy(loaded.model.config)
     config.num_labels = 2
@@ -1245,8 +1253,9 @@ display(pd.DataFrame({
 def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
     """Which parts are trained in an epoch of gradual unfreezing.  (extension, ●○○, 5 minutes)
 
-    Parts from the bottom: embeddings, layers 0 to L − 1, head. In epoch 0 only the head is trained; each
-    later epoch adds one more part, from the top down. Once trained, a part continues to be trained. True means trained.
+    Parts from the bottom: embeddings, layers 0 to L − 1, head. In epoch 0 only the head is
+    trained; each later epoch adds one more part, from the top down. Once trained, a part
+    continues to be trained. True means trained.
     """
     ### BEGIN SOLUTION
     return torch.arange(L + 2) >= L + 1 - epoch
@@ -1280,10 +1289,11 @@ display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 class EarlyStopping:
     """Decides when to stop, and which epoch was best.  (extension, ●●○, 8 minutes)
 
-    step receives the validation loss of each epoch in turn (epochs are counted from 0). An epoch is an
-    improvement if its loss is below the best so far by more than min_delta; best and best_epoch are then
-    set to its loss and number. The first epoch always counts as an improvement. step returns True as soon as none
-    of the last patience epochs was an improvement.
+    step receives the validation loss of each epoch in turn (epochs are counted from 0). An
+    epoch is an improvement if its loss is below the best so far by more than min_delta; best
+    and best_epoch are then set to its loss and number. The first epoch always counts as an
+    improvement. step returns True as soon as none of the last patience epochs was an
+    improvement.
     """
 
     def __init__(self, patience: int, min_delta: float = 0.0):

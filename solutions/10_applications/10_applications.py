@@ -141,7 +141,8 @@ class Rows:
 def fine_tune(
     model: Upper, loss_of, rows: Rows, train, epochs: int, rate: float, seed: int, watch=None
 ) -> Upper:
-    """Train in batches of 16. The learning rate rises for the first tenth of the steps, then falls to 0."""
+    """Train in batches of 16. The learning rate rises for the first tenth of the steps, then
+    falls to 0."""
     generator, step = torch.Generator().manual_seed(seed), 0
     steps = epochs * -(-len(train) // 16)
     optimiser = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
@@ -177,9 +178,10 @@ def pool(
 ) -> tuple[Float[Tensor, "B D"], Float[Tensor, "B D"], Float[Tensor, "B D"]]:
     """One vector per sequence, in three ways: (first, mean, largest).  (difficulty ●●○, 6 minutes)
 
-    first: the vector of the sequence's first token, [CLS]. mean: the mean of the vectors of its
-    tokens. largest: in each coordinate, the largest value among its tokens. keep is True at tokens
-    and False at padding, which must not affect the result. Each sequence has at least one token.
+    first: the vector of the sequence's first token, [CLS]. mean: the mean of the vectors of
+    its tokens. largest: in each coordinate, the largest value among its tokens. keep is True
+    at tokens and False at padding, which must not affect the result. Each sequence has at
+    least one token.
     """
     ### BEGIN SOLUTION
     kept = keep[..., None]
@@ -232,7 +234,8 @@ pooled = dict(zip(("first", "mean", "largest"), pool(last_layer, texts["attentio
 
 # %% tags=["demo"]
 def linear_probe(x: Float[Tensor, "n D"], y: Int[Tensor, "n"], decay: float = 1e-3) -> Tensor:
-    """Train a linear layer on the first 320 vectors; return which predictions for the others are correct."""
+    """Train a linear layer on the first 320 vectors; return which predictions for the others
+    are correct."""
     x = x - x[:320].mean(dim=0)
     layer = torch.nn.Linear(x.shape[1], 2)
     optimiser = torch.optim.LBFGS(layer.parameters(), max_iter=100, line_search_fn="strong_wolfe")
@@ -334,10 +337,11 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
     """A label for each subword: the tag of its word, or −100.  (difficulty ●●○, 6 minutes)
 
-    The label of the first subword of a word is the tag of the word; all other subwords, special
-    tokens and padding have the label −100. For each subword, word_ids contains the number of its
-    word; None means special token or padding. The subwords of a word are adjacent, the words are in
-    order, and a word may have no subword at all. tags[i] is the number of the tag of word i.
+    The label of the first subword of a word is the tag of the word; all other subwords,
+    special tokens and padding have the label −100. For each subword, word_ids contains the
+    number of its word; None means special token or padding. The subwords of a word are
+    adjacent, the words are in order, and a word may have no subword at all. tags[i] is the
+    number of the tag of word i.
     """
     ### BEGIN SOLUTION
     labels, before = [], None
@@ -417,7 +421,8 @@ pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 
 # %%
 def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
-    """Lists of tags from rows of tag numbers; −1 pads each row after the end of its sentence."""
+    """Lists of tags from rows of tag numbers; −1 pads each row after the end of its
+    sentence."""
     return [[TAGS[i] for i in row if i >= 0] for row in rows.tolist()]
 
 def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
@@ -431,8 +436,9 @@ def bio_spans(tags: list[str]) -> list[tuple[int, int, str]]:
     """The entities as (begin, end, type), from left to right.  (difficulty ●●○, 10 minutes)
 
     tags are "O", "B-" + type or "I-" + type. An entity is tags[begin:end]: end is the position
-    *after* its last token. B- begins an entity, whatever precedes it. I- continues the entity that
-    ends directly before it if the type is the same; any other I- begins an entity, as if it were B-.
+    *after* its last token. B- begins an entity, whatever precedes it. I- continues the entity
+    that ends directly before it if the type is the same; any other I- begins an entity, as if
+    it were B-.
     """
     ### BEGIN SOLUTION
     spans = []
@@ -480,10 +486,11 @@ print(f"everything O: token accuracy {silent_accuracy:.3f}")
 def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float, float, float]:
     """(precision, recall, F1) over all sentences together.  (difficulty ●●○, 8 minutes)
 
-    truth and predicted are lists of sentences, each a list of tags. A predicted entity is correct if
-    the same sentence has a true entity with the same begin, end and type. Precision: the fraction of
-    predicted entities that are correct. Recall: the fraction of true entities that were predicted.
-    F1: their harmonic mean, 2 · correct / (predicted + true). Where a denominator is 0, return 0.
+    truth and predicted are lists of sentences, each a list of tags. A predicted entity is
+    correct if the same sentence has a true entity with the same begin, end and type.
+    Precision: the fraction of predicted entities that are correct. Recall: the fraction of
+    true entities that were predicted. F1: their harmonic mean, 2 · correct /
+    (predicted + true). Where a denominator is 0, return 0.
     """
     ### BEGIN SOLUTION
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]
@@ -517,7 +524,8 @@ tagger = Upper(encoder, HALF, len(TAGS))
 curve, losses = [], []
 
 def watch(step: int, loss: float) -> None:
-    """Every ten steps, record the mean loss, and token accuracy and F1 on the test sentences."""
+    """Every ten steps, record the mean loss, and token accuracy and F1 on the test
+    sentences."""
     losses.append(loss)
     if step in (1, 5) or step % 10 == 0:
         tagger.eval()
@@ -666,8 +674,9 @@ print("entities in the labels:", bio_spans([tag for tag in named(labels_2021) if
 def mended_piece_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
     """A label for every subword, without the bug.  (difficulty ●●○, 6 minutes)
 
-    Tags are numbers: 0 is O, an odd number is a B- tag, and the next even number is the I- tag of the
-    same type. word_ids is as in align_labels. Special tokens and padding keep the label −100.
+    Tags are numbers: 0 is O, an odd number is a B- tag, and the next even number is the I- tag
+    of the same type. word_ids is as in align_labels. Special tokens and padding keep the label
+    −100.
     """
     ### BEGIN SOLUTION
     labels, before = [], None
@@ -830,10 +839,10 @@ def best_span(
 ) -> tuple[int, int, float]:
     """The best answer: (first token, last token, margin).  (difficulty ●●●, 10 minutes)
 
-    The score of the span from i to j is start[i] + end[j]. A valid span has 1 to max_len tokens, and
-    its first and last token belong to the text (context is True there, at consecutive positions).
-    The margin is the score of the best span minus that of no answer, the span from [CLS] to [CLS];
-    [CLS] is at position 0.
+    The score of the span from i to j is start[i] + end[j]. A valid span has 1 to max_len
+    tokens, and its first and last token belong to the text (context is True there, at
+    consecutive positions). The margin is the score of the best span minus that of no answer,
+    the span from [CLS] to [CLS]; [CLS] is at position 0.
     """
     ### BEGIN SOLUTION
     T = len(start)
@@ -896,7 +905,8 @@ def words_of(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", plain).split()
 
 def mark_all(case: dict, mark) -> Float[Tensor, "questions 2"]:
-    """Both scores of each answer; `accepted` lists the accepted answers to all questions, `counts` their number for each question."""
+    """Both scores of each answer; `accepted` lists the accepted answers to all questions,
+    `counts` their number for each question."""
     accepted = iter(case["accepted"])
     answers = [[next(accepted) for _ in range(count)] for count in case["counts"].tolist()]
     marks = [torch.as_tensor(mark(*pair)) for pair in zip(case["said"], answers)]
@@ -906,11 +916,12 @@ def mark_all(case: dict, mark) -> Float[Tensor, "questions 2"]:
 def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
     """SQuAD's two metrics for one answer: (exact match, F1).  (difficulty ●●●, 12 minutes)
 
-    Compared with one accepted answer: exact match is 1 if words_of returns the same words in the same
-    order, otherwise 0. F1 is 2 · shared / (words said + words accepted), where a word is shared as
-    often as it occurs on both sides; if neither side has a word, F1 is 1. With several accepted
-    answers, each metric takes its best value over all of them. If `accepted` is empty, the question
-    has no answer: compare with the empty text as with any accepted answer (so "The." is correct, too).
+    Compared with one accepted answer: exact match is 1 if words_of returns the same words in
+    the same order, otherwise 0. F1 is 2 · shared / (words said + words accepted), where a word
+    is shared as often as it occurs on both sides; if neither side has a word, F1 is 1. With
+    several accepted answers, each metric takes its best value over all of them. If `accepted`
+    is empty, the question has no answer: compare with the empty text as with any accepted
+    answer (so "The." is correct, too).
     """
     ### BEGIN SOLUTION
     exact = f1 = 0.0
@@ -1088,10 +1099,10 @@ def best_threshold(
 ) -> tuple[float, float]:
     """The best threshold for the margin, and its score.  (extension, ●●○, 10 minutes)
 
-    A question is answered if its margin is above the threshold, and then earns its f1. A question
-    that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity and every margin
-    as the threshold. Return the threshold with the highest mean score over all questions, and this mean.
-    (In the check, no two thresholds are equally good.)
+    A question is answered if its margin is above the threshold, and then earns its f1. A
+    question that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity
+    and every margin as the threshold. Return the threshold with the highest mean score over
+    all questions, and this mean. (In the check, no two thresholds are equally good.)
     """
     ### BEGIN SOLUTION
     candidates = torch.cat([torch.tensor([-torch.inf]), margins])

@@ -45,7 +45,8 @@ normalize = torch.nn.functional.normalize
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of each sentence's own token vectors, like `pool` in notebook 10; keep is False at padding."""
+    """The mean of each sentence's own token vectors, like `pool` in notebook 10; keep is False
+    at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
@@ -151,7 +152,8 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
     """Pearson's correlation of the ranks, with the bug fixed.  (difficulty ●●○, 10 minutes)
 
     Equal values get the mean of the ranks that they occupy together. Neither list is constant.
-    `scipy.stats.spearmanr` would earn the points as well, but write the function yourself at least once.
+    `scipy.stats.spearmanr` would earn the points as well, but write the function yourself at
+    least once.
     """
     ### BEGIN SOLUTION
     def ranks(x):
@@ -404,8 +406,8 @@ def classification_objective(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).  (difficulty ●●○, 7 minutes)
 
-    [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not normalised.
-    There is no bias. The result must also be correct for logits in the hundreds.
+    [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not
+    normalised. There is no bias. The result must also be correct for logits in the hundreds.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -432,9 +434,9 @@ def ranking_loss(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy, in nats, of choosing each anchor's own positive.  (difficulty ●●○, 8 minutes)
 
-    Row i of positives belongs to anchor i. If there are more rows than anchors, the additional rows are
-    wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times the cosines of an
-    anchor with every row of positives. The mean is over the anchors.
+    Row i of positives belongs to anchor i. If there are more rows than anchors, the additional
+    rows are wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times
+    the cosines of an anchor with every row of positives. The mean is over the anchors.
     """
     ### BEGIN SOLUTION
     scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T  # B N
@@ -481,7 +483,8 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Token ids for the hypotheses, for the three premises of each and, with mining, for one mined premise of each."""
+    """Token ids for the hypotheses, for the three premises of each and, with mining, for one
+    mined premise of each."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]
@@ -943,8 +946,9 @@ check("sentences.search", lambda case: search(**case))
 def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: int) -> float:
     """Recall at k, averaged over the queries.  (difficulty ●●○, 5 minutes)
 
-    The recall of a query is the fraction of its relevant texts that are among the k texts with the highest scores. A query may have
-    several relevant texts, even more than k. A query without any relevant text has no recall and is left out. k is at most N.
+    The recall of a query is the fraction of its relevant texts that are among the k texts with
+    the highest scores. A query may have several relevant texts, even more than k. A query
+    without any relevant text has no recall and is left out. k is at most N.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=1).indices                             # Q k
@@ -1097,9 +1101,9 @@ def windows(
 ) -> tuple[Int[Tensor, "W size"], Bool[Tensor, "W size"]]:
     """Split a long text into windows: (ids, keep).  (difficulty ●●○, 10 minutes)
 
-    Window w begins at position w · (size − overlap). The first window that reaches the end of the text
-    is the last one and is filled up with pad. keep is True at tokens of the text. You may
-    assume overlap < size and T ≥ 1.
+    Window w begins at position w · (size − overlap). The first window that reaches the end of
+    the text is the last one and is filled up with pad. keep is True at tokens of the text. You
+    may assume overlap < size and T ≥ 1.
     """
     ### BEGIN SOLUTION
     starts = range(0, max(len(ids) - overlap, 1), size - overlap)
@@ -1124,7 +1128,8 @@ def pool_windows(
 ) -> Float[Tensor, "D"]:
     """One vector for the text: the weighted mean of its windows' mean_pool vectors.  (difficulty ●○○, 4 minutes)
 
-    A window's weight is its fraction of the tokens of all windows; tokens in two windows count twice.
+    A window's weight is its fraction of the tokens of all windows; tokens in two windows count
+    twice.
     """
     ### BEGIN SOLUTION
     counts = keep.sum(dim=1).to(hidden.dtype)
@@ -1274,11 +1279,12 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
     """The prompt for the decoder: passages, question, and "Answer:".  (further, ●●○, 8 minutes)
 
-    The passages are in order, best first. Each is written unchanged on a line of its own after its number: "[1] …", "[2] …".
-    Together they may have at most `most` words, not counting the numbers; words are the elements of text.split(). The
-    first passage that does not fit is left out, and so are all passages after it. The included passages are followed by an
-    empty line, a line "Question: …" and a last line "Answer:" with nothing after it. If no passage fits, the prompt
-    begins with "Question:".
+    The passages are in order, best first. Each is written unchanged on a line of its own after
+    its number: "[1] …", "[2] …". Together they may have at most `most` words, not counting the
+    numbers; words are the elements of text.split(). The first passage that does not fit is
+    left out, and so are all passages after it. The included passages are followed by an empty
+    line, a line "Question: …" and a last line "Answer:" with nothing after it. If no passage
+    fits, the prompt begins with "Question:".
     """
     ### BEGIN SOLUTION
     lines, words = [], 0
@@ -1319,8 +1325,9 @@ def content_words(text: str) -> list[str]:
 def supported(answer: str, passage: str) -> float:
     """The fraction of an answer's distinct content words that occur in the passage.  (further, ●○○, 5 minutes)
 
-    Content words are those of `content_words`. A repeated word counts once; a part of a longer word does
-    not count as an occurrence. An answer without content words claims nothing, and its support is 1.
+    Content words are those of `content_words`. A repeated word counts once; a part of a longer
+    word does not count as an occurrence. An answer without content words claims nothing, and
+    its support is 1.
     """
     ### BEGIN SOLUTION
     claimed = set(content_words(answer))

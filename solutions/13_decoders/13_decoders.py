@@ -74,11 +74,12 @@ merge([97, 98, 97, 98, 98], pair=(97, 98), new=256)
 def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
     """The merged pairs, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
 
-    words maps each word to how often it occurs in the text. A word starts as its UTF-8 bytes, word.encode().
-    In each step, the pair of neighbours that occurs most often in the whole text becomes a new token: the first
-    is 256, the next 257. Both neighbours must be in the same word, and overlapping pairs count ("aaa" contains the
-    pair aa twice). Among equally frequent pairs, choose the smallest, compared as tuples. If no pair is left,
-    return fewer than `merges` pairs.
+    words maps each word to how often it occurs in the text. A word starts as its UTF-8 bytes,
+    word.encode(). In each step, the pair of neighbours that occurs most often in the whole
+    text becomes a new token: the first is 256, the next 257. Both neighbours must be in the
+    same word, and overlapping pairs count ("aaa" contains the pair aa twice). Among equally
+    frequent pairs, choose the smallest, compared as tuples. If no pair is left, return fewer
+    than `merges` pairs.
     """
     ### BEGIN SOLUTION
     rows, learned = {word: list(word.encode()) for word in words}, []
@@ -117,9 +118,9 @@ def cut_all(case: dict, cut) -> Int[Tensor, "words tokens"]:
 def bpe_encode(word: str, merges: list[tuple[int, int]]) -> list[int]:
     """The tokens of a word.  (difficulty ●●○, 6 minutes)
 
-    merges is a list as returned by bpe_train: the pair at index i becomes token 256 + i. Start from the bytes.
-    Repeatedly merge the pair that comes earliest in the list, wherever it is in the word, until no pair of
-    neighbours is in the list.
+    merges is a list as returned by bpe_train: the pair at index i becomes token 256 + i. Start
+    from the bytes. Repeatedly merge the pair that comes earliest in the list, wherever it is
+    in the word, until no pair of neighbours is in the list.
     """
     ### BEGIN SOLUTION
     place = {pair: i for i, pair in enumerate(merges)}
@@ -243,8 +244,8 @@ pictures.fertility(lengths)
 def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) -> Float[Tensor, "... D"]:
     """Each vector divided by its root mean square and multiplied by weight.  (difficulty ●○○, 3 minutes)
 
-    eps is added to the mean square, under the square root. The mean of the vector is not subtracted.
-    You may use `torch.nn.functional.rms_norm`.
+    eps is added to the mean square, under the square root. The mean of the vector is not
+    subtracted. You may use `torch.nn.functional.rms_norm`.
     """
     ### BEGIN SOLUTION
     return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
@@ -288,8 +289,9 @@ def rotary(
 ) -> Float[Tensor, "... T d"]:
     """Queries or keys, each rotated according to its position.  (difficulty ●●●, 9 minutes)
 
-    positions are those of the T tokens; they may be any integers. Plane i of the d/2 planes consists of the
-    coordinates i and i + d/2 and is rotated by the angle position · base^(−2i/d). d is even.
+    positions are those of the T tokens; they may be any integers. Plane i of the d/2 planes
+    consists of the coordinates i and i + d/2 and is rotated by the angle position ·
+    base^(−2i/d). d is even.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -342,12 +344,12 @@ class GroupedAttention(torch.nn.Module):
 
     parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
     forward   x contains the new tokens, (B, T, dim); the result has the same shape. Queries and keys are rotated
-              by `rotary`, values are not. The first heads / kv_heads query heads share the first head of keys and
-              values, and the next ones share the second. Scores are divided by √d; a token attends to itself
-              and to earlier tokens.
+              by `rotary`, values are not. The first heads / kv_heads query heads share the
+              first head of keys and values, and the next ones share the second. Scores are
+              divided by √d; a token attends to itself and to earlier tokens.
     reset     as in 07: reset(cached=True) starts a text. Each later call continues this text: the new positions follow the earlier
-              ones, and the new tokens also attend to all tokens since the reset. After reset(), each call is a text of
-              its own, starting at position 0.
+              ones, and the new tokens also attend to all tokens since the reset. After
+              reset(), each call is a text of its own, starting at position 0.
     """
 
     def __init__(self, dim: int, heads: int, kv_heads: int, base: float = 10_000.0):
@@ -502,8 +504,9 @@ class Decoder(torch.nn.Module):
     """A decoder like SmolLM2, which is a small LLaMA (Touvron et al. 2023).  (difficulty ●●○, 7 minutes)
 
     parts     token: an nn.Embedding; layers: an nn.ModuleList of Layers; norm: an RMSNorm after the last layer.
-              There is no table of positions. As in SmolLM2, the logits are computed with the table `token`
-              (LLaMA 7B has a second table for them). There are no other parameters.
+              There is no table of positions. As in SmolLM2, the logits are computed with the
+              table `token` (LLaMA 7B has a second table for them). There are no other
+              parameters.
     forward   returns the logits, (B, T, vocabulary), for ids (B, T).
     reset     as in GroupedAttention, for all layers.
     """
@@ -554,10 +557,10 @@ PLACES = {
 def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a LlamaForCausalLM, keyed by the parameter names in your Decoder.  (difficulty ●●○, 5 minutes)
 
-    Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight; a model without a
-    head has the same names without "model." in front. The values do not change. Leave out lm_head.weight,
-    which in SmolLM2 is the embedding table again, and buffers such as
-    model.layers.0.self_attn.rotary_emb.inv_freq, which old files contain.
+    Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight; a
+    model without a head has the same names without "model." in front. The values do not
+    change. Leave out lm_head.weight, which in SmolLM2 is the embedding table again, and
+    buffers such as model.layers.0.self_attn.rotary_emb.inv_freq, which old files contain.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -614,7 +617,8 @@ from time import perf_counter
 
 @torch.no_grad()
 def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
-    """Take the most probable token at each step; return the new tokens and the number generated per second."""
+    """Take the most probable token at each step; return the new tokens and the number
+    generated per second."""
     own.reset(cached)
     written, new, start = list(ids), torch.tensor([ids]), perf_counter()
     for _ in range(tokens):
@@ -720,8 +724,9 @@ def loaded_as_they_are(weight, heads):                     # the weight of `quer
 def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd D"]:
     """loaded_as_they_are without its bug.  (difficulty ●●○, 6 minutes)
 
-    Each head has d rows, one for each coordinate of its queries (or keys). Within a head, the rows 2i and
-    2i + 1 move to the positions i and i + d/2. `heads` is the number of heads in this matrix.
+    Each head has d rows, one for each coordinate of its queries (or keys). Within a head, the
+    rows 2i and 2i + 1 move to the positions i and i + d/2. `heads` is the number of heads in
+    this matrix.
     """
     ### BEGIN SOLUTION
     by_head = weight.unflatten(0, (heads, -1))                                          # H d D
@@ -767,8 +772,10 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
     """The weight of each expert for each token, and the load-balancing loss, as a tuple.  (difficulty ●●○, 7 minutes)
 
-    For each token, the k experts with the highest scores are chosen. Their weights are the softmax of these k
-    scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the number of times e was chosen, divided by the total number of choices, T · k; P_e is the mean over the tokens of e's probability in the softmax of all E scores.
+    For each token, the k experts with the highest scores are chosen. Their weights are the
+    softmax of these k scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the
+    number of times e was chosen, divided by the total number of choices, T · k; P_e is the
+    mean over the tokens of e's probability in the softmax of all E scores.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=-1)
@@ -1061,9 +1068,10 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
     """Integers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
 
-    A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a block is its largest
-    absolute value divided by 7. Each number x becomes the integer nearest to x / scale, as a float or an int; no
-    x / scale lies midway between two integers. A block of zeros has scale 0 and only zeros.
+    A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a
+    block is its largest absolute value divided by 7. Each number x becomes the integer nearest
+    to x / scale, as a float or an int; no x / scale lies midway between two integers. A block
+    of zeros has scale 0 and only zeros.
     """
     ### BEGIN SOLUTION
     blocks = x.reshape(-1, size)

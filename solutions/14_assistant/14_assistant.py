@@ -120,9 +120,10 @@ print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {f
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
     """The ids of a conversation as one sequence, and their labels.  (difficulty ●○○, 4 minutes)
 
-    A turn consists of a role ("system", "user" or "assistant") and its token ids, including the end-of-turn token. The labels
-    equal the ids in every turn of the assistant and are −100 elsewhere. Do not shift them: the loss does that. Build new
-    lists and leave those in `turns` unchanged.
+    A turn consists of a role ("system", "user" or "assistant") and its token ids, including
+    the end-of-turn token. The labels equal the ids in every turn of the assistant and are −100
+    elsewhere. Do not shift them: the loss does that. Build new lists and leave those in
+    `turns` unchanged.
     """
     ### BEGIN SOLUTION
     ids, labels = [], []
@@ -215,8 +216,8 @@ class LoRALinear(torch.nn.Module):
     """A frozen linear layer with a trainable low-rank update.  (difficulty ●●○, 8 minutes)
 
     parts     base: the given layer, frozen (its parameters require no gradient); A: (rank, in) and
-              B: (out, rank), parameters of this module; scale: the number alpha / rank. Initialise A with small
-              random numbers and B with zeros.
+              B: (out, rank), parameters of this module; scale: the number alpha / rank.
+              Initialise A with small random numbers and B with zeros.
     forward   base(x) + scale · B A x, for x of shape (…, in).
     """
 
@@ -244,8 +245,8 @@ check("assistant.lora_linear", lambda case: try_lora(LoRALinear, case))
 def merge(layer: LoRALinear) -> torch.nn.Linear:
     """A plain linear layer with the same output as `layer`.  (difficulty ●●○, 4 minutes)
 
-    Its weight is W + scale · B A. It has the bias of the base, or none if the base has none. Leave `layer` and its
-    base unchanged; otherwise a second merge would add the update again.
+    Its weight is W + scale · B A. It has the bias of the base, or none if the base has none.
+    Leave `layer` and its base unchanged; otherwise a second merge would add the update again.
     """
     ### BEGIN SOLUTION
     base = layer.base
@@ -431,8 +432,8 @@ def best_policy(
 ) -> Float[Tensor, "... N"]:
     """log π* for each of N answers.  (difficulty ●○○, 3 minutes)
 
-    log_ref holds the reference's log-probabilities of all N answers. π* is proportional to π_ref · exp(reward / beta)
-    and sums to 1.
+    log_ref holds the reference's log-probabilities of all N answers. π* is proportional to
+    π_ref · exp(reward / beta) and sums to 1.
     """
     ### BEGIN SOLUTION
     return (log_ref + reward / beta).log_softmax(dim=-1)
@@ -470,9 +471,10 @@ pictures.best_by_beta(best_rows)
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
     """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
 
-    The logits at t predict the token at t + 1. The labels are those of sft_labels, −100 for tokens that do not count;
-    the first token never counts. A sequence without labels gets 0. Logits may differ by hundreds: a probability can then be 0 in
-    float32, but its logarithm must stay finite.
+    The logits at t predict the token at t + 1. The labels are those of sft_labels, −100 for
+    tokens that do not count; the first token never counts. A sequence without labels gets 0.
+    Logits may differ by hundreds: a probability can then be 0 in float32, but its logarithm
+    must stay finite.
     """
     ### BEGIN SOLUTION
     log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
@@ -490,9 +492,11 @@ def dpo_loss(
 ) -> Float[Tensor, ""]:
     """The mean of −log σ(beta · margin) over all pairs.  (difficulty ●●○, 5 minutes)
 
-    The four tensors hold log-probabilities of whole answers: the chosen and the rejected one, under the policy and under the
-    reference. Relative to the reference, the policy has changed the log-probability of each answer; the margin is the
-    change for the chosen answer minus that for the rejected one. The loss must stay finite even for margins of several hundred, positive or negative.
+    The four tensors hold log-probabilities of whole answers: the chosen and the rejected one,
+    under the policy and under the reference. Relative to the reference, the policy has changed
+    the log-probability of each answer; the margin is the change for the chosen answer minus
+    that for the rejected one. The loss must stay finite even for margins of several hundred,
+    positive or negative.
     """
     ### BEGIN SOLUTION
     margin = (chosen - ref_chosen) - (rejected - ref_rejected)
@@ -506,9 +510,10 @@ check("assistant.dpo_loss", lambda case: dpo_loss(**case))
 def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> float:
     """One step of DPO; returns the loss before the step.  (difficulty ●●○, 7 minutes)
 
-    policy and reference map ids (B, T) to logits (B, T, V). chosen and rejected are pairs (ids, labels). Only the policy
-    is trained: run the reference without gradients. The optimiser holds the policy's parameters, which may still
-    have old gradients. Use answer_log_p and dpo_loss.
+    policy and reference map ids (B, T) to logits (B, T, V). chosen and rejected are pairs
+    (ids, labels). Only the policy is trained: run the reference without gradients. The
+    optimiser holds the policy's parameters, which may still have old gradients. Use
+    answer_log_p and dpo_loss.
     """
     ### BEGIN SOLUTION
     ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]
@@ -533,8 +538,9 @@ def kl_to_reference(
 ) -> Float[Tensor, ""]:
     """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
 
-    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, then the mean over all positions where `counts` is true.
-    Logits may differ by hundreds, so that p(v) or p_ref(v) is 0 in float32; the result must still be finite.
+    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, then the mean over all
+    positions where `counts` is true. Logits may differ by hundreds, so that p(v) or p_ref(v)
+    is 0 in float32; the result must still be finite.
     """
     ### BEGIN SOLUTION
     log_p, log_ref = logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)
@@ -632,7 +638,8 @@ pictures.frontier(preferences, best_curve)
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
     """The fraction of pairs (a positive, a negative) in which the positive scores higher.  (difficulty ●○○, 4 minutes)
 
-    A pair with equal scores counts as one half. There is at least one positive and one negative.
+    A pair with equal scores counts as one half. There is at least one positive and one
+    negative.
     """
     ### BEGIN SOLUTION
     gap = scores[positive][:, None] - scores[~positive]                                 # positives others
@@ -829,8 +836,8 @@ def unload(model: torch.nn.Module) -> torch.nn.Module:
 def mended_unload(model: torch.nn.Module) -> torch.nn.Module:
     """unload without its bug.  (difficulty ●●○, 6 minutes)
 
-    Replace every LoRALinear inside the model, at any depth, by the plain layer that `merge` returns. Change the model
-    itself and return it.
+    Replace every LoRALinear inside the model, at any depth, by the plain layer that `merge`
+    returns. Change the model itself and return it.
     """
     ### BEGIN SOLUTION
     for module in list(model.modules()):
