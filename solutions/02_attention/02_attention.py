@@ -714,8 +714,8 @@ def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[s
 # a model that is correct and certain, ln 2 = 0.69 nats for one that considers two senses equally probable. The mean
 # loss over many texts is called **cross-entropy**.
 #
-# How small can the cross-entropy become? Suppose that a text leaves two senses open, each with probability p = ½. Predicting ½ for both
-# costs 0.69. Predicting 0.9 and 0.1 costs 0.11 in one half of the cases and 2.30 in the other, 1.20 on average. No
+# How small can the cross-entropy become? Suppose that a text leaves two senses open, each with probability p = ½. Predicting ½ for both gives
+# a loss of 0.69. Predicting 0.9 and 0.1 gives 0.11 in one half of the cases and 2.30 in the other, 1.20 on average. No
 # prediction is better than q = p.
 
 # %% [markdown]
@@ -997,7 +997,7 @@ display(Markdown("\n".join(lines)))
 # its result. Without learned projections the word itself dominates the average, and the output hardly changes.
 #
 # *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
-# matrices, the input vector) against what varies (the words present, hence weights and output).*
+# matrices, the input vector) and what varies (the words present, hence weights and output).*
 
 # %% [markdown]
 # ## 5 · Heads
@@ -1200,7 +1200,7 @@ draw_sees(sees(mended_heads), "the fixed code")
 # %% [markdown]
 # `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come
 # first in memory, so "head 0" consisted of *the first words*, cut into pieces. Why did nobody notice? Each word still
-# sees some others, so a model learns something, and lost accuracy raises no error. A bug of the same kind, in joining
+# sees some others, so a model learns something, and a loss of accuracy raises no error. A bug of the same kind, in joining
 # the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6); its author notes that the training test
 # had passed. "Which word can see which?" is a better test.
 
@@ -1354,8 +1354,8 @@ display(Markdown(
 # everywhere, so nothing could be learned about which word to prefer. The softmax is a smooth version of the maximum: every word
 # gets some weight, every score gets a gradient, and a temperature moves it between the average and the maximum.
 #
-# *Marking: 1 point for positive and sums to 1 (or: negative scores break plain division); 1 point for smooth and
-# trainable, against the hard maximum.*
+# *Marking: 1 point for saying that the weights are positive and sum to 1 (or that negative scores break plain division); 1 point for saying that the softmax is
+# smooth and trainable, unlike the hard maximum.*
 
 # %% [markdown]
 # **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do

@@ -1,4 +1,4 @@
-"""02 Attention, step by step: inputs, known mistakes, unusual right answers and hints of its exercises."""
+"""02 Attention, step by step: inputs, known mistakes, unusual correct answers and hints for its exercises."""
 
 from collections.abc import Iterator
 
@@ -286,7 +286,7 @@ def scale(scores, d):
 def softmax_cases(draw: Draw) -> Iterator[Case]:
     yield {"x": draw.normal(3, 5), "dim": 1}
     yield {"x": draw.normal(6, 4), "dim": 0}
-    # Rows far from zero, each at a different distance: exp alone would overflow or underflow. Float32 represents
+    # Rows far from zero, each at a different distance, so that exp alone would overflow or underflow. Float32 represents
     # quarters of this size exactly, so all correct ways to compute a softmax agree.
     far = np.array([1000, -1000, 500, 0])[:, None] + draw.integers(-12, 13, 4, 6) / 4
     yield {"x": draw.rng.permutation(far).astype(np.float32), "dim": -1}
@@ -663,7 +663,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
     yield case(random_keep(draw, 3, 5), query=3, key=5, d=4, d_v=6)
     # Padding: one row of `keep` serves all queries of a sentence.
     yield case(padding(draw, 2, 6)[:, None, :], 2, query=4, key=6, d=5, d_v=3)
-    # A query that may attend to no key.
+    # One query may attend to no key.
     keep = random_keep(draw, 3, 7, 7)
     keep[0, 2] = False
     yield case(keep, 3, query=7, key=7, d=4, d_v=4)
@@ -743,7 +743,7 @@ ZEROED = "weights.masked_fill(~keep, 0.0)"
 
 
 def _filled(fill: str, weights: str) -> str:
-    """Code that replaces masked scores, and what it does with the weights."""
+    """Code that fills masked scores and then changes the weights, both as given."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -753,7 +753,7 @@ def attention(queries, keys, values, keep):
 
 
 def _taken_off(much: str, weights: str) -> str:
-    """Code that lowers masked scores, and what it does with the weights."""
+    """Code that lowers masked scores and then changes the weights, both as given."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -1007,7 +1007,7 @@ def multi_head_cases(draw: Draw) -> Iterator[Case]:
     keep = padding(draw, 2, 6)
     yield case(2, 6, 4, 3, np.roll(keep, 1, axis=1))  # padding may also come first
     yield case(4, 7, 3, 5, np.ones((4, 7), dtype=bool))
-    # As many heads as tokens: a forgotten transpose does not change the shape.
+    # There are as many heads as tokens, so a forgotten transpose does not change the shape.
     keep = padding(draw, 3, 4)
     keep[-1] = False
     yield case(3, 4, 4, 2, keep)

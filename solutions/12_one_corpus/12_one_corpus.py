@@ -101,7 +101,7 @@ use_style()
 torch.set_num_threads(1)
 language, exam, glove = load_language(), sense_exam(), load_glove()
 known, asked = exam.labelled, exam.held_out
-print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. Of the held-out ones:")
+print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. The held-out ones, by kind of question:")
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
@@ -178,7 +178,7 @@ pictures.answers({name: row[some] for name, row in right.items()},
 def bootstrap_interval(
     right: Float[Tensor, "n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """The percentile interval of the mean, lower end first, as a tuple.  (difficulty ●●○, 6 minutes)
+    """The percentile interval of the mean, as a tuple with the lower end first.  (difficulty ●●○, 6 minutes)
 
     Each row of draws contains the indices of the items of one resampled test set. The interval contains the
     fraction `level` of the means of these sets, and equal fractions lie below and above it. Its ends are quantiles,
@@ -216,7 +216,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 
 # %% [markdown]
 # The interval shows how much the accuracy would vary with other *sentences*. It does not cover another training run, another prompt or another language: what is not
-# resampled does not vary. For this reason notebooks 05 to 07 trained their models with several seeds.
+# resampled does not vary. For this reason we trained the models of notebooks 05 to 07 with several seeds.
 
 # %% [markdown]
 # ## 3 · The whole scoreboard
@@ -739,7 +739,7 @@ display(pd.DataFrame({
 # cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs of words need not take sixteen times as long.
 
 # %% [markdown]
-# Two quantities from notebooks 04 to 07 were saved, like the scoreboard: the size of the first word's derivative after 64 words, divided by that after 2 words, and the relative time
+# Two quantities from notebooks 04 to 07 were saved: the size of the derivative with respect to the first word after 64 words, divided by that after 2 words, and the relative time
 # for 64 times as many words. (Times are given to one significant digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
 # run that notebook.
 
@@ -1354,18 +1354,18 @@ pictures.calibration(curves)
 
 # %% [markdown]
 # The exact posterior is calibrated by definition; its measured gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low
-# temperature, a few nearest neighbours decide, and GPT's vectors appear certain of a sense that they cannot know. The temperature does not change the ranking of the senses by
+# temperature, a few nearest neighbours decide, and predictions from GPT's vectors appear certain of a sense that the model cannot know. The temperature does not change the ranking of the senses by
 # much, but it changes what a probability *means*.
 
 # %% [markdown]
 # ## Summary
 #
-# - Keep the answers item by item; the rest follows from them.
+# - Keep the answers item by item; everything else is computed from them.
 # - State what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
 # - The more you compare, the more differences appear by chance: correct for this.
 # - Compare like with like: with a trained probe, MiniLM clearly beats the window of two.
 # - A model that has read the cue knows the sense; one that has not stays at the exact bound.
-# - The architecture determines which word can influence which output; trained models obey it exactly.
+# - The architecture determines which word can influence which output; trained models confirm this exactly.
 # - Ask which words a vector depends on, and what the model was trained to predict.
 # - Judge tests by the faults they expose and the correct code they accept.
 

@@ -38,7 +38,7 @@ def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
         vectors[word == 0] = static  # like a static vector, the same wherever the word occurs
         sides.append([vectors, word, sense])
     (labelled, labelled_words, senses), (vectors, asked_words, _) = sides
-    # Some held-out vectors are nearest to another word; others have a negative cosine with all of their own word.
+    # Some held-out vectors are nearest to another word; others have a negative cosine with all occurrences of their own word.
     few = np.flatnonzero(asked_words != 0)[:8]
     vectors[few[:4]] = labelled[labelled_words == 0][[0] * 4]
     own = np.array([unit(labelled[labelled_words == word]).mean(axis=0) for word in asked_words[few[4:]]])
@@ -391,11 +391,11 @@ def pair_cases(draw: Draw) -> Iterator[Case]:
     for models, items, times, level in ((5, 61, 150, 0.95), (6, 53, 120, 0.9), (7, 90, 198, 0.8)):
         right, draws = answers_of(draw, models, items), draw.integers(0, items, times, items)
         place = (1 - level) / 2 * (times - 1)  # of the lower end among the sorted differences
-        higher = 0.005 if level == 0.95 else 0.025  # what a level of 0.99 or 0.95 leaves below
+        higher = 0.005 if level == 0.95 else 0.025  # what a level of 0.99 or 0.95 leaves below the interval
         worst, bad, *_, good, best = right.sum(axis=1).argsort()
         pairs = ((worst, best, higher * (times - 1) + 1, place), (bad, good, place + 1, 0.24 * times))
         for one, other, low, high in pairs:
-            # They differ in a few items, always in the same direction; so many draws do not contain these items.
+            # They differ in only a few items, always in the same direction, and many draws contain none of these items.
             untouched = -1
             while not low < untouched < high:
                 few = draw.rng.choice(np.flatnonzero(right[other]), int(draw.integers(1, 6)), replace=False)
