@@ -401,7 +401,7 @@ interact(show_temperature, temperature=slider)
 #
 # Vaswani et al. (2017, section 3.2.1) give the reason for √d: "We suspect that for large values of $d_k$, the dot
 # products grow large in magnitude, pushing the softmax function into regions where it has extremely small gradients."
-# The authors *suspect* it; the paper reports no measurement. We measure two quantities on random queries, each with 16
+# The authors *suspect* this; the paper reports no measurement. We measure two quantities on random queries, each with 16
 # random keys. One is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$: ln 16 = 2.77 nats for uniform weights, 0 when
 # one key gets all the weight. The other is the size of the softmax's derivative, the Frobenius norm of
 # $\operatorname{diag}(p) - p\,p^\top$.
@@ -792,7 +792,7 @@ show(figure, alt=f"Left: training loss of uniform, plain and learned weights; th
      + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
 
 # %% [markdown]
-# The right-hand figure covers the two kinds of sentences in which a word reveals the sense; each point is one seed.
+# The right-hand figure covers the two kinds of sentences in which a word reveals the sense; each point represents one seed.
 # Plain weights are *worse* than uniform ones: attending mostly to the word itself is worse than attending to all words
 # equally. Learned weights are better than both, with the larger gain where the cue is on the right. Uniform weights
 # are a strong baseline, because an average still shows which words occur. Without the second sentence (table), uniform weights

@@ -1237,7 +1237,7 @@ mended_heads = Exercise(
     mistakes=(
         Mistake(
             "original code unchanged",
-            "These are the numbers of the code above, bug included. The first word of a sentence still cannot see "
+            "These are the numbers from the code above, bug included. The first word of a sentence still cannot see "
             "the last one.",
             code="""
 def mended_heads(queries, keys, values, heads):
@@ -1342,7 +1342,7 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "scaling left out",
-            "The heads are fixed, but the division by √d is gone.",
+            "The heads are fixed, but the division by √d is missing.",
             " / d**0.5", "",
         ),
     ),

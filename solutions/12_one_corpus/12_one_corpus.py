@@ -833,7 +833,7 @@ pictures.reading({text: reading[:2] for text, reading in readings.items()}, lang
 
 # %% [markdown]
 # When *cell* is reached, each sense has probability one third. The words *that the* change nothing, since all three kinds of cell allow them. The next word, *prisoner* or
-# *biologist*, determines the sense. A decoder computes its vector for *cell* with the information available in the row for *last*; BERT has all the information of the bottom row.
+# *biologist*, determines the sense. A decoder computes its vector for *cell* with the information available in the row for *last*; BERT has all the information in the bottom row.
 #
 # What probabilities do the *models* assign? Instead of the single nearest neighbour, we use all labelled occurrences of the word, weighted by a softmax over the cosines divided by a temperature.
 # The labelled sentences are the keys, their senses (one-hot) the values. This is the attention of 02 once more.
@@ -1240,7 +1240,7 @@ pictures.four_readers({
    {called: answered.chance.mean() for called, answered in LANGUAGES.items()})
 
 # %% [markdown]
-# The left panel shows those questions of the generated language that have one cue and do not depend on word order. The models find nearly all senses, except where the cue comes too late. Next we
+# The left panel shows those questions of the generated language that have one cue and do not depend on word order. Nearly all answers are correct, except where the cue comes too late. Next we
 # compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group, so Holm's method is applied to thirty.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

@@ -241,10 +241,10 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
     },
     hints=(
         "Which labelled sentences may vote for a held-out word at all? What if a word has the same vector in every sentence?",
-        "Cosines: (asked, known). Highest of each row: (asked, 1). Mask of the voters: (asked, known). Votes: (asked, "
-        "senses). Output: (asked).",
+        "The cosines and the mask of the voters have shape (asked, known), the highest cosine of each row (asked, 1), the votes (asked, senses) "
+        "and the output (asked,).",
         "cosines of every held-out vector with every labelled one\nmask those of other words\nnear = within TIE of the largest "
-        "of the row\ncount the senses among the near ones\nthe sense with the most votes",
+        "in the row\ncount the senses among the near ones\nthe sense with the most votes",
         "A near miss: argmax over the similarities works for contextual vectors but is arbitrary for static ones, whose "
         "neighbours are all equally near.",
     ),
@@ -375,8 +375,8 @@ def bootstrap_interval(right, draws, level):
 """,
     },
     hints=(
-        "What might another test set of the same size have looked like? What number would you have reported for it?",
-        "right[draws]: (times, items). One mean for each row, then two numbers from the sorted means.",
+        "What might another test set of the same size have looked like? Which accuracy would you have reported for it?",
+        "right[draws] has shape (times, items). Take the mean of each row, then two quantiles of these means.",
         "means = for each row of draws, the proportion of correct answers among its items\nlow = the quantile (1 − level) / 2 "
         "of the means\nhigh = the quantile 1 − (1 − level) / 2",
         "A near miss: the quantiles 0 and `level` (0.95) leave 5 % above and nothing below.",
@@ -520,7 +520,7 @@ def clear_differences(right, draws, level):
     },
     hints=(
         "Two models answered the same items. Should a new test set have the same new items for both models, or separate ones?",
-        "right[:, draws]: (models, times, items). The differences of all pairs: (models, models, times).",
+        "right[:, draws] has shape (models, times, items), and the differences of all pairs (models, models, times).",
         "means of every model on every draw\nfor each pair: the difference in each draw\nits interval, as before\nclear if 0 lies "
         "outside it",
         "A near miss: comparing separate intervals. They may overlap although nearly every draw favours the same model.",
@@ -604,7 +604,7 @@ def mended_answers(gathered, items):
     hints=(
         "Deal the cards 0, 1, 2, 3, 4 to two players in turn, then a copy of card 0, so that both have three. Who has which cards? Collect the cards "
         "again in order.",
-        "gathered: (machines, rounds). Item 0 is gathered[0, 0], item 1 is gathered[1, 0]. Output: (items,).",
+        "gathered has shape (machines, rounds): item 0 is gathered[0, 0], item 1 is gathered[1, 0]. The output has shape (items,).",
         "for each round: for each machine: the next answer\nstop after `items` answers",
         "A near miss: flattening goes through all answers of one machine first.",
     ),
@@ -740,7 +740,7 @@ def path_lengths(architecture, T, layers):
     hints=(
         "Draw two layers over four words, once with arrows from state to state, once with arrows from every word to every "
         "word. How does word 1 reach output 4?",
-        "Output: (T, T), integers. Row i: the output at word i. Column j: the input at word j. 0 where there is no path.",
+        "The result has shape (T, T) and contains integers. Row i is the output at word i, column j the input at word j. An entry is 0 where there is no path.",
         "each layer costs 1\nwhere a state is passed on from word to word, each word of distance costs 1 more\nwhere later words "
         "are masked, there is no path from them",
         "A near miss: distance times layers. A path has to cover the distance only once, not in each layer.",
@@ -940,7 +940,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
     hints=(
         "This is the attention of notebook 02. What is the query, what are the keys, and which values make the output a "
         "distribution over senses?",
-        "Cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Output: (asked, S); each row sums to 1.",
+        "The cosines and the weights have shape (asked, known). The values have shape (known, S), with one 1 in each row. The output has shape (asked, S); each row sums to 1.",
         "cosines, divided by the temperature\nmask the sentences of other words\nsoftmax over the labelled sentences\nadd up the "
         "weights of each sense",
         "A near miss: multiplying the weights by the mask after the softmax, without dividing by their new sum.",
@@ -1102,7 +1102,7 @@ def explain(log_prior, log_words, senses, S):
     hints=(
         "How probable is each template before a word is read? How does one word change that probability? Which templates need not "
         "be distinguished?",
-        "After n words: K log-probabilities of template and words together. Sum the probabilities of each sense: (T + 1, S).",
+        "After n words there are K log-probabilities, each of a template together with the words. The sums over the templates of each sense have shape (T + 1, S).",
         "running = log prior, then plus the words, one after another\nfor each sense: the log of the sum of its templates' "
         "probabilities\nsubtract the log of the sum over senses\nexponentials; zeros where nothing is possible",
         "A near miss: a softmax over all templates includes those without a sense (−1), so that the senses sum to less than 1.",
@@ -1235,9 +1235,9 @@ def attention_tests(queries, keys, values, coin):
         "keep[-1] = False": "all keys are masked in the row of large scores, and exp overflows there all the same",
     },
     hints=(
-        "Take one fault: the mask is ignored. For which inputs does it change the output? For which does it not? Now take the "
+        "Take one fault: the mask is ignored. For which inputs does this fault change the output, and for which does it not? Now take the "
         "next fault.",
-        "Four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query: they can have "
+        "Return four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query, so they can have "
         "different purposes.",
         "most rows: ordinary numbers and a random mask, a different one for each query\none row: scores far beyond 88, of both "
         "signs\none query: every key masked",
