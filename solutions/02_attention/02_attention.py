@@ -644,7 +644,7 @@ table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word 
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
-    """Token ids of sentence pairs, the second one random; the position and sense of each ambiguous word, and the kind of its cue."""
+    """Token ids of sentence pairs (the second sentence is random), the position and sense of each ambiguous word, and the kind of its cue."""
     rng = np.random.default_rng(seed)
     first = language.sample(n, rng, split=split)
     ours = (first.ids == language.id_of["will"]).any(axis=1)  # built like our two examples
@@ -748,7 +748,7 @@ runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.it
 test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
 
 def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
-    """Accuracy on held-out texts with the cue on the given side; the texts are truncated to `tokens` tokens."""
+    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates the texts to that length."""
     vectors = contextual(test_ids[:, :tokens], test_position, W)
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()

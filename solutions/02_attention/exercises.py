@@ -1,4 +1,4 @@
-"""02 Attention, step by step: inputs, known mistakes, unusual correct answers and hints for its exercises."""
+"""02 Attention, step by step: inputs, known mistakes, unusual right answers and hints of its exercises."""
 
 from collections.abc import Iterator
 

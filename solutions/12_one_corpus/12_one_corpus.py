@@ -46,7 +46,7 @@ from coursekit import check, hint, predict, reveal
 # result depend on the order of a file. We let all equally near sentences vote.
 
 # %%
-TIE = 1e-5      # cosines this close count as equal: the same vector computed twice may differ slightly
+TIE = 1e-5      # cosines this close count as equal, because a vector computed twice may differ slightly
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def evaluate(
@@ -229,7 +229,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 print("This takes five to ten seconds.")
 
 def exact_reader(context: str) -> Float[Tensor, "n"]:
-    """1 where the most probable sense, given the context, is correct."""
+    """1 where the most probable sense, given the context, is correct, otherwise 0."""
     posterior = language.sense_posterior(asked.ids, asked.position, context)
     return (torch.from_numpy(posterior.argmax(axis=1)) == truth).float()
 
@@ -363,7 +363,7 @@ def window(words: list[str], place: int) -> dict[str, int]:
     return {f"{i:+d} {words[place + i]}": 1 for i in (-2, -1, 1, 2) if 0 <= place + i < len(words)}
 
 def by_window() -> Float[Tensor, "n"]:
-    """1 where a logistic regression on the window finds the sense; each target word has its own model."""
+    """1 where a logistic regression on the window finds the sense, otherwise 0; each target word has its own model."""
     windows = [[window(*where) for where in half] for half in sentences]
     answers = torch.zeros(len(parts[1]))
     for word in table.word.unique():
@@ -548,7 +548,7 @@ pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, fa
 
 # %% tags=["demo"]
 def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
-    """For random test sets of n items: the second model's mean minus the first's, and whether this difference is clear."""
+    """For each random test set of n items: the second model's mean minus the first's, and whether this difference is clear."""
     generator, found = torch.Generator().manual_seed(n), []
     for subset in range(subsets):
         chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
@@ -633,10 +633,10 @@ for machines in (1, 2, 4, 8, 16):
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
     """The fewest cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
 
-    0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
+    An entry is 0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
     reads the cell below it and its left neighbour. "elmo": one such stack in each direction, with
-    concatenated outputs. "encoder": a cell reads all cells of the layer below. "decoder": it reads
-    those at its own position and at earlier positions.
+    concatenated outputs. "encoder": a cell reads all cells of the layer below. "decoder": a cell
+    reads those at its own position and at earlier positions.
     """
     ### BEGIN SOLUTION
     apart = torch.arange(T)[:, None] - torch.arange(T)
@@ -788,7 +788,7 @@ check("comparison.explain", lambda case: explain(**case))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def encoded(text: str) -> Int[np.ndarray, "T"]:
-    """Token ids. Raises ValueError, with an explanation, for words outside the language."""
+    """The token ids of a text. Raises ValueError, with an explanation, for words outside the language."""
     return language.encode(text.lower().replace(".", " ").split(), pad=False)
 
 def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
@@ -990,7 +990,7 @@ def attention_tests(
 ) -> dict[str, Tensor]:
     """Inputs that distinguish a wrong attention from a correct one.  (difficulty ●●●, 15 minutes)
 
-    Return "queries", "keys", "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4) for the
+    Return "queries", "keys" and "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4) for the
     attention of 02: keep is True where a query may attend to a key; a query that may attend to no key gets
     zeros. The arguments contain standard normal numbers; use, change or ignore them, but do not modify
     them in place. All numbers you return must be finite and at most a million in absolute value.
@@ -1103,7 +1103,7 @@ def mean_at(hidden: Float[Tensor, "layers n T D"], of_word: list[list[int]]) -> 
     return torch.stack([hidden[:, row, at].mean(dim=1) for row, at in enumerate(of_word)])
 
 def in_pieces(places: list[Place], first: list[int], last: list[int]) -> tuple[Int[Tensor, "n T"], list[list[int]]]:
-    """Token ids, and the positions of the target's subwords."""
+    """The token ids of the sentences, and the positions of the target's subwords."""
     encoded = [pieces.encode(sentence, add_special_tokens=False) for sentence, _, _ in places]
     ids = pad_sequence([torch.tensor([*first, *one.ids, *last]) for one in encoded], batch_first=True)
     return ids, [[len(first) + i for i, (begins, ends) in enumerate(one.offsets) if begins < end and ends > start]
@@ -1143,7 +1143,7 @@ def read_all(reader, part: pd.DataFrame) -> Float[Tensor, "n layers D"]:
     return torch.cat([reader([places[i] for i in batch]) for batch in batches])[order.argsort()]
 
 def hits(labelled: Float[Tensor, "m D"], of_labelled: pd.DataFrame, unlabelled: Float[Tensor, "n D"], of_unlabelled) -> np.ndarray:
-    """1 where your evaluate finds the sense."""
+    """1 where your evaluate finds the sense, otherwise 0."""
     found = evaluate(labelled, ids(of_labelled.word_id), ids(of_labelled.sense_id), unlabelled, ids(of_unlabelled.word_id))
     return (found == ids(of_unlabelled.sense_id)).double().numpy()
 
@@ -1229,7 +1229,7 @@ in_novels["word"], in_novels["told"] = tested.word, [told(row) for row in tested
 LANGUAGES = {"generated language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
 
 def among(answered: pd.DataFrame, place: str, one: str, other: str | None = None) -> tuple[float, float, float, float]:
-    """Accuracy on the sentences whose cue is in this position, or the lead over another method there."""
+    """Accuracy on the sentences whose cue is in this position, or the lead over another method there, with its interval and p-value."""
     rows = answered[(answered.told == place) | (place == "all")]
     return by_word((rows[one] - (rows[other] if other else 0)).to_numpy(), rows.word.to_numpy())
 
@@ -1318,9 +1318,9 @@ def calibration(
 ) -> dict[str, Tensor]:
     """Confidence and accuracy in bins of equal width from 0 to 1.  (extension, ●●○, 8 minutes)
 
-    "said": mean confidence in a bin; "found": mean of right (0 or 1); "count": number of answers in it. Each
+    "said" is the mean confidence in a bin, "found" the mean of right (0 or 1), "count" the number of answers. Each
     has shape (bins,) and is 0 in an empty bin. A bin includes its lower end but not its upper end; the
-    last bin also includes 1. "error": the mean over all answers of the distance between said and found in
+    last bin also includes 1. "error" is the mean over all answers of the distance between said and found in
     their bin.
     """
     ### BEGIN SOLUTION

@@ -447,7 +447,7 @@ def test_a_decoder_finds_what_the_words_before_tell_and_no_model_that_sees_more_
         for half in (NOUNS, OTHERS):
             assert is_not_told(measured, half, name, "GPT", later)
     answered = measured["LANGUAGES"]["generated language"]
-    for name in measured["NOVEL_READERS"]:  # "found, except where the cue comes too late"
+    for name in measured["NOVEL_READERS"]:  # "correct, except where the cue comes too late"
         shares = answered.groupby("told")[name].mean()
         assert shares[measured["BEFORE"]] > 0.95
         assert (shares[later] > 0.9) == (name not in ("GPT", "near words before"))
