@@ -1241,7 +1241,7 @@ pictures.four_readers({
 
 # %% [markdown]
 # The left panel shows those questions of the generated language that have one cue and do not depend on word order. Nearly all answers are correct, except where the cue comes too late. Next we
-# compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group, so Holm's method is applied to thirty.
+# compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group of English words, so Holm's method is applied to thirty.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 COMPARISONS = (
