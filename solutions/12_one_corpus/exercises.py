@@ -845,7 +845,7 @@ neighbour_posterior = Exercise(
         Mistake(
             "maximum taken before masking",
             "Where all occurrences of the same word have low cosines, your row is NaN or 0 at a low temperature: you subtract a larger "
-            "score of another word, so every exp underflows. Mask other words first, then subtract each row's largest score.",
+            "score from elsewhere, so every exp underflows. Mask other words first, then subtract each row's largest score.",
             code=TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)"),
             also=(
                 TAKEN_OFF.replace("LARGEST", "scores.max()"),
