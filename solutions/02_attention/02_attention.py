@@ -11,10 +11,10 @@
 #
 # In the first notebook every word had one static embedding: *bank* had the same vector beside a river and in a
 # banking report. Here a word takes on meaning from the words around it, through **attention**. We compute attention for one word, for a
-# sentence and for a batch. On real word vectors it fails at first, and the failure shows which parts have to be learned.
+# sentence and for a batch. On real word vectors attention fails at first, and the failure shows which parts have to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 75 minutes: six exercises, one bug to find and two written questions. Optional, after the scoreboard: three more questions and two extensions.
+# **Time** about 75 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions, after the scoreboard, are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
@@ -24,7 +24,7 @@
 # - compute attention in four steps, and explain what goes wrong when one of them is missing;
 # - explain what queries, keys and values are for, and support your explanation with a measurement;
 # - mask positions, including the case in which every position is masked;
-# - split attention into heads in two ways, and say how they differ;
+# - split attention into heads in two ways, and explain how these differ;
 # - split a cross-entropy loss into entropy and KL divergence.
 
 # %%
@@ -72,12 +72,12 @@ lines.append("| **new vector of** ***bank*** | " + " | ".join(f"**{number:.2f}**
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Check the row of *river*: the dot product is 2·1 + 0·1 + 0·0 = 2. Divided by √3 this is 1.15, and e to the power 1.15 is
+# Check the row for *river*: the dot product is 2·1 + 0·1 + 0·0 = 2. Divided by √3 this is 1.15, and e to the power 1.15 is
 # 3.17. The exponentials sum to 10.68, so the weight is 3.17 / 10.68 = 0.30. In the old vector of *bank* water and money
 # were equal; in the new one water is three times as large as money. The sentence has moved *bank* towards the river.
 #
-# Now we turn to real vectors. We shall use the same two sentences throughout the course. Each becomes a matrix with
-# one row per word, its 50 numbers in the GloVe table of the first notebook (Pennington et al. 2014).
+# Now we turn to real vectors. We shall use two sentences throughout the course. Each becomes a matrix with
+# one row per word: the word's 50-dimensional GloVe vector from the first notebook (Pennington et al. 2014).
 
 # %% tags=["demo"]
 import matplotlib.pyplot as plt
@@ -97,7 +97,7 @@ x_river, x_money = glove.of(river), glove.of(money)
 focal_river, focal_money = river.index("bank"), money.index("bank")
 
 print("river:", tuple(x_river.shape), "  money:", tuple(x_money.shape))
-print("the rows of bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
+print("the two rows for bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
 
 # %% [markdown]
 # A table of static embeddings takes no account of the sentence, so both rows for *bank* contain the same 50 numbers.
@@ -105,7 +105,7 @@ print("the rows of bank are equal:", torch.equal(x_river[focal_river], x_money[f
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def strip(ax, vector: Tensor, left: float, bottom: float, width: float = 0.7) -> None:
-    """A vector as a strip of coloured cells: its first eight numbers."""
+    """The first eight numbers of a vector, as a strip of coloured cells."""
     colours = plt.get_cmap("PuOr")((vector[:8].clamp(-1, 1) + 1) / 2)
     for i, colour in enumerate(colours):
         ax.add_patch(plt.Rectangle((left + i * width / 8, bottom), width / 8, 0.28, color=colour, lw=0))
@@ -136,7 +136,7 @@ show(figure, alt="The steps of attention for the focal word bank. Nine word vect
 
 # %% [markdown]
 # Before you read on, make a prediction. With real vectors, too, the weights of *bank* add up to 1, now over nine
-# words. How much of its weight does *bank* give to itself (a number between 0 and 1)?
+# words. How much weight does *bank* give to itself (a number between 0 and 1)?
 
 # %% tags=["demo"]
 predict("attention.self_weight", ...)
@@ -152,7 +152,7 @@ predict("attention.self_weight", ...)
 # reveals the sense, and one that does not. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The comparison needs something that says what to look for. The word's own embedding mixes all its senses, so it is
+# The comparison needs a vector that says what to look for. The word's own embedding mixes all its senses, so it is
 # similar to words that go with any of them; the sense depends on which of these words occur in the sentence. The
 # distributional hypothesis says that words with similar meanings occur in similar contexts; conversely, the context
 # narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
@@ -253,7 +253,7 @@ predict("attention.variance", ...)
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) .$$
 #
-# So the scores grow with the number of coordinates, which has nothing to do with the words. One division removes this
+# So the scores grow with the number of coordinates, which has nothing to do with the words. A single division removes this
 # effect and leaves a typical size of 1 for every d.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -270,7 +270,7 @@ def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq T
 check("attention.scale", lambda case: scale(case["scores"], case["d"]))
 
 # %% tags=["demo"]
-from coursekit.intervals import mean_and_half  # the mean of repeated measurements, and half of its 95 % interval
+from coursekit.intervals import mean_and_half  # the mean of repeated measurements, and half the width of its 95 % interval
 
 sizes = [4, 16, 64, 256, 1024]
 variance = {"before scaling": [], "after scaling": []}
@@ -284,7 +284,7 @@ reveal("attention.variance", v64)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after scaling (± is half of a 95 % interval)."
+    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after scaling (± is half the width of a 95 % interval)."
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -319,7 +319,7 @@ display(Markdown(f"""
 """))
 
 # %% [markdown]
-# They are not. Over all coordinates the mean is 0, but each coordinate has a mean of its own, so all vectors lean in a
+# These assumptions do not hold. Over all coordinates the mean is 0, but each coordinate has a mean of its own, so all vectors lean in a
 # common direction. As a result, the dot product of two different words is positive on average; its mean is the squared
 # length of the mean vector (last row). The dot product of a word with itself is much larger. Scaling corrects for the
 # *number* of coordinates and for nothing else.
@@ -341,7 +341,7 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
 
     The base is e. The result has the shape of x and is finite for every finite x, such as scores of
     1000 or −10000. `dim` may be any axis, counted from the front or (negative) from the back.
-    `torch.softmax` earns the points as well, but you learn more by writing it out once.
+    `torch.softmax` earns the points as well, but you learn more by writing the function out once.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -353,8 +353,8 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
 check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
 
 # %% [markdown]
-# Along which axis do we apply it? Each *query* distributes one unit of attention over the keys, so each row of scores
-# becomes a row of weights. How concentrated the weights are can be controlled by dividing the scores by a number, the
+# Along which axis do we apply the softmax? Each *query* distributes one unit of attention over the keys, so each row of scores
+# becomes a row of weights. We can control how concentrated the weights are by dividing the scores by a number, the
 # **temperature**. The division by √d has the effect of a fixed temperature.
 
 # %% tags=["demo"]
@@ -378,8 +378,8 @@ show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: 
      + ", ".join(f"{title} {bank_at(t)[focal_river]:.2f}" for title, t in temperatures.items()) + ".")
 
 # %% [markdown]
-# At a low temperature the largest score gets nearly all the weight; at a high temperature the weights approach one ninth
-# each. Without the division by √50 (left), *bank* attends to itself and to nothing else. Move the slider to see the
+# At a low temperature the largest score gets nearly all the weight; at a high temperature each weight approaches one
+# ninth. Without the division by √50 (left), *bank* attends to itself and to nothing else. Move the slider to see the
 # weights in between (in a running notebook; not graded).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -401,9 +401,9 @@ interact(show_temperature, temperature=slider)
 #
 # Vaswani et al. (2017, section 3.2.1) give the reason for √d: "We suspect that for large values of $d_k$, the dot
 # products grow large in magnitude, pushing the softmax function into regions where it has extremely small gradients."
-# The authors *suspect* it; the paper reports no measurement. We measure two quantities on random queries, each with 16
-# random keys. One is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$: ln 16 = 2.77 nats for uniform weights, 0
-# when one key gets everything. The other is the size of the softmax's derivative, the Frobenius norm of
+# The authors *suspect* this; the paper reports no measurement. We measure two quantities on random queries, each with 16
+# random keys. One is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$: ln 16 = 2.77 nats for uniform weights, 0 when
+# one key gets all the weight. The other is the size of the softmax's derivative, the Frobenius norm of
 # $\operatorname{diag}(p) - p\,p^\top$.
 
 # %% tags=["demo"]
@@ -446,12 +446,12 @@ display(Markdown(f"At d = 1024, without and with scaling: entropy **{e0:.2f}** a
     f"Without scaling, half of the queries have a derivative below {stuck.median():.0e}, and one in twenty has a derivative above {stuck.quantile(0.95):.2f}."))
 
 # %% [markdown]
-# The suspicion is confirmed, with one qualification: the derivative does not vanish for *all* queries. The mean averages
-# over many saturated queries and a few that are undecided between two keys. These are random vectors, so the result
+# The suspicion is confirmed, with one qualification: the derivative does not vanish for *all* queries. The mean is
+# taken over many saturated queries and a few that are undecided between two keys. All the vectors are random, so the result
 # describes at most the *first* steps of training. A trained model can make its queries as long as it likes, and
 # thereby choose its own temperature.
 #
-# Each point of the figure averages over 400 rows of 16 weights. The next figure shows one such row; vary d with the
+# Each point in the figure is a mean over 400 rows of 16 weights. The next figure shows one such row; vary d with the
 # slider (in a running notebook; not graded).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -484,7 +484,7 @@ interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
 def weighted_sum(
     weights: Float[Tensor, "... Tq Tk"], values: Float[Tensor, "... Tk dv"]
 ) -> Float[Tensor, "... Tq dv"]:
-    """For each query, the sum of all values, each times its weight.  (difficulty ●○○, 3 minutes)
+    """For each query, the sum of all values, each multiplied by its weight.  (difficulty ●○○, 3 minutes)
 
     output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights as they are,
     even where a row does not sum to 1, is all zeros or contains negative numbers.
@@ -543,7 +543,7 @@ display(Markdown(f"""
 """))
 
 # %% [markdown]
-# The mechanics are right, but the result is not what we wanted. *bank* gives most of its attention to itself, *river*
+# The mechanics are correct, but the result is not what we wanted. *bank* gives most of its attention to itself, *river*
 # gets less than *the*, and the two vectors of *bank* hardly move apart. *bank* and *i*, two *different* words, become
 # much more similar. The causes are the three facts of section 2.1. Similarity is the wrong criterion: *bank* should
 # look for words that *reveal its sense*, and *river* should be one of the words it finds.
@@ -551,7 +551,7 @@ display(Markdown(f"""
 # %% [markdown]
 # ## 4 · Queries, keys and values
 #
-# So each word plays three roles, with one vector for each. The **query** describes what the word looks for, the **key**
+# Each word therefore plays three roles, with one vector for each. The **query** describes what the word looks for, the **key**
 # how other words can find it, and the **value** what it passes on. Each is a linear function of the word vector, and the three
 # matrices are learned:
 #
@@ -590,7 +590,7 @@ def attention(
 ) -> Float[Tensor, "... Tq dv"]:
     """Scaled dot-product attention with a mask.  (difficulty ●●○, 8 minutes)
 
-    keep[..., i, j] is True where query i may attend to key j; an axis of size 1 applies to all.
+    keep[..., i, j] is True where query i may attend to key j; an axis of size 1 is broadcast.
     The weights of the keys that a query may attend to sum to 1, and all other weights are 0,
     however large the scores are, including those of masked keys.
     A query that may attend to no key at all gets zeros. d and dv may differ.
@@ -607,7 +607,7 @@ def attention(
 check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
 
 # %% [markdown]
-# PyTorch has this function too. We compare it with yours on a batch of our two sentences.
+# PyTorch also provides this function. We compare it with yours on a batch of our two sentences.
 
 # %% tags=["demo"]
 from torch.nn.functional import pad, scaled_dot_product_attention
@@ -619,7 +619,7 @@ theirs = scaled_dot_product_attention(batch, batch, batch, attn_mask=keep)
 alone = weighted_sum(plain_weights(x_river), x_river)
 print(f"largest difference from PyTorch's function: {(ours - theirs).abs().max():.1e}")
 effect_of_padding = (ours[0, : len(river)] - alone).abs().max()
-print(f"largest difference between the river sentence padded and alone: {effect_of_padding:.1e}")
+print(f"largest difference between the padded river sentence and the sentence alone: {effect_of_padding:.1e}")
 
 # %% [markdown]
 # The two functions agree up to rounding, and the padding has no effect. Beware of a second convention, though: in
@@ -629,7 +629,7 @@ print(f"largest difference between the river sentence padded and alone: {effect_
 # %% [markdown]
 # ## 4.1 · Train it
 #
-# Nobody specifies what a word should look for; the three matrices learn it from a task. We take sentences from the
+# Nobody specifies what a word should look for; the three matrices learn this from a task. We take sentences from the
 # course's generated language, in which the sense of every ambiguous word is known. The task is to predict this sense
 # from the vector of the ambiguous word *after* attention.
 #
@@ -644,7 +644,7 @@ table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word 
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
-    """Ids of a sentence followed by a random one; position and sense of the ambiguous word; kind of its cue."""
+    """Token ids of sentence pairs (the second sentence is random), the position and sense of each ambiguous word, and the kind of its cue."""
     rng = np.random.default_rng(seed)
     first = language.sample(n, rng, split=split)
     ours = (first.ids == language.id_of["will"]).any(axis=1)  # built like our two examples
@@ -664,7 +664,7 @@ for i in range(4):
 # The model is your `attention` with one query per text, followed by a matrix that turns the new vector into one score per
 # sense. As baselines we train the same model with two kinds of *fixed* weights: **uniform** weights over all words
 # (which we get if all queries are zero), and the **plain** weights of section 3 (W_q = W_k = identity). W_v and the
-# last matrix are learned in all three.
+# last matrix are learned in all three cases.
 
 # %% tags=["demo"]
 names = [sense_name.split("#")[0] for sense_name in language.senses]
@@ -693,7 +693,7 @@ def new_weights(seed: int, fixed: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()} | fixed
 
 def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[str, Tensor], list[float]]:
-    """The matrices after training, and the loss at every step; those in `fixed` are not trained."""
+    """The matrices after training, and the loss at every step; the matrices in `fixed` are not trained."""
     W = new_weights(seed, fixed)
     learned = [W[name].requires_grad_() for name in W if name not in fixed]
     optimiser, losses = torch.optim.Adam(learned, lr=3e-3), []
@@ -711,16 +711,16 @@ def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[s
 # ### What the loss measures
 #
 # A softmax over the scores gives each sense a probability q. The loss of a text is −ln q of its true sense: 0 nats for
-# a model that is right and certain, ln 2 = 0.69 nats for one that considers two senses equally probable. The mean
+# a model that is correct and certain, ln 2 = 0.69 nats for one that considers two senses equally probable. The mean
 # loss over many texts is called **cross-entropy**.
 #
-# How small can it become? Suppose that a text leaves two senses open, each with probability p = ½. Predicting ½ for both
-# costs 0.69. Predicting 0.9 and 0.1 costs 0.11 in one half of the cases and 2.30 in the other, 1.20 on average. No
+# How small can the cross-entropy become? Suppose that a text leaves two senses open, each with probability p = ½. Predicting ½ for both gives
+# a loss of 0.69. Predicting 0.9 and 0.1 gives 0.11 in one half of the cases and 2.30 in the other, 1.20 on average. No
 # prediction is better than q = p.
 
 # %% [markdown]
 # The loss at q = p, here 0.69, is the **entropy** of the true distribution: the best possible loss. Any loss beyond
-# it, here 1.20 − 0.69 = 0.51, is the **KL divergence** (after Kullback and Leibler), which is 0 only for q = p:
+# this, here 1.20 − 0.69 = 0.51, is the **KL divergence** (after Kullback and Leibler), which is 0 only for q = p:
 #
 # $$\underbrace{-\sum_s p_s \ln q_s}_{\text{cross-entropy}} \;=\; \underbrace{-\sum_s p_s \ln p_s}_{\text{entropy}} \;+\; \underbrace{\sum_s p_s \ln \frac{p_s}{q_s}}_{\text{KL divergence}} .$$
 #
@@ -748,7 +748,7 @@ runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.it
 test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
 
 def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
-    """Accuracy on held-out texts with the cue on that side; `tokens` truncates the texts."""
+    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates the texts to that length."""
     vectors = contextual(test_ids[:, :tokens], test_position, W)
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()
@@ -792,11 +792,11 @@ show(figure, alt=f"Left: training loss of uniform, plain and learned weights; th
      + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
 
 # %% [markdown]
-# The right-hand figure covers the two kinds of sentences in which a word reveals the sense; each point is one seed.
+# The right-hand figure covers the two kinds of sentences in which a word reveals the sense; each point represents one seed.
 # Plain weights are *worse* than uniform ones: attending mostly to the word itself is worse than attending to all words
 # equally. Learned weights are better than both, with the larger gain where the cue is on the right. Uniform weights
-# are a strong baseline, because an average still shows which words occur. Without the second sentence (table) they
-# come closer to learned weights: much of the gain from learning comes from ignoring irrelevant words.
+# are a strong baseline, because an average still shows which words occur. Without the second sentence (table), uniform weights
+# come closer to learned ones: much of the gain from learning comes from ignoring irrelevant words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_order = torch.from_numpy(np.isin(test_cue, ORDER))
@@ -818,10 +818,10 @@ display(Markdown("\n".join(lines)))
 
 # %% [markdown]
 # For a reader of the whole first sentence the entropy is 0: its words and their order always determine the sense.
-# Without the order, a third of the texts leave two senses equally probable, and each of these costs at least ln 2 =
-# 0.69. Averaged over all texts this gives the dotted line of the figure. Attention cannot see the order (section 7),
-# so training can at best remove the loss above this line. Part of this loss comes from exactly those texts: with
-# learned weights their mean loss is about 0.9 instead of 0.69. Like a prediction of 0.9 and 0.1, the model is too
+# Without the order, a third of the texts leave two senses equally probable, and the expected loss on each of these texts is at least
+# ln 2 = 0.69. Averaged over all texts this gives the dotted line in the figure. Attention cannot see the order (section 7),
+# so training can at best remove the loss above this line. Part of this excess comes from the texts that need the order:
+# with learned weights their mean loss is about 0.9 instead of 0.69. Like a prediction of 0.9 and 0.1, the model is too
 # confident.
 
 # %% [markdown]
@@ -829,7 +829,7 @@ display(Markdown("\n".join(lines)))
 
 # %% tags=["demo"]
 def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
-    """The weights of the focal word: attention with the identity as values returns them."""
+    """The weights of the focal word: attention with the identity matrix as values returns these."""
     x = glove.of(words)
     everyone = torch.ones(1, len(words), dtype=torch.bool)
     return attention(x[[focal]] @ W["q"], x @ W["k"], torch.eye(len(words)), everyone)[0]
@@ -878,7 +878,7 @@ reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W
 # The cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight for every seed, and *bank*
 # hardly attends to itself. The pattern of the two sentences is new to the model, and so are five of their words. One
 # of these, *deposit*, gets more than three times the uniform share for every seed. The model knows this word only
-# through its GloVe vector, which resembles those of words in the training data. A harder test follows: sentences
+# through its GloVe vector, which resembles the vectors of words in the training data. A harder test follows: sentences
 # written by hand, which differ greatly from the generated language.
 
 # %% tags=["demo"]
@@ -924,7 +924,7 @@ display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n
 # %% [markdown]
 # Thanks to the GloVe vectors, the model generalises to words that never occurred in training, since similar words have
 # similar vectors: with all training words masked, the unseen words alone are enough. On these short sentences uniform
-# weights do as well as learned ones (with 20 sentences, a difference of one or two means nothing). Choosing words pays
+# weights do as well as learned ones (with 20 sentences, a difference of one or two is not meaningful). Choosing words pays
 # off where there is something to ignore, as in the texts with a second sentence.
 
 # %% [markdown]
@@ -971,7 +971,7 @@ def explained(W: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 by_training = [explained(W) for W, _ in runs["learned weights"]]
-lines = ["| 600 held-out texts | mean | half of a 95 % interval | each seed |", "|:--|--:|--:|:--|"]
+lines = ["| 600 held-out texts | mean | half the width of a 95 % interval | each seed |", "|:--|--:|--:|:--|"]
 for label, values in by_training[0].items():
     mean, half = mean_and_half(values)
     each = " ".join(f"{found[label].mean():.2f}" for found in by_training)
@@ -979,9 +979,9 @@ for label, values in by_training[0].items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# In *this* model the weights say a good deal about which words matter, though not everything: the effect of a word also
-# depends on its value. Randomly permuted weights preserve the prediction only slightly more often than chance. Both findings
-# hold for each of the four seeds. Ours is the easiest case there is: one layer, one head, and keys that belong to single
+# In *this* model the weights say a good deal about which words matter, though not everything: the effect of a word also depends
+# on its value vector. Randomly permuted weights preserve the prediction only slightly more often than chance. Both findings
+# hold for each of the four seeds. Our model is the easiest case: one layer, one head, and keys that belong to single
 # words. In deeper models each vector already mixes many words. We return to this in notebook 08.
 
 # %% [markdown]
@@ -997,14 +997,14 @@ display(Markdown("\n".join(lines)))
 # its result. Without learned projections the word itself dominates the average, and the output hardly changes.
 #
 # *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
-# matrices, the input vector) against what varies (the words present, hence weights and output).*
+# matrices, the input vector) and what varies (the words present, hence weights and output).*
 
 # %% [markdown]
 # ## 5 · Heads
 #
-# One set of weights serves one purpose, but a word may need several: its sense, its verb, its adjective. So attention is
+# One set of weights serves one purpose, but a word may need to find several things: cues to its sense, its verb, its adjective. So attention is
 # computed several times in parallel. Each of these computations is called a **head**. With H heads, each works in d = D / H
-# dimensions, so all of them together cost about as much as one head of full width.
+# dimensions, so all heads together cost about as much as one head of full width.
 
 # %% [markdown]
 # There are two ways to make H small heads:
@@ -1055,11 +1055,11 @@ def multi_head(
 ) -> Float[Tensor, "B T D"]:
     """Multi-head self-attention.  (difficulty ●●●, 12 minutes)
 
-    The rows of each matrix correspond to inputs: project with a plain x @ W. Head h has columns
-    h·d to (h+1)·d − 1 of all three projections, d = D / heads. Concatenate the outputs of the
+    The rows of each matrix correspond to inputs: project with a plain x @ W. Head h uses columns
+    h·d to (h+1)·d − 1 of all three projections, where d = D / heads. Concatenate the outputs of the
     heads in this order, then apply the output projection. keep[b, j] is True where token j of
     sentence b is a real word; padding may occur anywhere. No token attends to padding. The outputs
-    at padding positions are computed like all others, but a sentence of padding alone gets zeros.
+    at padding positions are computed like all others, but a sentence that consists only of padding gets zeros.
     A loop over the heads is fine.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
@@ -1087,7 +1087,7 @@ check("attention.multi_head", lambda case: multi_head(**case))
 from coursekit.derivatives import influence  # size of the derivative, row by row
 
 def reach(x: Tensor, matrices: list[Tensor]) -> Float[Tensor, "out in"]:
-    """How strongly each input coordinate changes each output coordinate, in all words."""
+    """How strongly each input coordinate changes each output coordinate, over all words."""
     def coordinates(columns: Float[Tensor, "N D T"]) -> Float[Tensor, "N D T"]:
         everyone = torch.ones(len(columns), len(x), dtype=torch.bool)
         return multi_head(columns.mT, *matrices, heads=5, keep=everyone).mT
@@ -1121,9 +1121,9 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
 
 # %% [markdown]
 # With slices of the input the computation falls into five separate parts: coordinates 0–9 never interact with
-# coordinates 10–49. W_o mixes them (right), but only *after* each head has chosen its words with a fifth of the
+# coordinates 10–49. W_o mixes the parts (right), but only *after* each head has chosen its words with a fifth of the
 # information about them. And why should GloVe's coordinates 0–9 belong together? Projections let each head choose its
-# own ten directions. In return, they need H times as many parameters in W_q, W_k and W_v.
+# own ten directions. The price is H times as many parameters in W_q, W_k and W_v.
 
 # %% [markdown]
 # ## 6 · Find the bug
@@ -1157,7 +1157,7 @@ def sees(heads_function) -> Float[Tensor, "word other"]:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def draw_sees(moved: Tensor, title: str) -> None:
-    """Heat map of `sees`, and a sentence on what the output of bank depends on."""
+    """A heat map of the result of `sees`, and a sentence that says which words the output of bank depends on."""
     blind = (moved < 1e-6).sum().item()
     reached = [word for word, strength in zip(river, moved[focal_river]) if strength > 1e-6]
     show(heat_map(moved, river, 1, "size of the derivative", "input word", "output word"),
@@ -1178,8 +1178,8 @@ def mended_heads(
 ) -> Float[Tensor, "B T D"]:
     """heads_of_2022 without its bug.  (difficulty ●●○, 6 minutes)
 
-    The inputs are the three projections, and the result is the concatenated outputs of the heads,
-    without a mask and without the output projection. Head h has coordinates h·d to (h+1)·d − 1,
+    The inputs are the three projections, and the result consists of the concatenated outputs of the
+    heads, without a mask and without the output projection. Head h uses coordinates h·d to (h+1)·d − 1,
     as in multi_head.
     """
     ### BEGIN SOLUTION
@@ -1200,7 +1200,7 @@ draw_sees(sees(mended_heads), "the fixed code")
 # %% [markdown]
 # `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come
 # first in memory, so "head 0" consisted of *the first words*, cut into pieces. Why did nobody notice? Each word still
-# sees some others, so a model learns something, and lost accuracy raises no error. A bug of the same kind, in joining
+# sees some others, so a model learns something, and a loss of accuracy raises no error. A bug of the same kind, in joining
 # the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6); its author notes that the training test
 # had passed. "Which word can see which?" is a better test.
 
@@ -1255,7 +1255,7 @@ for name, found_by in (("average (uniform weights), untrained", average), ("plai
     lines.append(f"| {name} | " + " | ".join(f"{found_by[kind]:.3f}" for kind in QUESTIONS) + " |")
 for name, found_by in (("uniform weights, values trained", equal), ("**learned weights**", learned)):
     lines.append(f"| {name} | " + " | ".join(over_seeds(found_by, kind) for kind in QUESTIONS) + " |")
-display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half of a 95 % interval over {len(learned)} seeds."))
+display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half the width of a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
 # **What ± means.** Other seeds would have given different results. Half the width of the interval is $t \cdot s /
@@ -1285,7 +1285,7 @@ statistics.few_values([accuracy.right for accuracy in learned], "accuracy of lea
 # Look at the formulas again: the *position* of a word occurs in none of them, and a sum does not depend on the order
 # of its terms. If the words of a sentence are permuted, each of them receives the same new vector as before: the
 # outputs are the same rows in the new order. (Attention is *equivariant* under permutations.) The vector of *cell*
-# depends on *cell*, on which words occur with it, and on how often. In this respect attention is no better than a bag
+# depends on *cell*, on which words occur with it, and on how often they occur. In this respect attention is no better than a bag
 # of words.
 #
 # For each order question of the test we construct its **partner**: we swap the two people, and the sense changes.
@@ -1314,20 +1314,20 @@ times_right = np.bincount(right.astype(int) + right_exchanged, minlength=3) / le
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of a sentence and its partner, the trained layer gets both right in **{times_right[2]:.1%}** of the pairs, one in {times_right[1]:.1%} and none in {times_right[0]:.1%}. "
+    f"Of a sentence and its partner, the trained layer answers both correctly in **{times_right[2]:.1%}** of the pairs, one in {times_right[1]:.1%} and none in {times_right[0]:.1%}. "
     f"Its accuracy on all these questions is {(right.mean() + right_exchanged.mean()) / 2:.3f}."))
 
 # %% [markdown]
-# Equal vectors get equal predictions, and partners have different senses: at most one of the two can be right. In the
+# Equal vectors get equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the
 # language, partners are equally probable. So no model that is blind to word order can be expected to answer more than
-# half of the order questions correctly, whatever its weights, its number of heads and its training. (In one sample the accuracy may be slightly above one half, with one half still inside its interval, because the sample contains one partner more often than
-# the other.) More attention does not help; the vector of each word has to include its position, which is the subject
+# half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample the accuracy may be slightly above one half, with one half still inside its interval, because the sample contains one partner more often than
+# the other.) Adding more attention does not help; the vector of each word has to include its position, which is the subject
 # of notebook 03.
 
 # %% [markdown]
 # ## Further: three questions
 #
-# These answers, too, are marked by a person. No later notebook depends on them.
+# The answers to these questions are marked by a person, too. No later notebook depends on them.
 
 # %% [markdown]
 # **Question 3.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and
@@ -1354,8 +1354,8 @@ display(Markdown(
 # everywhere, so nothing could be learned about which word to prefer. The softmax is a smooth version of the maximum: every word
 # gets some weight, every score gets a gradient, and a temperature moves it between the average and the maximum.
 #
-# *Marking: 1 point for positive and sums to 1 (or: negative scores break plain division); 1 point for smooth and
-# trainable, against the hard maximum.*
+# *Marking: 1 point for saying that the weights are positive and sum to 1 (or that negative scores break plain division); 1 point for saying that the softmax is
+# smooth and trainable, unlike the hard maximum.*
 
 # %% [markdown]
 # **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
@@ -1376,7 +1376,7 @@ display(Markdown(
 #
 # These two functions occur in most real implementations. They count as extra credit, and no later notebook needs them.
 #
-# W_q, W_k and W_v all multiply the same x. Placed side by side in one matrix, they require one product instead of three.
+# W_q, W_k and W_v all multiply the same x. If they are placed side by side in one matrix, one product is enough instead of three.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project(
@@ -1384,7 +1384,7 @@ def project(
 ) -> tuple[Float[Tensor, "... T d"], Float[Tensor, "... T d"], Float[Tensor, "... T d"]]:
     """Queries, keys and values from one matrix product.  (extension, ●○○, 3 minutes)
 
-    W_qkv contains W_q, W_k and W_v side by side, in this order, d columns each. Returns a tuple
+    W_qkv contains W_q, W_k and W_v side by side, in this order, with d columns each. Returns a tuple
     of three tensors.
     """
     ### BEGIN SOLUTION
@@ -1402,7 +1402,7 @@ check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
 def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d"]:
     """Split the last axis into heads, and put the head axis before the token axis.  (extension, ●●○, 4 minutes)
 
-    Head h has coordinates h·d to (h+1)·d − 1 of every token, d = D / heads.
+    Head h gets coordinates h·d to (h+1)·d − 1 of every token, where d = D / heads.
     """
     ### BEGIN SOLUTION
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
@@ -1428,7 +1428,7 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # - Cross-entropy is entropy plus KL divergence. Training can lower only the latter.
 # - Heads are slices of the projections, not of the input.
 # - The average of all words is a strong baseline. Choosing words pays off where there is something to ignore.
-# - Attention does not see the order of the words; notebook 03 gives it their positions.
+# - Attention does not see the order of the words; notebook 03 adds their positions.
 
 # %% [markdown]
 # ## References

@@ -66,7 +66,7 @@ similarities = Exercise(
         ),
         Mistake(
             "already divided by √d",
-            "Your numbers are right except for the factor √d. This division is a separate step, and it comes next.",
+            "Your numbers are right except for a factor of √d. This division is a separate step, and it comes next.",
             "queries @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5",
         ),
         Mistake(
@@ -126,7 +126,7 @@ def similarities(queries, keys):
         Mistake(
             "scores of all sentences added up",
             "Your result has lost its leading axes, because the scores of all sentences were added up. Each "
-            "sentence keeps its own scores.",
+            "sentence should keep its own scores.",
             "queries @ keys.transpose(-2, -1)", 'torch.einsum("...id,...jd->ij", queries, keys)',
         ),
         Mistake(
@@ -163,7 +163,7 @@ def similarities(queries, keys):
         "for each query i, for each key j:   scores[i, j] = Σ_d queries[i, d] · keys[j, d]\n"
         "This is a matrix product whose second matrix has d as its *rows*.",
         "Near miss: `queries @ keys` needs d columns on the left and d rows on the right, but the rows of `keys` "
-        "are words. `.T` would transpose one sentence and scramble a batch: swap only the last two axes.",
+        "are words. `.T` works for one sentence but scrambles a batch: swap only the last two axes.",
     ),
 )
 
@@ -183,7 +183,7 @@ scale = Exercise(
     mistakes=(
         Mistake(
             "divided by d instead of √d",
-            "Your numbers are too small by the factor √d. The variance grows in proportion to d, but the typical "
+            "Your numbers are too small by a factor of √d. The variance grows in proportion to d, but the typical "
             "size of a number grows only with its square root.",
             "d**0.5", "d",
         ),
@@ -286,7 +286,7 @@ def scale(scores, d):
 def softmax_cases(draw: Draw) -> Iterator[Case]:
     yield {"x": draw.normal(3, 5), "dim": 1}
     yield {"x": draw.normal(6, 4), "dim": 0}
-    # Rows far from zero, each at a different distance: exp alone would overflow or underflow. Float32 represents
+    # Rows far from zero, each at a different distance, so that exp alone would overflow or underflow. Float32 represents
     # quarters of this size exactly, so all correct ways to compute a softmax agree.
     far = np.array([1000, -1000, 500, 0])[:, None] + draw.integers(-12, 13, 4, 6) / 4
     yield {"x": draw.rng.permutation(far).astype(np.float32), "dim": -1}
@@ -322,7 +322,7 @@ softmax = Exercise(
         ),
         Mistake(
             "overflow of exp for large scores",
-            "Small scores come out right. Around 1000 the exponentials are infinite, and ∞/∞ is NaN. Which number "
+            "Small scores give correct weights. For scores around 1000 the exponentials are infinite, and ∞/∞ is NaN. Which number "
             "can you subtract from a whole row without changing its softmax?",
             "x - x.amax(dim, keepdim=True)", "x",
         ),
@@ -372,7 +372,7 @@ softmax = Exercise(
         ),
         Mistake(
             "large weights for small scores",
-            "Your weights fall where the scores rise. Look for a wrong sign.",
+            "Your weights decrease as the scores increase. Look for a wrong sign.",
             "shifted = x - x.amax(dim, keepdim=True)", "shifted = x.amin(dim, keepdim=True) - x",
             also=(
                 "def softmax(x, dim):\n    e = (x.amax(dim, keepdim=True) - x).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -573,7 +573,7 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "one vector for the whole sentence",
-            "You added up the queries as well. Each query keeps a vector of its own.",
+            "You added up the queries as well. Each query should get a vector of its own.",
             "weights @ values", "(weights @ values).sum(-2)",
         ),
         Mistake(
@@ -615,7 +615,7 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "all sentences added up",
-            "Your result has lost its leading axes, because all sentences were added up. Each sentence keeps its "
+            "Your result has lost its leading axes, because all sentences were added up. Each sentence should keep its "
             "own result.",
             "weights @ values", 'torch.einsum("...ij,...jd->id", weights, values)',
         ),
@@ -663,7 +663,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
     yield case(random_keep(draw, 3, 5), query=3, key=5, d=4, d_v=6)
     # Padding: one row of `keep` serves all queries of a sentence.
     yield case(padding(draw, 2, 6)[:, None, :], 2, query=4, key=6, d=5, d_v=3)
-    # A query that may attend to no key.
+    # One query may attend to no key.
     keep = random_keep(draw, 3, 7, 7)
     keep[0, 2] = False
     yield case(keep, 3, query=7, key=7, d=4, d_v=4)
@@ -743,7 +743,7 @@ ZEROED = "weights.masked_fill(~keep, 0.0)"
 
 
 def _filled(fill: str, weights: str) -> str:
-    """Code that replaces masked scores, and what it does with the weights."""
+    """Code that fills masked scores and then changes the weights, both as given."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -753,7 +753,7 @@ def attention(queries, keys, values, keep):
 
 
 def _taken_off(much: str, weights: str) -> str:
-    """Code that lowers masked scores, and what it does with the weights."""
+    """Code that lowers masked scores and then changes the weights, both as given."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -909,7 +909,7 @@ def attention(queries, keys, values, keep):
         Mistake(
             "too little subtracted from masked scores",
             "Everything is right until a masked word's score exceeds the others by more than you subtract: then it "
-            "still wins. Replace it by a score lower than any other, whatever it was.",
+            "still wins. Replace its score by one lower than any other, whatever it was.",
             MASKED, "scores - 1e5 * (~keep).float()",
             also=(
                 _taken_off("1e5", "weights"),
@@ -1007,7 +1007,7 @@ def multi_head_cases(draw: Draw) -> Iterator[Case]:
     keep = padding(draw, 2, 6)
     yield case(2, 6, 4, 3, np.roll(keep, 1, axis=1))  # padding may also come first
     yield case(4, 7, 3, 5, np.ones((4, 7), dtype=bool))
-    # As many heads as tokens: a forgotten transpose does not change the shape.
+    # There are as many heads as tokens, so a forgotten transpose does not change the shape.
     keep = padding(draw, 3, 4)
     keep[-1] = False
     yield case(3, 4, 4, 2, keep)
@@ -1056,7 +1056,7 @@ multi_head = Exercise(
         Mistake(
             "scaled by √D instead of √d",
             "Your weights are too uniform. The dot products of each head run over d = D / heads coordinates, so they "
-            "are scaled by √d.",
+            "should be divided by √d.",
             code=heads_at_once(scores="queries @ keys.mT / D**0.5"),
         ),
         Mistake(
@@ -1136,14 +1136,14 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
         ),
         Mistake(
             "average for a sentence of padding alone",
-            "Only a sentence without any real word comes out wrong: it averages over the padding. The docstring "
-            "says what it gets.",
+            "Only a sentence without any real word comes out wrong: it averages over the padding. The docstring says "
+            "what such a sentence gets.",
             code=heads_at_once().replace("-torch.inf", "-1e9"),
         ),
         Mistake(
             "NaN for a sentence of padding alone",
-            "Only a sentence without any real word comes out wrong: there the softmax divides 0 by 0. The "
-            "docstring says what it gets.",
+            "Only a sentence without any real word comes out wrong: there the softmax divides 0 by 0. The docstring "
+            "says what such a sentence gets.",
             code=heads_at_once().replace("torch.nan_to_num", ""),
         ),
         Mistake(
@@ -1160,8 +1160,8 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
         ),
         Mistake(
             "values made with the queries' matrix",
-            "Your values are equal to the queries, because they are computed with W_q. Each of the three has a matrix of "
-            "its own; that of the values is W_v.",
+            "Your values are equal to the queries, because they are computed with W_q. Queries, keys and values each have their own "
+            "matrix; the one for the values is W_v.",
             "x @ W_v\n", "x @ W_q\n",
         ),
         Mistake(
@@ -1237,7 +1237,7 @@ mended_heads = Exercise(
     mistakes=(
         Mistake(
             "original code unchanged",
-            "These are the numbers of the code above, bug included. The first word of a sentence still cannot see "
+            "These are the numbers from the code above, bug included. The first word of a sentence still cannot see "
             "the last one.",
             code="""
 def mended_heads(queries, keys, values, heads):
@@ -1342,7 +1342,7 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "scaling left out",
-            "The heads are fixed, but the division by √d is gone.",
+            "The heads are fixed, but the division by √d is missing.",
             " / d**0.5", "",
         ),
     ),
@@ -1413,7 +1413,7 @@ project = Exercise(
         ),
         Mistake(
             "words split instead of columns",
-            "You split the words: each part has all columns for some of the rows in memory. Split the last axis.",
+            "You split the words: each part contains all columns of some of the words. Split the last axis.",
             FUSED, "(x @ W_qkv).reshape(3, *x.shape[:-1], -1).unbind(0)",
         ),
         Mistake(
@@ -1500,7 +1500,7 @@ split_heads = Exercise(
         ),
         Mistake(
             "head axis before the batch axis",
-            "Your first axis counts the heads. The batch axis stays first.",
+            "Your first axis counts the heads. The batch axis should come first.",
             SPLIT, "x.unflatten(-1, (heads, -1)).permute(2, 0, 1, 3)",
         ),
         Mistake(
@@ -1531,12 +1531,12 @@ split_heads = Exercise(
         ),
         Mistake(
             "batch and heads merged into one axis",
-            "The heads of all sentences share one axis. Batch and heads each keep their own.",
+            "The heads of all sentences share one axis. Batch and heads should each have an axis of their own.",
             SPLIT, f"{SPLIT}.flatten(0, 1)",
         ),
         Mistake(
             "heads in reverse order",
-            "Your head 0 is the last one. Head h has the coordinates h·d to (h+1)·d − 1.",
+            "Your head 0 is the last one. Head h should have the coordinates h·d to (h+1)·d − 1.",
             SPLIT, f"{SPLIT}.flip(1)",
         ),
     ),

@@ -14,7 +14,7 @@
 # which differences are real.
 #
 # **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
-# three exercises, one of which is a bug to find. One extension is optional.
+# three exercises, one of which is a bug to find. There is also an optional extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
@@ -25,7 +25,7 @@
 # - give an interval for every accuracy, and decide whether one model is clearly better than another;
 # - derive from an architecture which word can influence which output, and check it on trained models;
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
-# - write tests that distinguish wrong code from correct code, and measure how good they are.
+# - write tests that distinguish wrong code from correct code, and measure how good the tests are.
 
 # %%
 import torch
@@ -42,11 +42,11 @@ from coursekit import check, hint, predict, reveal
 # model is not asked in words. Instead, it provides a vector for the target in each sentence, its **contextual embedding**, and we assign the sense of the most
 # similar *labelled* occurrence of the same word (1-NN).
 #
-# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences are equally near. Taking the first of them would make the
+# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. Taking the first of them would make the
 # result depend on the order of a file. We let all equally near sentences vote.
 
 # %%
-TIE = 1e-5      # cosines this close count as equal: the same vector computed twice may differ slightly
+TIE = 1e-5      # cosines this close count as equal, because a vector computed twice may differ slightly
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def evaluate(
@@ -56,9 +56,9 @@ def evaluate(
     asked: Float[Tensor, "n D"],
     asked_words: Int[Tensor, "n"],
 ) -> Int[Tensor, "n"]:
-    """The sense of each held-out word, by a vote of its nearest labelled neighbours.  (difficulty ●●○, 6 minutes)
+    """The sense of each held-out word, chosen by a vote of its nearest labelled neighbours.  (difficulty ●●○, 6 minutes)
 
-    Nearness is measured by the cosine, as in 08. All labelled occurrences within TIE of the highest cosine are
+    Nearness is measured by the cosine, as in notebook 08. All labelled occurrences within TIE of the highest cosine are
     equally near, and they vote: the most frequent sense among them wins. If several senses are equally
     frequent, the one with the smallest id wins.
     """
@@ -74,8 +74,8 @@ def evaluate(
 check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
-# Now the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as a bag of words,
-# the mean vector of the *other* words in the sentence. (All words count equally here; in 08, rare words count more.) ELMo, BERT and GPT are the small models of this
+# Now we introduce the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as a bag of words,
+# the mean vector of the *other* words in the sentence. (All words have equal weight here; in notebook 08, rare words had more weight.) ELMo, BERT and GPT are the small models of this
 # course, represented by the vectors of their last layer.
 
 # %% tags=["demo"]
@@ -101,7 +101,7 @@ use_style()
 torch.set_num_threads(1)
 language, exam, glove = load_language(), sense_exam(), load_glove()
 known, asked = exam.labelled, exam.held_out
-print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. Of the held-out ones:")
+print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. The held-out ones, by kind of question:")
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
@@ -136,7 +136,7 @@ for name, model in small.items():
     vectors[name] = [sense_vectors(model, side)[-1] for side in (known, asked)]
 
 # %% [markdown]
-# **Predict:** what accuracy does the single GloVe vector reach over all held-out sentences (0 to 1)?
+# **Predict:** what accuracy does the single GloVe vector reach on all held-out sentences (0 to 1)?
 
 # %% tags=["demo"]
 predict("comparison.single", ...)
@@ -149,7 +149,7 @@ truth = ids(asked.sense)
 words = [ids(ambiguous_words(side)) for side in (known, asked)]
 
 def answers(labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]) -> Float[Tensor, "n"]:
-    """1 where your `evaluate` finds the sense; a thousand sentences at a time, to save memory."""
+    """1 where your `evaluate` finds the sense, otherwise 0; a thousand sentences are processed at a time to save memory."""
     parts = zip(unlabelled.split(1000), words[1].split(1000))
     found = [evaluate(labelled, words[0], ids(known.sense), *part) for part in parts]
     return (torch.cat(found) == truth).float()
@@ -160,7 +160,7 @@ right = {name: answers(*both) for name, both in vectors.items()}
 reveal("comparison.single", right["GloVe, one vector"].mean().item())
 some = np.flatnonzero(asked.cue == "right")[:40]
 pictures.answers({name: row[some] for name, row in right.items()},
-                 "40 sentences with the cue only on the right")
+                 "Forty sentences with the cue only on the right")
 
 # %% [markdown]
 # Each row is a model, each column a sentence. An accuracy is the mean of such a row, and it hides the pattern. In these sentences the cue comes too late for GPT, and
@@ -170,18 +170,18 @@ pictures.answers({name: row[some] for name, row in right.items()},
 # %% [markdown]
 # ## 2 · How certain is a number?
 #
-# With other sentences of the same kind we would have obtained a different number. How different? We have no other sentences, but we can simulate them by drawing a new test
-# set *from our own*. It has the same number of items, drawn with replacement, so some items occur twice and others not at all. The mean of each such set is a number that
-# we might have reported. This is the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
+# With other sentences of the same kind we would have obtained a different accuracy. How different? We have no other sentences, but we can simulate them by drawing a new test
+# set *from our own*. It has the same number of items, drawn with replacement, so some items occur more than once and others not at all. The mean of each such set is a number that
+# we might have reported. This method is the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-bootstrap_interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(
     right: Float[Tensor, "n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """The percentile interval of the mean, lower end first, as a tuple.  (difficulty ●●○, 6 minutes)
+    """The percentile interval of the mean, as a tuple with the lower end first.  (difficulty ●●○, 6 minutes)
 
-    Each row of draws contains the indices of the items of one resampled test set. The interval contains
-    the fraction `level` of their means, and equal fractions lie below and above it. Its ends are quantiles,
+    Each row of draws contains the indices of the items of one resampled test set. The interval contains the
+    fraction `level` of the means of these sets, and equal fractions lie below and above it. Its ends are quantiles,
     interpolated between means as torch.quantile does.
     """
     ### BEGIN SOLUTION
@@ -195,7 +195,7 @@ def bootstrap_interval(
 check("comparison.bootstrap_interval", lambda case: bootstrap_interval(**case))
 
 # %% [markdown]
-# We apply it to GPT on the sentences whose cue is only on the right. The exact upper bound is known: it is the best accuracy that the words up to the target allow.
+# We apply the bootstrap to GPT's answers on the sentences whose cue is only on the right. The exact upper bound is known: it is the best accuracy that the words up to the target allow.
 #
 # **Predict:** how wide is the 95 % interval of GPT's accuracy on these sentences, from end to end?
 
@@ -216,7 +216,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 
 # %% [markdown]
 # The interval shows how much the accuracy would vary with other *sentences*. It does not cover another training run, another prompt or another language: what is not
-# resampled does not vary. For this reason 05 to 07 trained their models with several seeds.
+# resampled does not vary. For this reason we trained the models of notebooks 05 to 07 with several seeds.
 
 # %% [markdown]
 # ## 3 · The whole scoreboard
@@ -229,7 +229,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 print("This takes five to ten seconds.")
 
 def exact_reader(context: str) -> Float[Tensor, "n"]:
-    """1 where the most probable sense, given the context, is correct."""
+    """1 where the most probable sense, given the context, is correct, otherwise 0."""
     posterior = language.sense_posterior(asked.ids, asked.position, context)
     return (torch.from_numpy(posterior.argmax(axis=1)) == truth).float()
 
@@ -251,7 +251,7 @@ ORDER = ["GloVe, one vector", "GloVe, bag of words", "ELMo, untrained", "ELMo",
          "exact, up to the target", "exact, whole sentence"]
 
 def with_interval(row: Float[Tensor, "n"]) -> list[float]:
-    """Mean, lower end, upper end."""
+    """The mean, and the lower and upper ends of its interval."""
     low, high = bootstrap_interval(row, draw_items(len(row)), 0.95)
     return [row.mean().item(), low.item(), high.item()]
 
@@ -260,12 +260,13 @@ intervals = {name: {kind: with_interval(right[name][here]) for kind, here in sid
 pictures.board(intervals)
 
 # %% [markdown]
-# **Cue on the left.** Every model that uses the context finds nearly all senses. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
+# **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
 # of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, the bound for the words up to the target.
-#
-# **Order.** Only the word order determines which cue counts. A bag of words is right in half of the cases at best (proved in 02); ELMo and BERT, trained on this language,
-# find nearly all senses. GPT reaches the bound for the preceding words, which determine most senses. The models of English are hardly above one half; the cause may be
-# their vectors or 1-NN.
+
+# %% [markdown]
+# **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02; ELMo and BERT, trained on this language,
+# are correct in nearly all of them. GPT reaches the bound for the preceding words, which determine the sense in most cases. The models trained on English are hardly above one half; the cause may lie in
+# their vectors or in 1-NN.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
@@ -276,7 +277,7 @@ for name, note in {**notes, **dict.fromkeys(on_english, "on English")}.items():
 draw(every=True)
 
 # %% [markdown]
-# This is the scoreboard of the course, with every row that you added along the way.
+# This is the scoreboard of the course, with every row that you have added along the way.
 #
 # **Question 1.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
 # a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
@@ -287,25 +288,25 @@ draw(every=True)
 # cue comes first: take the vector of a later token (the end of the sentence), repeat the sentence and use the second copy, or ask after the sentence which sense is meant.
 # All models get the same labelled and held-out sentences and the same classifier (1-NN or a probe), and the exact prediction from the whole sentence is the upper bound.
 #
-# *Marking: 1 point for the bound (no prediction from the same words does better, so the result reveals no fault of the model); 1 point for an experiment in which the cue
+# *Marking: 1 point for the bound (no prediction from the same words does better, so the result reveals no fault in the model); 1 point for an experiment in which the cue
 # is read before the answer, with the same items and a bound or control.*
 
 # %% [markdown]
 # ## 4 · Which differences are real?
 #
-# Can two models differ although their intervals overlap? Yes, because both were tested on the *same* sentences, and sentences on which both fail cancel in the difference. We
-# therefore resample the sentences once, for both models, and compute the **difference** in each draw: a *paired* comparison (used for translation by Koehn 2004). If nearly
+# Can the difference between two models be clear although their intervals overlap? Yes, because both were tested on the *same* sentences, and sentences on which both fail cancel in the difference. We
+# therefore use the same resampled sentences for both models and compute the **difference** in each draw: a *paired* comparison (used for machine translation by Koehn 2004). If nearly
 # all draws favour the same model, the choice of sentences does not explain the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clear_differences(
     right: Float[Tensor, "models n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
-    """The differences of all pairs, and which of them are clear, as a tuple.  (difficulty ●●○, 8 minutes)
+    """The differences of all pairs of models, and whether each is clear, as a tuple.  (difficulty ●●○, 8 minutes)
 
     Row i, column j: the mean of model i minus that of model j, on the original items. The difference is
     clear if its percentile interval over the draws (level as before) does not contain 0. Each draw
-    is the same for all models. Use your bootstrap_interval.
+    contains the same items for all models. Use your bootstrap_interval.
     """
     ### BEGIN SOLUTION
     gaps = right[:, None] - right                                        # models, models, n
@@ -319,14 +320,14 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 
 # %% [markdown]
 # Now we turn to **real sentences**: `data/senses` contains sentences for 44 words, written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
-# senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table shows both groups.
+# senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table below shows both groups.
 #
 # As in 08, the cue is far from the target in *far* sentences and comes only after it in *right* sentences; *decoy* sentences contain words that suggest another sense. All other sentences are *plain*.
 
 # %% [markdown]
-# Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression for each word that reads only the two words on either side. Our ELMo can take part although it has never
-# seen English, because it reads words letter by letter. Our BERT and GPT cannot: their vocabulary is that of our language. The answers of the pre-trained models were recorded, using
-# the layer that is best on the training sentences (most weights of SmolLM2 have 4 bits).
+# Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression that reads only the two words on each side of the target, with a separate model for each target word. Our ELMo can take part although it has never
+# seen English, because it reads words letter by letter. Our BERT and GPT cannot, because their vocabulary is that of our language. The recorded answers of the pre-trained models use the
+# layer that is best on the training sentences (most weights of SmolLM2 have 4 bits).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -358,11 +359,11 @@ def by_elmo(words: list[str], place: int) -> Float[Tensor, "D"]:
 
 spelling = Spelling()
 def window(words: list[str], place: int) -> dict[str, int]:
-    """The words at the two positions on either side."""
+    """The two words on each side of the target, with their relative positions."""
     return {f"{i:+d} {words[place + i]}": 1 for i in (-2, -1, 1, 2) if 0 <= place + i < len(words)}
 
 def by_window() -> Float[Tensor, "n"]:
-    """Whether a logistic regression on the window finds the sense, with one model for each word."""
+    """1 where a logistic regression on the window finds the sense, otherwise 0; each target word has its own model."""
     windows = [[window(*where) for where in half] for half in sentences]
     answers = torch.zeros(len(parts[1]))
     for word in table.word.unique():
@@ -406,7 +407,7 @@ place = {name: i for i, name in enumerate(real)}
 gap = differences[place[decoder], place[encoder]].item()
 sure = bool(clear[place[decoder], place[encoder]])
 reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) if sure else UNCLEAR, because={
-    LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot contain it. The table shows the accuracy for each kind of sentence.",
+    LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot reflect it. The table shows the accuracy for each kind of sentence.",
     BOTH_SIDES: "The means alone do not show this: the sign of their difference changes between resampled sets of the same sentences.",
     UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign: its interval does not contain 0.",
 })
@@ -426,8 +427,8 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# Among the nouns, near words and the window of two are ahead of the bag of words, and MiniLM is about five points ahead of both. Each of MiniLM's two leads is clear if
-# taken alone. They come from *plain* and *far* sentences; there are too few sentences of each kind to be certain. On *decoys*, where misleading words affect its
+# Among the nouns, near words and the window of two are ahead of the bag of words. MiniLM is about five points ahead of these two methods; each lead is clear if taken alone.
+# The leads come from *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoys*, where misleading words affect its
 # vector (08), MiniLM is not ahead. ELMo, which has never seen English, is level with the bag of words.
 
 # %% [markdown]
@@ -436,7 +437,7 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
 # The mean alone shows none of this.
 
 # %% [markdown]
-# **Like with like.** The window of two is *trained* on the labelled sentences; 1-NN is not. For a fair comparison, MiniLM and near words get a trained classifier, too: a
+# **Like with like.** The window of two is *trained* on the labelled sentences; 1-NN is not. For a fair comparison, we give MiniLM and near words a trained classifier, too: a
 # linear probe for each word (recorded: `python -m experiments senses`; the intervals resample words).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -455,8 +456,8 @@ display(Markdown("**all nouns**"), pd.DataFrame({
 }))
 
 # %% [markdown]
-# With a probe, MiniLM reaches 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more about a noun's sense than
-# the two words on either side. The accuracy of near words with a probe lies in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
+# With a probe, MiniLM reaches 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more information about a noun's
+# sense than the window does. The accuracy of near words with a probe lies in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
@@ -468,7 +469,7 @@ def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) -> dict[str, float]:
-    """Widths of the 95 % intervals of each model and of their difference, resampled in three ways."""
+    """Widths of the 95 % intervals for two models and for their difference, resampled in three ways."""
     draws = draw_items(len(one), times=2000)
     ends = [bootstrap_interval(row, draws, 0.95) for row in (one, two, two - one)]
     first, second, in_pairs = ((high - low).item() for low, high in ends)
@@ -489,19 +490,20 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 
 # %% [markdown]
 # What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
-# sentences, and the interval of their difference becomes about a fifth narrower.
+# sentences, and the interval for their difference becomes about a fifth narrower.
 #
 # The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
-# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, its interval is wider. Among the nouns it is not:
-# there, sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
+# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, this interval is wider. Among the nouns it is not:
+# their sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" when in fact there is none? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
-#
+# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" when in fact there are none? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+
+# %% [markdown]
 # Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
-# smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one fails. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
+# smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one p-value is too large. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
 
 # %% tags=["demo"]
 duels = torch.triu_indices(len(real), len(real), 1)                         # one column per pair
@@ -531,22 +533,22 @@ falsely = {"each at 95 %": np.mean([(p < 0.05).any().item() for p in worlds]),
            "Holm": np.mean([holm(p).any().item() for p in worlds])}
 p = p_values(stacked, draw_items(stacked.shape[1], times=4000))
 stays = holm(p)
-print("simulated worlds without differences in which at least one difference is found:",
+print("simulated worlds without differences in which at least one difference is called clear:",
       ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()))
 print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
-# With 21 comparisons, at least one difference is found in four of ten worlds that contain none. Holm's method keeps this rate near one in twenty. In our data two
-# differences do not survive the correction: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* looking, you could call it
-# clear; if you pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
+# With 21 comparisons, at least one difference is called clear in four of ten worlds that contain none. Holm's method keeps this rate near one in twenty. In our data two
+# differences do not survive the correction: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* seeing the results, you could call
+# it clear; if you pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
 
 # %% [markdown]
 # How many sentences does it take to detect a difference? We draw n of our sentences at random and let your function decide whether the difference is clear.
 
 # %% tags=["demo"]
 def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
-    """For random test sets of n items: the second model's mean minus the first's, and whether this is clear."""
+    """For each random test set of n items: the second model's mean minus the first's, and whether this difference is clear."""
     generator, found = torch.Generator().manual_seed(n), []
     for subset in range(subsets):
         chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
@@ -571,28 +573,28 @@ pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Checking the literature.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
-# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference of the second curve,
-# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The third is so small that hardly any test set detects it. The differences that a small
+# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference in the second curve,
+# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third is so small that hardly any test set detects it. The differences that a small
 # > test set *does* call clear are too large on average: only a set that overstates the difference detects it, as the printed line shows.
 
 # %% [markdown]
 # ## 5 · Further: find the bug
 #
 # A large test set is often distributed over several machines. PyTorch's `DistributedSampler` assigns item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every
-# machine must get the same number of items; otherwise some machines would wait for the others for ever. The last round is therefore filled up with items from the beginning. In 2019, users
-# noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
-# 4559). This is how the answers had been collected:
+# machine must get the same number of items; otherwise some machines would wait for the others forever. The last round is therefore filled up with items from the beginning. In 2019, users
+# noticed that their validation accuracy depended on the *number of machines* (PyTorch issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
+# 4559). The following function collects the answers as the code did then:
 
 # %%
 def answers_of_2019(gathered):                             # machines, rounds
     return gathered.flatten()
 
 # %% [markdown]
-# Two things are wrong. One distorts the mean, the other everything that we compute from single answers. Write the corrected function.
+# Two things are wrong. One distorts the mean, the other everything that we compute from individual answers. Write the corrected function.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-mended_answers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[Tensor, "items"]:
-    """The answers in the order of the test set, each item once.  (difficulty ●●○, 6 minutes)
+    """The answers in the order of the test set, one for each item.  (difficulty ●●○, 6 minutes)
 
     gathered[m, r] is machine m's answer to the item that it received in round r. Items 0, 1, 2, … are
     assigned in turn to the machines 0, 1, 2, …; the last round is filled up with the first items again.
@@ -618,23 +620,23 @@ for machines in (1, 2, 4, 8, 16):
     print(f"{machines:>8} {old.mean():>9.4f} {new.mean():>9.4f}   {in_place:.2f}")
 
 # %% [markdown]
-# The mean is only slightly wrong, which is why the bug went unnoticed. But the answers are in the wrong positions, which invalidates every paired comparison. An evaluation
-# is code, too, so test it: the result must not depend on how the work was divided.
+# The mean is only slightly wrong, which is why the bug was easy to miss. But the answers are in the wrong positions, which invalidates every paired comparison. Evaluation code
+# needs tests, too: the result must not depend on how the work was divided.
 
 # %% [markdown]
 # ## 6 · The architecture table, checked
 #
-# From 04 to 07 you filled in a table of which words a model can use, how far a signal travels and what it costs (after Vaswani et al. 2017, table 1). We derived the
+# In notebooks 04 to 07 you filled in a table that shows which words a model can use, how far a signal travels and how much the computation costs (after Vaswani et al. 2017, table 1). We derived the
 # entries from diagrams. Here we derive them with one function and then check whether they are true of the trained models.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
     """The fewest cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
 
-    0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
+    An entry is 0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
     reads the cell below it and its left neighbour. "elmo": one such stack in each direction, with
-    concatenated outputs. "encoder": a cell reads all cells of the layer below. "decoder": it reads
-    those at its own position and at earlier positions.
+    concatenated outputs. "encoder": a cell reads all cells of the layer below. "decoder": a cell
+    reads those at its own position and at earlier positions.
     """
     ### BEGIN SOLUTION
     apart = torch.arange(T)[:, None] - torch.arange(T)
@@ -652,7 +654,7 @@ check("comparison.path_lengths", lambda case: path_lengths(
 ))
 
 # %% [markdown]
-# The **influence** of 05 measures the same property of a trained model: how much output i changes with input j. Where there is no path, the influence must be *exactly* 0.
+# The **influence** from notebook 05 measures the corresponding property of a trained model: how much output i changes with input j. Where there is no path, the influence must be *exactly* 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -675,8 +677,8 @@ measured = {name: influence(run, x) for name, (_, x, run) in runs.items()}
 pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 
 # %% [markdown]
-# The upper row shows your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells agree one by one. In the
-# recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbours.
+# The upper row shows the results of your function, the lower row those of the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
+# recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbouring words.
 #
 # The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
 
@@ -734,10 +736,11 @@ display(pd.DataFrame({
 
 # %% [markdown]
 # The decoder generates one word after another; "1 per layer" refers to training. We read the encoder–decoder's path off its diagram (04): it passes through the encoder's layers and one more
-# cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs need not take sixteen times as long.
-#
-# Two quantities from 04 to 07 were saved, like the scoreboard: the size of the first word's derivative after 64 words, divided by that after 2 words, and the relative time
-# for 64 times as many words. (Times are given to one digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
+# cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs of words need not take sixteen times as long.
+
+# %% [markdown]
+# Two quantities from notebooks 04 to 07 were saved: the size of the derivative with respect to the first word after 64 words, divided by that after 2 words, and the relative time
+# for 64 times as many words. (Times are given to one significant digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
 # run that notebook.
 
 # %% tags=["demo"]
@@ -746,7 +749,7 @@ from coursekit.architectures import carried
 display(carried())
 
 # %% [markdown]
-# Untrained, the plain recurrence and the LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. With attention the ratio is of the
+# The untrained plain recurrence and the untrained LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. With attention the ratio is of the
 # order of 1/T, trained or not. For time the ranking is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
 
 # %% [markdown]
@@ -757,7 +760,7 @@ display(carried())
 #
 # $$p(\text{sense} \mid w_1 \dots w_n) \;\propto\; \sum_{z\,:\,\text{sense}(z) = \text{sense}} p(z) \prod_{t \le n} p(w_t \mid z) .$$
 #
-# Logarithms turn the product into a running sum. Computed for every n, it shows the posterior *while the sentence is read*.
+# Logarithms turn the product into a running sum. Computed for every n, this sum shows the posterior *while the sentence is read*.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def explain(
@@ -767,7 +770,7 @@ def explain(
 
     log_prior[k] is the log-probability of template k (not normalised); log_words[k, t] is that of word t
     in template k, −∞ if the template cannot contain this word. senses[k] is the sense of the target in
-    template k, or −1 for templates without a sense, which do not count. A sense may have no template.
+    template k, or −1 for templates without a sense, which are ignored. A sense may have no template.
     If no template is left, the row contains zeros. The probabilities of long sentences are too small
     for float32; their logarithms are not.
     """
@@ -785,7 +788,7 @@ check("comparison.explain", lambda case: explain(**case))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def encoded(text: str) -> Int[np.ndarray, "T"]:
-    """Token ids. Raises ValueError, with an explanation, for words outside the language."""
+    """The token ids of a text. Raises ValueError, with an explanation, for words outside the language."""
     return language.encode(text.lower().replace(".", " ").split(), pad=False)
 
 def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
@@ -830,7 +833,7 @@ pictures.reading({text: reading[:2] for text, reading in readings.items()}, lang
 
 # %% [markdown]
 # When *cell* is reached, each sense has probability one third. The words *that the* change nothing, since all three kinds of cell allow them. The next word, *prisoner* or
-# *biologist*, decides. A decoder computes its vector of *cell* with the information in the row of *last*; BERT has the information in the bottom row.
+# *biologist*, determines the sense. A decoder computes its vector for *cell* with the information available in the row for *last*; BERT has all the information in the bottom row.
 #
 # What probabilities do the *models* assign? Instead of the single nearest neighbour, we use all labelled occurrences of the word, weighted by a softmax over the cosines divided by a temperature.
 # The labelled sentences are the keys, their senses (one-hot) the values. This is the attention of 02 once more.
@@ -847,7 +850,7 @@ def neighbour_posterior(
     """A distribution over S senses for each held-out word.  (difficulty ●●○, 6 minutes)
 
     Labelled occurrences of the same word are weighted by the softmax of their cosines divided by the
-    temperature (which may be 0.01); other occurrences have weight 0. The probability of a sense is the sum of
+    temperature (which may be as low as 0.01); other occurrences have weight 0. The probability of a sense is the sum of
     the weights of its occurrences, 0 if it has none. Each row of same_word contains at least one True.
     """
     ### BEGIN SOLUTION
@@ -867,7 +870,7 @@ S = len(language.senses)
 
 @torch.no_grad()
 def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
-    """Distributions over senses: exact, up to the target and for the whole sentence, and each model's."""
+    """Distributions over senses: the exact ones, up to the target and for the whole sentence, and each model's."""
     _, rows, before = read(text)
     sentence = torch.from_numpy(encoded(text))[None]
     same = (words[0] == sentence[0, before + 1])[None]
@@ -882,8 +885,8 @@ pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
 # GPT gives the same answer for both sentences and is not certain of any sense, like the exact posterior up to the target. BERT agrees with the exact posterior of the whole sentence.
-# ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of the temperature and of these two sentences? We take 300 questions with the cue on
-# the right. How much probability would have to be moved to turn a model's answer into an exact posterior? This quantity is called the *total variation distance*.
+# ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of temperature and sentences? To find out, we take 300 questions with the cue only
+# on the right. How much probability would have to be moved to turn a model's answer into an exact posterior? This quantity is called the *total variation distance*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -905,9 +908,10 @@ display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interv
         .unstack().rename_axis(["", "distance from the exact posterior"], axis=0).rename_axis("temperature", axis=1))
 
 # %% [markdown]
-# At each temperature, BERT is nearer to the posterior of the whole sentence, and GPT to that of the words up to the target. For ELMo it depends: at a low temperature,
-# where the nearest neighbour dominates, it is nearer to the whole sentence; at a high one, to the words up to the target. Half of its vector depends only on the preceding words; as a result, many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
-#
+# At each temperature, BERT is nearer to the posterior for the whole sentence, and GPT to that for the words up to the target. ELMo's result depends on the temperature. At the lowest, where the
+# nearest neighbour dominates, ELMo is nearer to the posterior for the whole sentence; at the highest, to that for the words up to the target. Half of ELMo's vector depends only on the preceding words; as a result, many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
+
+# %% [markdown]
 # Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for any others. The first two sentences below contain the same
 # words in a different order.
 
@@ -943,11 +947,11 @@ interact(show_sentence, by_button=True, text=box)
 # ## 8 · Write the tests
 #
 # So far, tests have judged your code. Now the roles are reversed: **you** write the tests, and they are judged. A test has two halves, inputs and expected outputs. The
-# inputs come from you, the expected outputs from a trusted attention.
+# inputs come from you, the expected outputs from a trusted implementation of attention.
 #
 # In another process, where your code does not run, your inputs are passed to implementations of attention with *planted faults* (mask inverted, no scaling, …). A fault is
-# **exposed** if its output differs from the trusted one by more than rounding. A **false alarm** is a *correct* but unusual implementation whose output differs; false
-# alarms are subtracted.
+# **exposed** if the faulty output differs from the trusted one by more than rounding. A **false alarm** is a *correct* but unusual implementation whose output differs; false alarms are subtracted
+# from your score.
 
 # %% tags=["demo"]
 from coursekit import planted
@@ -968,8 +972,8 @@ def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
 pictures.exposure(tried(naive), "random numbers, nothing masked")
 
 # %% [markdown]
-# Most people first try random numbers with nothing masked. Whole kinds of faults then go unnoticed. We work out one row as an example: an ignored mask can be noticed only
-# where a key is masked, so in row 0 no query may attend to the last key:
+# Most people first try random numbers with nothing masked. Whole kinds of faults then go unnoticed. We work out one row as an example. An ignored mask can be noticed only
+# where a key is masked, so in row 0 we mask the last key for all queries:
 
 # %% tags=["demo"]
 one_hidden = {**naive, "keep": naive["keep"].clone()}
@@ -986,14 +990,14 @@ def attention_tests(
 ) -> dict[str, Tensor]:
     """Inputs that distinguish a wrong attention from a correct one.  (difficulty ●●●, 15 minutes)
 
-    Return "queries", "keys", "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4) for the
+    Return "queries", "keys" and "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4) for the
     attention of 02: keep is True where a query may attend to a key; a query that may attend to no key gets
     zeros. The arguments contain standard normal numbers; use, change or ignore them, but do not modify
     them in place. All numbers you return must be finite and at most a million in absolute value.
 
     Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15 practice
     faults, and your inputs must expose all of them. For the grade they must do so again, and must expose
-    85 % of all 29 faults, the 15 and 14 others. Two outputs differ if they are further apart than a
+    85 % of all 29 faults, these 15 and 14 others. Two outputs count as different if they are further apart than a
     thousandth of the largest expected number.
     """
     ### BEGIN SOLUTION
@@ -1018,11 +1022,11 @@ print(f"as one batch: {len(found.exposed)} of {found.faults} faults exposed,",
 pictures.exposure(tried(yours), "your inputs")
 
 # %% [markdown]
-# Each row of the batch serves its own purpose, and none exposes everything. (Here the rows are tried one by one. A fault that applies the *first row's* mask to all rows is
+# Each row of the batch serves its own purpose, and none exposes every fault. (Here the rows are tried one by one. A fault that applies the *first row's* mask to all rows is
 # invisible in a batch of one: only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
 
 # %% [markdown]
-# **False alarms.** What could make a correct attention fail a test? The test may demand what no docstring promises: digits that float32 does not have.
+# **False alarms.** What could make a correct implementation fail a test? The test may demand what no docstring promises: digits that float32 does not have.
 
 # %% tags=["demo"]
 shifted = {**yours, "keys": yours["keys"] + 300_000}
@@ -1036,14 +1040,14 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
       f"rounding error up to {(score - exact).abs().max():.3f}")
 
 # %% [markdown]
-# Adding the same vector to all keys adds the same number to all scores of a query, and a softmax ignores it. Mathematically, the output is unchanged. In float32, the
+# Adding the same vector to all keys adds the same number to all scores of a query, and a softmax ignores such a shift. Mathematically, the output is unchanged. In float32, the
 # digits that matter are lost. A test that rejects correct code is worse than none, because people learn to ignore it.
 #
 # Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been tested in this way: its solution was
-# changed in small ways. The check had to notice each *mutant*, or somebody had to explain why it is equally correct.
+# changed in small ways. The check had to detect each *mutant*, or one of us had to explain why that mutant was equally correct.
 
 # %% [markdown]
-# **Question 2.** Your inputs expose nearly every planted fault. Is an implementation that passes them free of faults? Name a kind of fault that no inputs of *this* form can
+# **Question 2.** Your inputs expose nearly every planted fault. Is an implementation that passes your tests free of faults? Name a kind of fault that no inputs of *this* form can
 # expose, and explain how you would test for it. Why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1051,16 +1055,16 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # faults do not show in the output of one call: an input that is modified in place, a wrong gradient (a detached tensor), dependence on global state or on an earlier call,
 # time or memory that grows too fast, an error below the tolerance. Each needs a different kind of test: compare the inputs before and after the call, check gradients
 # numerically, call the function twice, measure at two lengths. Known faults can be targeted one by one. How well the tests expose faults that nobody thought of can only be
-# estimated with faults for which they were not written, just as a model is evaluated on held-out data.
+# estimated with faults for which the tests were not written, just as a model is evaluated on held-out data.
 #
 # *Marking: 1 point for a fault that the output of one call does not show, with a suitable test; 1 point for held-out faults as the analogue of held-out data.*
 
 # %% [markdown]
 # ## Further: four models of the same novels
 #
-# In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in everything: texts, size, training. Four models of
+# In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in everything: their texts, their size and their training. Four models of
 # this course have been trained on the *same* English, 82 novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three with 5 to 7 million
-# parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Do they rank as they do in the
+# parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Is their ranking the same as in the
 # generated language?
 #
 # We test the models on the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) For the three contextual models, we use the vectors of the
@@ -1099,7 +1103,7 @@ def mean_at(hidden: Float[Tensor, "layers n T D"], of_word: list[list[int]]) -> 
     return torch.stack([hidden[:, row, at].mean(dim=1) for row, at in enumerate(of_word)])
 
 def in_pieces(places: list[Place], first: list[int], last: list[int]) -> tuple[Int[Tensor, "n T"], list[list[int]]]:
-    """Token ids, and the positions of the target's subwords."""
+    """The token ids of the sentences, and the positions of the target's subwords."""
     encoded = [pieces.encode(sentence, add_special_tokens=False) for sentence, _, _ in places]
     ids = pad_sequence([torch.tensor([*first, *one.ids, *last]) for one in encoded], batch_first=True)
     return ids, [[len(first) + i for i, (begins, ends) in enumerate(one.offsets) if begins < end and ends > start]
@@ -1139,7 +1143,7 @@ def read_all(reader, part: pd.DataFrame) -> Float[Tensor, "n layers D"]:
     return torch.cat([reader([places[i] for i in batch]) for batch in batches])[order.argsort()]
 
 def hits(labelled: Float[Tensor, "m D"], of_labelled: pd.DataFrame, unlabelled: Float[Tensor, "n D"], of_unlabelled) -> np.ndarray:
-    """1 where your evaluate finds the sense."""
+    """1 where your evaluate finds the sense, otherwise 0."""
     found = evaluate(labelled, ids(of_labelled.word_id), ids(of_labelled.sense_id), unlabelled, ids(of_unlabelled.word_id))
     return (found == ids(of_unlabelled.sense_id)).double().numpy()
 
@@ -1172,7 +1176,7 @@ for name in ("window of two", encoder, decoder):
     in_novels[f"({name})"] = both_halves[name].double().numpy()[known_to_novels[1]]
 
 def by_word(gap: np.ndarray, word: np.ndarray) -> tuple[float, float, float, float]:
-    """A mean, its 95 % interval and its p-value, resampling whole words."""
+    """A mean, its 95 % interval and its p-value, from resampling whole words."""
     means = means_by_word(gap, word, times=40_000)
     below, above = (means <= 0).mean(), (means >= 0).mean()
     return gap.mean(), *np.quantile(means, [0.025, 0.975]), min(1, 2 * min(below, above))
@@ -1189,12 +1193,13 @@ for half, in_half in HALVES.items():
 print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for name, layer in best_layers.items()))
 
 # %% [markdown]
-# At layer 0 a vector does not depend on any other word. Among the nouns its accuracy is not above chance level: what the three models know about a noun's sense comes from the
+# At layer 0 a vector does not depend on any other word. Among the nouns, the accuracy at layer 0 is not above chance level: what the three models know about a noun's sense comes from the
 # sentence. Where the senses differ in part of speech, ELMo's layer 0 is slightly above chance: it reads the spelling, and an ending may distinguish a noun from a verb.
 # (The rows in brackets are for comparison; two of these models were trained on other texts.)
-#
-# The test of the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. Does a cue
-# come before the target, or do all come later?
+
+# %% [markdown]
+# The test of the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. Does any cue
+# come before the target, or do all cues come later?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1224,7 +1229,7 @@ in_novels["word"], in_novels["told"] = tested.word, [told(row) for row in tested
 LANGUAGES = {"generated language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
 
 def among(answered: pd.DataFrame, place: str, one: str, other: str | None = None) -> tuple[float, float, float, float]:
-    """Accuracy on the sentences whose cue is in this position, or the lead over another method there."""
+    """Accuracy on the sentences whose cue is in this position, or the lead over another method there, with its interval and p-value."""
     rows = answered[(answered.told == place) | (place == "all")]
     return by_word((rows[one] - (rows[other] if other else 0)).to_numpy(), rows.word.to_numpy())
 
@@ -1235,8 +1240,8 @@ pictures.four_readers({
    {called: answered.chance.mean() for called, answered in LANGUAGES.items()})
 
 # %% [markdown]
-# The left panel shows those questions of the generated language that have one cue and do not depend on order. Nearly all senses are found, except where the cue comes too
-# late. Next we compare pairs on the same sentences, resampling whole words: fifteen comparisons in each group, thirty for Holm's method.
+# The left panel shows those questions of the generated language that have one cue and do not depend on word order. Nearly all answers are correct, except where the cue comes too late. Next we
+# compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group of English words, so Holm's method is applied to thirty.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 COMPARISONS = (
@@ -1261,18 +1266,18 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 # it is slightly below the bag. In English it is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
 
 # %% [markdown]
-# **Where it differs.** In the generated language nearness adds nothing to a bag of words, and ELMo and BERT are far above both, because part of that test depends on word
-# order. The English test does not, and near words are above the bag there. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
+# **Where it differs.** In the generated language weighting by nearness adds nothing to a bag of words, and ELMo and BERT are far above both methods, because part of that test depends on word
+# order. The English test does not, and in English near words are above the bag of words. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
 # in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 
 # %% [markdown]
-# **The bound of a decoder.** Where the cue comes only later, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
+# **The bound of a decoder.** Where the cue comes only after the target, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
 # ELMo and BERT are far ahead. In real English this bound is not visible. GPT and the near words before the target are above chance in both groups, and neither ELMo nor BERT is
 # clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words still contain hints. (The table lists no articles: "the" before *saw*
 # does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]
-# What are the limits of this comparison? Each model was trained once, on the same number of sequences (4,700 batches of 32). On books by unseen authors, a word 5-gram model fills more gaps correctly than ELMo does, and ELMo fills more than BERT, whichever of the two seeds is used (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
+# What are the limits of this comparison? Each of these models was trained once, on the same number of sequences (4,700 batches of 32). On books by unseen authors, a word 5-gram model fills more gaps correctly than ELMo does, and ELMo fills more than BERT, whichever of two BERT seeds we use (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
 # nouns the choice of layer matters: with ELMo's other layer, or BERT's last layer but one, the lead over the bag of words is clear only without Holm's correction. With only 28 words in one group and 14 in the other, methods that are not clearly different here may still differ.
 
 # %% [markdown]
@@ -1313,9 +1318,9 @@ def calibration(
 ) -> dict[str, Tensor]:
     """Confidence and accuracy in bins of equal width from 0 to 1.  (extension, ●●○, 8 minutes)
 
-    "said": mean confidence in a bin; "found": mean of right (0 or 1); "count": number of answers in it. Each
+    "said" is the mean confidence in a bin, "found" the mean of right (0 or 1), "count" the number of answers. Each
     has shape (bins,) and is 0 in an empty bin. A bin includes its lower end but not its upper end; the
-    last bin also includes 1. "error": the mean over all answers of the distance between said and found in
+    last bin also includes 1. "error" is the mean over all answers of the distance between said and found in
     their bin.
     """
     ### BEGIN SOLUTION
@@ -1349,18 +1354,18 @@ pictures.calibration(curves)
 
 # %% [markdown]
 # The exact posterior is calibrated by definition; its measured gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low
-# one, a few nearest neighbours decide, and GPT's vectors appear certain of a sense that they cannot know. The temperature does not change the ranking of the senses by
-# much, but it changes what the number *means*.
+# temperature, a few nearest neighbours decide, and predictions from GPT's vectors appear certain of a sense that the model cannot know. The temperature does not change the ranking of the senses by
+# much, but it changes what a probability *means*.
 
 # %% [markdown]
 # ## Summary
 #
-# - Keep the answers item by item; the rest follows from them.
+# - Keep the answers item by item; everything else is computed from them.
 # - State what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
-# - The more you compare, the more differences appear by chance: correct for it.
-# - Compare like with like: with a trained probe, MiniLM clearly beats the two words on either side.
+# - The more you compare, the more differences appear by chance: correct for this.
+# - Compare like with like: with a trained probe, MiniLM clearly beats the window of two.
 # - A model that has read the cue knows the sense; one that has not stays at the exact bound.
-# - The architecture determines which word can influence which output; trained models obey it exactly.
+# - The architecture determines which word can influence which output; trained models confirm this exactly.
 # - Ask which words a vector depends on, and what the model was trained to predict.
 # - Judge tests by the faults they expose and the correct code they accept.
 

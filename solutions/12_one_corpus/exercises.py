@@ -38,7 +38,7 @@ def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
         vectors[word == 0] = static  # like a static vector, the same wherever the word occurs
         sides.append([vectors, word, sense])
     (labelled, labelled_words, senses), (vectors, asked_words, _) = sides
-    # Some held-out vectors are nearest to another word; others have a negative cosine with all of their own word.
+    # Some held-out vectors are nearest to another word; others have a negative cosine with all occurrences of their own word.
     few = np.flatnonzero(asked_words != 0)[:8]
     vectors[few[:4]] = labelled[labelled_words == 0][[0] * 4]
     own = np.array([unit(labelled[labelled_words == word]).mean(axis=0) for word in asked_words[few[4:]]])
@@ -98,7 +98,7 @@ evaluate = Exercise(
     mistakes=(
         Mistake(
             "neighbours of other words",
-            "Some of your senses do not belong to the held-out word: its nearest neighbour was an occurrence of another word.",
+            "Some of your senses do not belong to the held-out word: the nearest neighbour was an occurrence of another word.",
             MASKED, "similarity",
         ),
         Mistake(
@@ -132,7 +132,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "most frequent sense of the word",
-            "Your answer is the same for every occurrence of a word: all labelled ones vote, whether near or not.",
+            "Your answer is the same for every occurrence of a word: all labelled occurrences vote, whether near or not.",
             NEAR, "similarity > -2",
         ),
         Mistake(
@@ -157,14 +157,14 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "tolerance TIE not used",
-            "You let only the highest cosine vote. All within TIE of it count as equally near, because the same vector "
+            "You let only the occurrences with the highest cosine vote. All within TIE of it count as equally near, because the same vector "
             "computed twice may differ slightly.",
             NEAR, "similarity == similarity.amax(dim=-1, keepdim=True)",
         ),
         Mistake(
             "smallest id without a vote",
-            "Among the senses that are equally near, you take the smallest id. Let them vote first; the id only decides "
-            "between equally frequent ones.",
+            "Among the senses that are equally near, you take the smallest id. Let the occurrences vote first; the id decides only "
+            "between equally frequent senses.",
             "near.float() @ one_hot(known_senses).float()",
             "(near.float() @ one_hot(known_senses).float()).clamp(max=1)",
         ),
@@ -241,10 +241,10 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
     },
     hints=(
         "Which labelled sentences may vote for a held-out word at all? What if a word has the same vector in every sentence?",
-        "Cosines: (asked, known). Highest of each row: (asked, 1). Mask of the voters: (asked, known). Votes: (asked, "
-        "senses). Output: (asked).",
+        "The cosines and the mask of the voters have shape (asked, known), the highest cosine of each row (asked, 1), the votes (asked, senses) "
+        "and the output (asked,).",
         "cosines of every held-out vector with every labelled one\nmask those of other words\nnear = within TIE of the largest "
-        "of the row\ncount the senses among the near ones\nthe sense with the most votes",
+        "in the row\ncount the senses among the near ones\nthe sense with the most votes",
         "A near miss: argmax over the similarities works for contextual vectors but is arbitrary for static ones, whose "
         "neighbours are all equally near.",
     ),
@@ -293,12 +293,12 @@ bootstrap_interval = Exercise(
     mistakes=(
         Mistake(
             "mean over the draws",
-            "You average over the draws, so each number mixes them all. A row of draws is one new test set, with one mean.",
+            "You average over the draws, so each of your means mixes all draws. Each row of draws is one new test set, with one mean.",
             MEANS, "right[draws].mean(dim=0)",
         ),
         Mistake(
             "whole remainder on each side",
-            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, but 5 % is what it may leave in total.",
+            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, but it may leave only 5 % in total.",
             "outside = (1 - level) / 2", "outside = 1 - level",
         ),
         Mistake(
@@ -309,7 +309,7 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "quantiles not interpolated",
-            "Each of your ends is the mean of a draw, or the midpoint of two. A quantile that falls between two means is "
+            "Each end of your interval is the mean of a draw, or the midpoint of two such means. A quantile that falls between two means is "
             "interpolated in proportion.",
             f"low, high = means.quantile({BOTH})", f"low, high = means.quantile({BOTH}, interpolation='nearest')",
             also=(
@@ -326,7 +326,7 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "level fixed at 95 %",
-            "Your interval is right at level 0.95 only, but the level is an argument.",
+            "Your interval is correct only at level 0.95, but the level is an argument.",
             "outside = (1 - level) / 2", "outside = 0.025",
         ),
         Mistake(
@@ -336,18 +336,18 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "single answers instead of means",
-            "Your ends are single answers, such as 0 and 1, rather than proportions. What varies from draw to draw is the mean "
+            "The ends of your interval are single answers, such as 0 and 1, rather than proportions. What varies from draw to draw is the mean "
             "of a draw. (The median of a draw is a single answer, too.)",
             MEANS, "right",
         ),
         Mistake(
             "upper end before lower end",
-            "Your first number is the larger one.",
+            "Your first number is the larger one; the lower end comes first.",
             "return low, high", "return high, low",
         ),
         Mistake(
             "sums instead of means",
-            "Your ends are counts of correct answers; a proportion lies between 0 and 1.",
+            "The ends of your interval are sums over the items; they should be means.",
             MEANS, "right[draws].sum(dim=1)",
         ),
         Mistake(
@@ -375,8 +375,8 @@ def bootstrap_interval(right, draws, level):
 """,
     },
     hints=(
-        "What might another test set of the same size have looked like? What number would you have reported for it?",
-        "right[draws]: (times, items). One mean for each row, then two numbers from the sorted means.",
+        "What might another test set of the same size have looked like? Which accuracy would you have reported for it?",
+        "right[draws] has shape (times, items). Take the mean of each row, then two quantiles of these means.",
         "means = for each row of draws, the proportion of correct answers among its items\nlow = the quantile (1 − level) / 2 "
         "of the means\nhigh = the quantile 1 − (1 − level) / 2",
         "A near miss: the quantiles 0 and `level` (0.95) leave 5 % above and nothing below.",
@@ -391,11 +391,11 @@ def pair_cases(draw: Draw) -> Iterator[Case]:
     for models, items, times, level in ((5, 61, 150, 0.95), (6, 53, 120, 0.9), (7, 90, 198, 0.8)):
         right, draws = answers_of(draw, models, items), draw.integers(0, items, times, items)
         place = (1 - level) / 2 * (times - 1)  # of the lower end among the sorted differences
-        higher = 0.005 if level == 0.95 else 0.025  # what a level of 0.99 or 0.95 leaves below
+        higher = 0.005 if level == 0.95 else 0.025  # what a level of 0.99 or 0.95 leaves below the interval
         worst, bad, *_, good, best = right.sum(axis=1).argsort()
         pairs = ((worst, best, higher * (times - 1) + 1, place), (bad, good, place + 1, 0.24 * times))
         for one, other, low, high in pairs:
-            # They differ in a few items, always in the same direction; so many draws do not contain these items.
+            # They differ in only a few items, always in the same direction, and many draws contain none of these items.
             untouched = -1
             while not low < untouched < high:
                 few = draw.rng.choice(np.flatnonzero(right[other]), int(draw.integers(1, 6)), replace=False)
@@ -421,7 +421,7 @@ clear_differences = Exercise(
         ),
         Mistake(
             "separate intervals compared",
-            "You call two models different if their own intervals do not overlap. That misses clear differences: both answered "
+            "You call two models different if their own intervals do not overlap. That misses clear differences: both models answered "
             "the same items, so what is hard for one is mostly hard for the other and cancels in the difference.",
             f"ends = [[{ENDS} for gap in row] for row in gaps]",
             f"own = [{ENDS.replace('gap', 'row')} for row in right]\n"
@@ -464,7 +464,7 @@ def clear_differences(right, draws, level):
         ),
         Mistake(
             "interval that ends at 0 called clear",
-            "An interval that ends at 0 contains 0: the difference is not clear. (For a model compared with itself, it is 0 to "
+            "An interval that ends at 0 contains 0: the difference is not clear. (For a model compared with itself, the interval is 0 to "
             "0.)",
             CLEAR, "(low >= 0) | (high <= 0)",
         ),
@@ -519,8 +519,8 @@ def clear_differences(right, draws, level):
 """,
     },
     hints=(
-        "Two models answered the same items. Should a new test set have the same new items for both, or separate ones?",
-        "right[:, draws]: (models, times, items). The differences of all pairs: (models, models, times).",
+        "Two models answered the same items. Should a new test set have the same new items for both models, or separate ones?",
+        "right[:, draws] has shape (models, times, items), and the differences of all pairs (models, models, times).",
         "means of every model on every draw\nfor each pair: the difference in each draw\nits interval, as before\nclear if 0 lies "
         "outside it",
         "A near miss: comparing separate intervals. They may overlap although nearly every draw favours the same model.",
@@ -547,13 +547,13 @@ mended_answers = Exercise(
     mistakes=(
         Mistake(
             "answers in the order of the machines",
-            "Your number of answers is right, but their order is that of the machines: the second item went to the second "
+            "You return the right number of answers, but in the order of the machines: the second item went to the second "
             "machine. (Reshaping does not swap axes.)",
             IN_ORDER, "gathered.flatten()[:items]",
         ),  # also what reshape(rounds, machines) gives: it does not exchange axes
         Mistake(
             "repeated items kept",
-            "You return more answers than there are items.",
+            "You return more answers than there are items: drop the repetitions at the end.",
             IN_ORDER, "gathered.T.flatten()",
         ),
         Mistake(
@@ -563,7 +563,7 @@ mended_answers = Exercise(
         ),
         Mistake(
             "last round dropped",
-            "Some items are missing at the end: not everything dealt in the last round is a repetition.",
+            "Some items are missing at the end: not every item dealt in the last round is a repetition.",
             IN_ORDER, "gathered[:, :-1].T.flatten()",
             also=("""
 def mended_answers(gathered, items):
@@ -602,9 +602,9 @@ def mended_answers(gathered, items):
 """,
     },
     hints=(
-        "Deal the cards 0, 1, 2, 3, 4 to two players until both have the same number. Who has which cards? Collect them again "
-        "in order.",
-        "gathered: (machines, rounds). Item 0 is gathered[0, 0], item 1 is gathered[1, 0]. Output: (items,).",
+        "Deal the cards 0, 1, 2, 3, 4 to two players in turn, then a copy of card 0, so that both have three. Who has which cards? Collect the cards "
+        "again in order.",
+        "gathered has shape (machines, rounds): item 0 is gathered[0, 0], item 1 is gathered[1, 0]. The output has shape (items,).",
         "for each round: for each machine: the next answer\nstop after `items` answers",
         "A near miss: flattening goes through all answers of one machine first.",
     ),
@@ -631,7 +631,7 @@ path_lengths = Exercise(
     mistakes=(
         Mistake(
             "outputs and inputs swapped",
-            "Your recurrent and decoder outputs depend on later words, not earlier ones: rows are outputs, columns are inputs.",
+            "Your recurrent and decoder outputs depend on later words, not on earlier ones: rows are outputs, columns are inputs.",
             "apart < 0", "apart > 0",
         ),
         Mistake(
@@ -641,17 +641,17 @@ path_lengths = Exercise(
         ),
         Mistake(
             "distance counted in every layer",
-            "Your recurrent paths are too long: a path covers the distance only once, in whichever layer.",
+            "Your recurrent paths are too long: a path covers the distance only once, not in every layer.",
             "lengths + apart.abs()", "lengths * (apart.abs() + 1)",
         ),
         Mistake(
             "ELMo in one direction only",
-            "Your ELMo lacks its second stack.",
+            "Your ELMo reads in one direction only: its second stack, from right to left, is missing.",
             BLIND, 'if architecture in ("recurrent", "decoder", "elmo"):',
         ),
         Mistake(
             "decoder without a causal mask",
-            "Your decoder's outputs depend on later words.",
+            "Your decoder's outputs depend on later words; a causal mask prevents this.",
             BLIND, 'if architecture == "recurrent":',
         ),
         Mistake(
@@ -676,7 +676,7 @@ def path_lengths(architecture, T, layers):
         ),
         Mistake(
             "attention paths of one cell",
-            "With attention, your paths have one cell, however many layers there are. Even the shortest path passes through "
+            "With attention, your paths have only one cell, however many layers there are. Even the shortest path passes through "
             "one cell per layer.",
             "torch.full((T, T), layers)", 'torch.full((T, T), layers if architecture in ("recurrent", "elmo") else 1)',
         ),
@@ -740,7 +740,7 @@ def path_lengths(architecture, T, layers):
     hints=(
         "Draw two layers over four words, once with arrows from state to state, once with arrows from every word to every "
         "word. How does word 1 reach output 4?",
-        "Output: (T, T), integers. Row i: the output at word i. Column j: the input at word j. 0 where there is no path.",
+        "The result has shape (T, T) and contains integers. Row i is the output at word i, column j the input at word j. An entry is 0 where there is no path.",
         "each layer costs 1\nwhere a state is passed on from word to word, each word of distance costs 1 more\nwhere later words "
         "are masked, there is no path from them",
         "A near miss: distance times layers. A path has to cover the distance only once, not in each layer.",
@@ -816,12 +816,12 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "temperature not used",
-            "Your posterior does not depend on the temperature.",
+            "Your posterior does not depend on the temperature: divide the cosines by it.",
             "cosines / temperature", "cosines",
         ),
         Mistake(
             "neighbours of other words",
-            "In your answer, occurrences of other words have some weight.",
+            "In your answer, occurrences of other words have some weight; their weight should be 0.",
             ".masked_fill(~same_word, -torch.inf)", "",
         ),
         Mistake(
@@ -838,14 +838,14 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "overflow of exp in float32",
-            "At a low temperature your answer has NaN: exp of more than 88 is infinite in float32. Subtract each row's largest "
+            "At a low temperature your answer contains NaN: exp of more than 88 is infinite in float32. Subtract each row's largest "
             "score first, or call softmax.",
             WEIGHTS, "torch.nn.functional.normalize((cosines / temperature).exp() * same_word, p=1, dim=-1)",
         ),
         Mistake(
             "maximum taken before masking",
-            "Where a row's own word has low cosines, your row is NaN or 0 at a low temperature: you subtract a score that is "
-            "not its word's largest, so every exp underflows. Mask other words first, then subtract each row's largest score.",
+            "Where all occurrences of the same word have low cosines, your row is NaN or 0 at a low temperature: you subtract a larger "
+            "score from elsewhere, so every exp underflows. Mask other words first, then subtract each row's largest score.",
             code=TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)"),
             also=(
                 TAKEN_OFF.replace("LARGEST", "scores.max()"),
@@ -854,7 +854,7 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "other words masked with a finite score",
-            "Other words have some weight where a row's own cosines are near −1: at temperature 0.01 its scores are near −100. "
+            "Other words have some weight where all cosines of the same word are near −1: at temperature 0.01 these scores are near −100. "
             "Only a score of minus infinity gives a weight of 0.",
             "-torch.inf", "-100.0",
         ),
@@ -891,7 +891,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "dot products instead of cosines",
-            "In your answer, long vectors weigh more.",
+            "In your answer, longer vectors have more weight; a cosine does not depend on length.",
             COSINES, "asked @ known.T",
         ),
         Mistake(
@@ -940,7 +940,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
     hints=(
         "This is the attention of notebook 02. What is the query, what are the keys, and which values make the output a "
         "distribution over senses?",
-        "Cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Output: (asked, S); each row sums to 1.",
+        "The cosines and the weights have shape (asked, known). The values have shape (known, S), with one 1 in each row. The output has shape (asked, S); each row sums to 1.",
         "cosines, divided by the temperature\nmask the sentences of other words\nsoftmax over the labelled sentences\nadd up the "
         "weights of each sense",
         "A near miss: multiplying the weights by the mask after the softmax, without dividing by their new sum.",
@@ -987,7 +987,7 @@ explain = Exercise(
         ),
         Mistake(
             "each word on its own",
-            "Your rows forget: each is the posterior after one word, as if the others had not been read.",
+            "Your rows forget the earlier words: each is the posterior after one word, as if the others had not been read.",
             ".cumsum(dim=1)", "",
             also=("""
 def explain(log_prior, log_words, senses, S):
@@ -998,7 +998,7 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "probabilities instead of logarithms",
-            "For the long sentence your rows are zero: products of small probabilities underflow in float32. Use logarithms "
+            "For a long sentence your rows are zero: products of small probabilities underflow in float32. Use logarithms "
             "until the end.",
             BY_SENSE, "running[senses == s].exp().sum(dim=0).log()",
         ),
@@ -1070,7 +1070,7 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "row before the first word missing",
-            "Your row 0 is already the posterior after one word.",
+            "Your row 0 is already the posterior after one word; it should be the one before any word is read.",
             ".exp().nan_to_num()", ".exp().nan_to_num()[1:]",
         ),
     ),
@@ -1100,9 +1100,9 @@ def explain(log_prior, log_words, senses, S):
 """,
     },
     hints=(
-        "How probable is each template before a word is read? How does one word change that number? Which templates need not "
+        "How probable is each template before a word is read? How does one word change that probability? Which templates need not "
         "be distinguished?",
-        "After n words: K log-probabilities of template and words together. Sum the probabilities of each sense: (T + 1, S).",
+        "After n words there are K log-probabilities, each of a template together with the words. The sums over the templates of each sense have shape (T + 1, S).",
         "running = log prior, then plus the words, one after another\nfor each sense: the log of the sum of its templates' "
         "probabilities\nsubtract the log of the sum over senses\nexponentials; zeros where nothing is possible",
         "A near miss: a softmax over all templates includes those without a sense (−1), so that the senses sum to less than 1.",
@@ -1235,13 +1235,13 @@ def attention_tests(queries, keys, values, coin):
         "keep[-1] = False": "all keys are masked in the row of large scores, and exp overflows there all the same",
     },
     hints=(
-        "Take one fault: the mask is ignored. For which inputs does it change the output? For which does it not? Now take the "
+        "Take one fault: the mask is ignored. For which inputs does this fault change the output, and for which does it not? Now take the "
         "next fault.",
-        "Four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query: they can have "
+        "Return four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query, so they can have "
         "different purposes.",
         "most rows: ordinary numbers and a random mask, a different one for each query\none row: scores far beyond 88, of both "
         "signs\none query: every key masked",
-        "A near miss: huge numbers everywhere. They expose exp but hide every fault in the scale, since the best key wins "
+        "A near miss: huge numbers everywhere. They expose an overflow in exp but hide every fault in the scale, since the best key wins "
         "anyway. Keep most rows ordinary.",
     ),
 )  # fmt: skip
@@ -1287,7 +1287,7 @@ calibration = Exercise(
     mistakes=(
         Mistake(
             "empty last bins missing",
-            "Where the last bins are empty, yours are missing. Say how many there are: `one_hot(which, bins)` or "
+            "Where the last bins are empty, yours are missing. State the number of bins: `one_hot(which, bins)` or "
             "`bincount(which, minlength=bins)`.",
             "one_hot(which, bins)", "one_hot(which)",
         ),
@@ -1307,8 +1307,8 @@ calibration = Exercise(
         ),
         Mistake(
             "bins between lowest and highest confidence",
-            "Your bins divide the range of the confidences that occur. They should have equal width over 0 to 1, whatever "
-            "occurs.",
+            "Your bins divide the range of the confidences that occur. They should divide the range from 0 to 1, whatever confidences "
+            "occur.",
             code="""
 def calibration(confidence, right, bins):
     low, high = confidence.min(), confidence.max()
@@ -1321,7 +1321,7 @@ def calibration(confidence, right, bins):
         ),
         Mistake(
             "equally many answers in each bin",
-            "Your bins contain equally many answers. Here bins have equal width and may contain many answers or none.",
+            "Your bins contain equally many answers. Here, bins should have equal width and may contain many answers or none.",
             code="""
 def calibration(confidence, right, bins):
     parts = confidence.argsort().tensor_split(bins)
@@ -1366,7 +1366,7 @@ def calibration(confidence, right, bins):
         ),
         Mistake(
             "largest gap instead of the mean",
-            "Your error is the largest gap of all bins. It should be their mean, each bin weighted by its number of answers.",
+            "Your error is the largest gap of all bins. It should be the mean gap, with each bin weighted by its number of answers.",
             ERROR, "(said - found).abs().max()",
         ),
         Mistake(
@@ -1425,8 +1425,8 @@ def calibration(confidence, right, bins):
     },
     hints=(
         "Of all answers that were given with a confidence of about 0.8, what proportion should be correct?",
-        "Each answer belongs to one of `bins` bins of equal width. For each bin, two means and a count; then one number for "
-        "all.",
+        "Each answer belongs to one of `bins` bins of equal width. Each bin has two means and a count; the error is one number for all "
+        "bins.",
         "bin of an answer = its confidence times bins, rounded down; 1.0 belongs to the last\nmean confidence, mean of right, "
         "count\nerror = mean over answers of |mean confidence − mean of right| in their bins",
         "A near miss: the mean over bins. It gives a bin with two answers as much weight as one with two hundred.",

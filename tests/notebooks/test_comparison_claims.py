@@ -67,7 +67,7 @@ def test_where_order_decides_only_the_models_of_this_language_know(measured, kin
         assert shares[name][1] > 0.9  # nearly all
     low, high = shares["GPT"][1:]
     assert low - 0.02 < limits.words_before[kind] < high + 0.02  # at the bound for the preceding words
-    assert limits.words_before[kind] > 0.7  # which determine most senses
+    assert limits.words_before[kind] > 0.7  # which determine the sense in most cases
     for name in (measured["encoder"], measured["decoder"]):
         assert 0.45 < shares[name][0] < 0.6  # hardly above one half
 
@@ -118,7 +118,7 @@ def test_on_nouns_reading_is_a_few_points_ahead_of_near_words_and_these_of_the_b
         for kind in ("plain", "far"):
             assert (
                 difference(of_kind(measured, kind, "all nouns"), encoder, few)[0] > 0.05
-            )  # "They come from"
+            )  # "The leads come from"
         assert difference(of_kind(measured, "decoy", "all nouns"), encoder, few)[1] < 0  # "not ahead"
     lows = [
         difference(of_kind(measured, kind, "all nouns"), encoder, few)[1]
@@ -447,7 +447,7 @@ def test_a_decoder_finds_what_the_words_before_tell_and_no_model_that_sees_more_
         for half in (NOUNS, OTHERS):
             assert is_not_told(measured, half, name, "GPT", later)
     answered = measured["LANGUAGES"]["generated language"]
-    for name in measured["NOVEL_READERS"]:  # "found, except where the cue comes too late"
+    for name in measured["NOVEL_READERS"]:  # "correct, except where the cue comes too late"
         shares = answered.groupby("told")[name].mean()
         assert shares[measured["BEFORE"]] > 0.95
         assert (shares[later] > 0.9) == (name not in ("GPT", "near words before"))
