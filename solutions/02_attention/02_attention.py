@@ -180,8 +180,8 @@ def similarities(
 ) -> Float[Tensor, "... Tq Tk"]:
     """The dot product of every query with every key.  (difficulty ●○○, 4 minutes)
 
-    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences, heads)
-    are kept: a query is compared only with the keys of its own sentence.
+    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes
+    (sentences, heads) are kept: a query is compared only with the keys of its own sentence.
     """
     ### BEGIN SOLUTION
     return queries @ keys.transpose(-2, -1)
@@ -339,9 +339,10 @@ display(Markdown(f"""
 def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     """Positive weights that sum to 1 along `dim` and keep the order of x.  (difficulty ●●○, 6 minutes)
 
-    The base is e. The result has the shape of x and is finite for every finite x, such as scores of
-    1000 or −10000. `dim` may be any axis, counted from the front or (negative) from the back.
-    `torch.softmax` earns the points as well, but you learn more by writing the function out once.
+    The base is e. The result has the shape of x and is finite for every finite x, such as
+    scores of 1000 or −10000. `dim` may be any axis, counted from the front or (negative) from
+    the back. `torch.softmax` earns the points as well, but you learn more by writing the
+    function out once.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -359,7 +360,8 @@ check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
 
 # %% tags=["demo"]
 def bank_at(temperature: float) -> Float[Tensor, "T"]:
-    """The weights of bank in the river sentence; a temperature of 1 leaves the scaled scores as they are."""
+    """The weights of bank in the river sentence; a temperature of 1 leaves the scaled scores
+    as they are."""
     scores = scale(similarities(x_river, x_river), 50)
     return softmax(scores / temperature, dim=-1)[focal_river]
 
@@ -486,8 +488,8 @@ def weighted_sum(
 ) -> Float[Tensor, "... Tq dv"]:
     """For each query, the sum of all values, each multiplied by its weight.  (difficulty ●○○, 3 minutes)
 
-    output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights as they are,
-    even where a row does not sum to 1, is all zeros or contains negative numbers.
+    output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights as they
+    are, even where a row does not sum to 1, is all zeros or contains negative numbers.
     """
     ### BEGIN SOLUTION
     return weights @ values
@@ -693,7 +695,8 @@ def new_weights(seed: int, fixed: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()} | fixed
 
 def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[str, Tensor], list[float]]:
-    """The matrices after training, and the loss at every step; the matrices in `fixed` are not trained."""
+    """The matrices after training, and the loss at every step; the matrices in `fixed` are not
+    trained."""
     W = new_weights(seed, fixed)
     learned = [W[name].requires_grad_() for name in W if name not in fixed]
     optimiser, losses = torch.optim.Adam(learned, lr=3e-3), []
@@ -748,7 +751,8 @@ runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.it
 test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
 
 def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
-    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates the texts to that length."""
+    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates
+    the texts to that length."""
     vectors = contextual(test_ids[:, :tokens], test_position, W)
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()
@@ -829,7 +833,8 @@ display(Markdown("\n".join(lines)))
 
 # %% tags=["demo"]
 def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
-    """The weights of the focal word: attention with the identity matrix as values returns these."""
+    """The weights of the focal word: attention with the identity matrix as values returns
+    these."""
     x = glove.of(words)
     everyone = torch.ones(1, len(words), dtype=torch.bool)
     return attention(x[[focal]] @ W["q"], x @ W["k"], torch.eye(len(words)), everyone)[0]
@@ -1055,12 +1060,12 @@ def multi_head(
 ) -> Float[Tensor, "B T D"]:
     """Multi-head self-attention.  (difficulty ●●●, 12 minutes)
 
-    The rows of each matrix correspond to inputs: project with a plain x @ W. Head h uses columns
-    h·d to (h+1)·d − 1 of all three projections, where d = D / heads. Concatenate the outputs of the
-    heads in this order, then apply the output projection. keep[b, j] is True where token j of
-    sentence b is a real word; padding may occur anywhere. No token attends to padding. The outputs
-    at padding positions are computed like all others, but a sentence that consists only of padding gets zeros.
-    A loop over the heads is fine.
+    The rows of each matrix correspond to inputs: project with a plain x @ W. Head h uses
+    columns h·d to (h+1)·d − 1 of all three projections, where d = D / heads. Concatenate the
+    outputs of the heads in this order, then apply the output projection. keep[b, j] is True
+    where token j of sentence b is a real word; padding may occur anywhere. No token attends to
+    padding. The outputs at padding positions are computed like all others, but a sentence that
+    consists only of padding gets zeros. A loop over the heads is fine.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
     ### BEGIN SOLUTION
@@ -1178,9 +1183,9 @@ def mended_heads(
 ) -> Float[Tensor, "B T D"]:
     """heads_of_2022 without its bug.  (difficulty ●●○, 6 minutes)
 
-    The inputs are the three projections, and the result consists of the concatenated outputs of the
-    heads, without a mask and without the output projection. Head h uses coordinates h·d to (h+1)·d − 1,
-    as in multi_head.
+    The inputs are the three projections, and the result consists of the concatenated outputs
+    of the heads, without a mask and without the output projection. Head h uses coordinates h·d
+    to (h+1)·d − 1, as in multi_head.
     """
     ### BEGIN SOLUTION
     batch, tokens, width = queries.shape
@@ -1384,8 +1389,8 @@ def project(
 ) -> tuple[Float[Tensor, "... T d"], Float[Tensor, "... T d"], Float[Tensor, "... T d"]]:
     """Queries, keys and values from one matrix product.  (extension, ●○○, 3 minutes)
 
-    W_qkv contains W_q, W_k and W_v side by side, in this order, with d columns each. Returns a tuple
-    of three tensors.
+    W_qkv contains W_q, W_k and W_v side by side, in this order, with d columns each. Returns a
+    tuple of three tensors.
     """
     ### BEGIN SOLUTION
     return tuple((x @ W_qkv).chunk(3, dim=-1))

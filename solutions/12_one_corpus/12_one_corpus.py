@@ -58,9 +58,9 @@ def evaluate(
 ) -> Int[Tensor, "n"]:
     """The sense of each held-out word, chosen by a vote of its nearest labelled neighbours.  (difficulty ●●○, 6 minutes)
 
-    Nearness is measured by the cosine, as in notebook 08. All labelled occurrences within TIE of the highest cosine are
-    equally near, and they vote: the most frequent sense among them wins. If several senses are equally
-    frequent, the one with the smallest id wins.
+    Nearness is measured by the cosine, as in notebook 08. All labelled occurrences within TIE
+    of the highest cosine are equally near, and they vote: the most frequent sense among them
+    wins. If several senses are equally frequent, the one with the smallest id wins.
     """
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
     similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)  # same word only
@@ -149,7 +149,8 @@ truth = ids(asked.sense)
 words = [ids(ambiguous_words(side)) for side in (known, asked)]
 
 def answers(labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]) -> Float[Tensor, "n"]:
-    """1 where your `evaluate` finds the sense, otherwise 0; a thousand sentences are processed at a time to save memory."""
+    """1 where your `evaluate` finds the sense, otherwise 0; a thousand sentences are processed
+    at a time to save memory."""
     parts = zip(unlabelled.split(1000), words[1].split(1000))
     found = [evaluate(labelled, words[0], ids(known.sense), *part) for part in parts]
     return (torch.cat(found) == truth).float()
@@ -180,9 +181,9 @@ def bootstrap_interval(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """The percentile interval of the mean, as a tuple with the lower end first.  (difficulty ●●○, 6 minutes)
 
-    Each row of draws contains the indices of the items of one resampled test set. The interval contains the
-    fraction `level` of the means of these sets, and equal fractions lie below and above it. Its ends are quantiles,
-    interpolated between means as torch.quantile does.
+    Each row of draws contains the indices of the items of one resampled test set. The interval
+    contains the fraction `level` of the means of these sets, and equal fractions lie below and
+    above it. Its ends are quantiles, interpolated between means as torch.quantile does.
     """
     ### BEGIN SOLUTION
     means = right[draws].mean(dim=1)
@@ -304,9 +305,9 @@ def clear_differences(
 ) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
     """The differences of all pairs of models, and whether each is clear, as a tuple.  (difficulty ●●○, 8 minutes)
 
-    Row i, column j: the mean of model i minus that of model j, on the original items. The difference is
-    clear if its percentile interval over the draws (level as before) does not contain 0. Each draw
-    contains the same items for all models. Use your bootstrap_interval.
+    Row i, column j: the mean of model i minus that of model j, on the original items. The
+    difference is clear if its percentile interval over the draws (level as before) does not
+    contain 0. Each draw contains the same items for all models. Use your bootstrap_interval.
     """
     ### BEGIN SOLUTION
     gaps = right[:, None] - right                                        # models, models, n
@@ -461,7 +462,8 @@ display(Markdown("**all nouns**"), pd.DataFrame({
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
-    """Means of resampled test sets in which whole words are drawn, each with all its sentences."""
+    """Means of resampled test sets in which whole words are drawn, each with all its
+    sentences."""
     words, of_word = np.unique(by_word, return_inverse=True)
     sums, counts = np.bincount(of_word, gap), np.bincount(of_word)
     drawn = np.random.default_rng(0).integers(0, len(words), (times, len(words)))
@@ -548,7 +550,8 @@ pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, fa
 
 # %% tags=["demo"]
 def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
-    """For each random test set of n items: the second model's mean minus the first's, and whether this difference is clear."""
+    """For each random test set of n items: the second model's mean minus the first's, and
+    whether this difference is clear."""
     generator, found = torch.Generator().manual_seed(n), []
     for subset in range(subsets):
         chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
@@ -596,8 +599,9 @@ def answers_of_2019(gathered):                             # machines, rounds
 def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[Tensor, "items"]:
     """The answers in the order of the test set, one for each item.  (difficulty ●●○, 6 minutes)
 
-    gathered[m, r] is machine m's answer to the item that it received in round r. Items 0, 1, 2, … are
-    assigned in turn to the machines 0, 1, 2, …; the last round is filled up with the first items again.
+    gathered[m, r] is machine m's answer to the item that it received in round r. Items 0, 1,
+    2, … are assigned in turn to the machines 0, 1, 2, …; the last round is filled up with the
+    first items again.
     """
     ### BEGIN SOLUTION
     return gathered.T.flatten()[:items]
@@ -633,10 +637,10 @@ for machines in (1, 2, 4, 8, 16):
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
     """The fewest cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
 
-    An entry is 0 where there is no path. A cell is one layer at one position. "recurrent": in each layer, a cell
-    reads the cell below it and its left neighbour. "elmo": one such stack in each direction, with
-    concatenated outputs. "encoder": a cell reads all cells of the layer below. "decoder": a cell
-    reads those at its own position and at earlier positions.
+    An entry is 0 where there is no path. A cell is one layer at one position. "recurrent": in
+    each layer, a cell reads the cell below it and its left neighbour. "elmo": one such stack
+    in each direction, with concatenated outputs. "encoder": a cell reads all cells of the
+    layer below. "decoder": a cell reads those at its own position and at earlier positions.
     """
     ### BEGIN SOLUTION
     apart = torch.arange(T)[:, None] - torch.arange(T)
@@ -768,11 +772,11 @@ def explain(
 ) -> Float[Tensor, "T+1 S"]:
     """Row n: the posterior over S senses after the first n words.  (difficulty ●●●, 10 minutes)
 
-    log_prior[k] is the log-probability of template k (not normalised); log_words[k, t] is that of word t
-    in template k, −∞ if the template cannot contain this word. senses[k] is the sense of the target in
-    template k, or −1 for templates without a sense, which are ignored. A sense may have no template.
-    If no template is left, the row contains zeros. The probabilities of long sentences are too small
-    for float32; their logarithms are not.
+    log_prior[k] is the log-probability of template k (not normalised); log_words[k, t] is that
+    of word t in template k, −∞ if the template cannot contain this word. senses[k] is the
+    sense of the target in template k, or −1 for templates without a sense, which are ignored.
+    A sense may have no template. If no template is left, the row contains zeros. The
+    probabilities of long sentences are too small for float32; their logarithms are not.
     """
     ### BEGIN SOLUTION
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)   # K T+1
@@ -849,9 +853,10 @@ def neighbour_posterior(
 ) -> Float[Tensor, "n S"]:
     """A distribution over S senses for each held-out word.  (difficulty ●●○, 6 minutes)
 
-    Labelled occurrences of the same word are weighted by the softmax of their cosines divided by the
-    temperature (which may be as low as 0.01); other occurrences have weight 0. The probability of a sense is the sum of
-    the weights of its occurrences, 0 if it has none. Each row of same_word contains at least one True.
+    Labelled occurrences of the same word are weighted by the softmax of their cosines divided
+    by the temperature (which may be as low as 0.01); other occurrences have weight 0. The
+    probability of a sense is the sum of the weights of its occurrences, 0 if it has none. Each
+    row of same_word contains at least one True.
     """
     ### BEGIN SOLUTION
     cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -870,7 +875,8 @@ S = len(language.senses)
 
 @torch.no_grad()
 def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
-    """Distributions over senses: the exact ones, up to the target and for the whole sentence, and each model's."""
+    """Distributions over senses: the exact ones, up to the target and for the whole sentence,
+    and each model's."""
     _, rows, before = read(text)
     sentence = torch.from_numpy(encoded(text))[None]
     same = (words[0] == sentence[0, before + 1])[None]
@@ -990,15 +996,16 @@ def attention_tests(
 ) -> dict[str, Tensor]:
     """Inputs that distinguish a wrong attention from a correct one.  (difficulty ●●●, 15 minutes)
 
-    Return "queries", "keys" and "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4) for the
-    attention of 02: keep is True where a query may attend to a key; a query that may attend to no key gets
-    zeros. The arguments contain standard normal numbers; use, change or ignore them, but do not modify
-    them in place. All numbers you return must be finite and at most a million in absolute value.
+    Return "queries", "keys" and "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4)
+    for the attention of 02: keep is True where a query may attend to a key; a query that may
+    attend to no key gets zeros. The arguments contain standard normal numbers; use, change or
+    ignore them, but do not modify them in place. All numbers you return must be finite and at
+    most a million in absolute value.
 
-    Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15 practice
-    faults, and your inputs must expose all of them. For the grade they must do so again, and must expose
-    85 % of all 29 faults, these 15 and 14 others. Two outputs count as different if they are further apart than a
-    thousandth of the largest expected number.
+    Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15
+    practice faults, and your inputs must expose all of them. For the grade they must do so
+    again, and must expose 85 % of all 29 faults, these 15 and 14 others. Two outputs count as
+    different if they are further apart than a thousandth of the largest expected number.
     """
     ### BEGIN SOLUTION
     queries, keys, values = queries.clone(), keys.clone(), values.clone()
@@ -1318,10 +1325,10 @@ def calibration(
 ) -> dict[str, Tensor]:
     """Confidence and accuracy in bins of equal width from 0 to 1.  (extension, ●●○, 8 minutes)
 
-    "said" is the mean confidence in a bin, "found" the mean of right (0 or 1), "count" the number of answers. Each
-    has shape (bins,) and is 0 in an empty bin. A bin includes its lower end but not its upper end; the
-    last bin also includes 1. "error" is the mean over all answers of the distance between said and found in
-    their bin.
+    "said" is the mean confidence in a bin, "found" the mean of right (0 or 1), "count" the
+    number of answers. Each has shape (bins,) and is 0 in an empty bin. A bin includes its
+    lower end but not its upper end; the last bin also includes 1. "error" is the mean over all
+    answers of the distance between said and found in their bin.
     """
     ### BEGIN SOLUTION
     which = (confidence * bins).long().clamp(max=bins - 1)
