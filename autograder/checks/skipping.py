@@ -10,6 +10,7 @@ other programs send none, and nbgrader says in NBGRADER_EXECUTION what it does: 
 import ast
 import dis
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
 from contextlib import suppress
@@ -42,6 +43,10 @@ class Waiting:
     before: tuple[Any, ...]  # the value that the name had, if it had one
 
 
+PERCENT = re.compile(r"^\s*predict\(.*\d\s*%", re.MULTILINE)
+"""A prediction that Python cannot read: predict("topic.name", 50%)."""
+
+
 class Skipping:
     """What is skipped in this kernel."""
 
@@ -54,6 +59,8 @@ class Skipping:
         self._show_traceback = shell.showtraceback
         # IPython calls it for cells, ipywidgets for what a slider calls.
         shell.showtraceback = self._show_error  # type: ignore[method-assign]  # there is no event for errors
+        self._show_syntax_error = shell.showsyntaxerror
+        shell.showsyntaxerror = self._show_unparsed  # type: ignore[method-assign]
         shell.events.register("pre_run_cell", self._before)
         shell.events.register("post_run_cell", self._after)
 
@@ -76,6 +83,16 @@ class Skipping:
                 shown = self._shown(error, trace)
         if not shown:
             self._show_traceback(exc_tuple, *where, **how)
+
+    def _show_unparsed(self, *where: Any, **how: Any) -> None:
+        self._show_syntax_error(*where, **how)
+        if PERCENT.search(_running_source()):
+            display(
+                Note(
+                    "Write the number without a percent sign, on the scale that the question names.",
+                    colour=WAITING,
+                )
+            )
 
     def _shown(self, error: BaseException, trace: TracebackType) -> bool:
         """Whether an error has been shown as what it is, and not by its traceback."""

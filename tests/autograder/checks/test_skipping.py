@@ -104,6 +104,14 @@ def test_run_all_skips_what_needs_the_answer_with_one_card_and_goes_on(shown):
     assert words(shown["last"]) == "the last cell\n"
 
 
+def test_a_prediction_with_a_percent_sign_gets_a_sentence(person):
+    unread, other = person.run(
+        [cell("guess", 'predict("demo.share", 50%)'), cell("typo", "print(50%)")],
+    )
+    assert errors(unread)[0].ename == "SyntaxError" and "without a percent sign" in words(unread)
+    assert "percent sign" not in words(other)
+
+
 @pytest.mark.slow
 def test_a_program_that_runs_the_notebook_meets_the_error(person):
     person.run([cell("clean", "%reset -f")])
