@@ -697,7 +697,7 @@ check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
-    """Ids in which every sense of an ambiguous word has an id of its own, and {(word, sense): that id}."""
+    """The token ids, with a separate id for each sense of an ambiguous word, and a dictionary {(word, sense): id}."""
     ids, rows = sentences.ids.copy(), np.flatnonzero(sentences.position >= 0)
     where = rows, sentences.position[rows]
     found, which = np.unique(np.stack([ids[where], sentences.sense[rows]], 1), axis=0, return_inverse=True)
@@ -1054,11 +1054,9 @@ display(Markdown(
 # of your choice. Why are opposites so similar? Name one task for which this is harmless and one for which it is harmful.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# Opposites occur in the same contexts: *hot* and *cold* both occur next to *water*, *weather*, *days* and *very*. A vector
-# learned from contexts records in which sentences a word can occur, and opposites can replace each other in nearly all of
+# Opposites occur in the same contexts: *hot* and *cold* both occur next to *water*, *weather*, *days* and *very*. A vector learned from contexts records which sentences a word can occur in, and opposites can replace each other in nearly all of
 # them. So their cosine is far above that of a random pair, and about as high as that of *hot* and *warm*. The vector says
-# "a temperature", not which one. This is harmless for finding the topic of a text, or documents about the weather. It is
-# harmful for judging opinions (*good* against *bad*), or for deciding whether two sentences contradict each other.
+# "a temperature", not which one. This is harmless for finding the topic of a text, or documents about the weather. It does harm when we judge opinions (*good* versus *bad*) or decide whether two sentences contradict each other.
 #
 # *Marking guide.* 1 point: measured values, with the unrelated pair for comparison. 1 point: the same contexts lead to
 # similar vectors. 1 point: one suitable task of each kind, with a reason.

@@ -101,15 +101,15 @@ def ppmi(counts):
         ),
         Mistake(
             "PMI multiplied by the count",
-            "The entries of frequent pairs are far too large. PMI says how surprising one co-occurrence is, however "
-            "often it happened.",
+            "The entries of frequent pairs are far too large. PMI says how surprising a single co-occurrence is, "
+            "not how many there are.",
             ".log().clamp(min=0)", ".log().clamp(min=0) * counts",
         ),
         Mistake(
             "PMI multiplied by the probability of the pair",
             "All your entries are far too small, because each is weighted by the probability of its pair. That is a "
-            "term of the mutual information of the whole table; PMI says how surprising one co-occurrence is, "
-            "however often it happened.",
+            "term of the mutual information of the whole table; PMI says how surprising a single co-occurrence is, "
+            "not how many there are.",
             ".log().clamp(min=0)", ".log().clamp(min=0) * counts / counts.sum()",
         ),
         Mistake(
@@ -983,7 +983,7 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "multiplied by the number of context words",
-            "Your values are too large by the square of the number of context words. Should the average multiply or "
+            "Your values are too large by a factor equal to the square of the number of context words. Should the average multiply or "
             "divide the gradient by this number?",
             " / contexts.shape[1]", " * contexts.shape[1]",
         ),

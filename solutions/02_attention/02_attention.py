@@ -360,8 +360,7 @@ check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
 
 # %% tags=["demo"]
 def bank_at(temperature: float) -> Float[Tensor, "T"]:
-    """The weights of bank in the river sentence; a temperature of 1 leaves the scaled scores
-    as they are."""
+    """The weights of bank in the river sentence; a temperature of 1 leaves the scaled scores as they are."""
     scores = scale(similarities(x_river, x_river), 50)
     return softmax(scores / temperature, dim=-1)[focal_river]
 
@@ -673,7 +672,7 @@ names = [sense_name.split("#")[0] for sense_name in language.senses]
 same_word = torch.tensor([[a == b for a in names] for b in names])  # senses of one word
 
 def look_up(ids: Tensor, position: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Vectors of all words and of the ambiguous words, and which tokens are real words."""
+    """The vectors of all tokens, the vector of each text's ambiguous word, and a mask of the tokens that are real words."""
     x = table[ids]                                               # B T 50
     focal = x[torch.arange(len(x)), position][:, None]           # B 1 50
     return x, focal, (ids >= len(SPECIAL_TOKENS))[:, None, :]    # B 1 T
@@ -695,8 +694,7 @@ def new_weights(seed: int, fixed: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()} | fixed
 
 def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[str, Tensor], list[float]]:
-    """The matrices after training, and the loss at every step; the matrices in `fixed` are not
-    trained."""
+    """The matrices after training, and the loss at every step; the matrices in `fixed` are not trained."""
     W = new_weights(seed, fixed)
     learned = [W[name].requires_grad_() for name in W if name not in fixed]
     optimiser, losses = torch.optim.Adam(learned, lr=3e-3), []
@@ -751,8 +749,7 @@ runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.it
 test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
 
 def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
-    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates
-    the texts to that length."""
+    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates the texts to that length."""
     vectors = contextual(test_ids[:, :tokens], test_position, W)
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()
@@ -833,8 +830,7 @@ display(Markdown("\n".join(lines)))
 
 # %% tags=["demo"]
 def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
-    """The weights of the focal word: attention with the identity matrix as values returns
-    these."""
+    """The weights of the focal word: attention with the identity matrix as values returns these."""
     x = glove.of(words)
     everyone = torch.ones(1, len(words), dtype=torch.bool)
     return attention(x[[focal]] @ W["q"], x @ W["k"], torch.eye(len(words)), everyone)[0]
@@ -1126,8 +1122,7 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
 
 # %% [markdown]
 # With slices of the input the computation falls into five separate parts: coordinates 0–9 never interact with
-# coordinates 10–49. W_o mixes the parts (right), but only *after* each head has chosen its words with a fifth of the
-# information about them. And why should GloVe's coordinates 0–9 belong together? Projections let each head choose its
+# coordinates 10–49. W_o mixes the parts (right), but only *after* each head has decided which words to attend to, on the basis of a fifth of the information about them. And why should GloVe's coordinates 0–9 belong together? Projections let each head choose its
 # own ten directions. The price is H times as many parameters in W_q, W_k and W_v.
 
 # %% [markdown]

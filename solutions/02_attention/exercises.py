@@ -183,8 +183,7 @@ scale = Exercise(
     mistakes=(
         Mistake(
             "divided by d instead of √d",
-            "Your numbers are too small by a factor of √d. The variance grows in proportion to d, but the typical "
-            "size of a number grows only with its square root.",
+            "Your numbers are too small by a factor of √d. The variance grows in proportion to d, but the typical size of a number grows only in proportion to √d.",
             "d**0.5", "d",
         ),
         Mistake(

@@ -1113,7 +1113,7 @@ check("transformer.Embeddings", lambda case: run_module(Embeddings, case, "ids")
 keep(sinusoid, Embeddings)
 
 # %% [markdown]
-# The second component builds batches. Sentences differ in length; the rows of a tensor cannot. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to your **collate** function, which pads it. Padding to the longest sequence of the *batch*, not of the corpus, wastes less computation.
+# The second component builds batches. Sentences differ in length; the rows of a tensor cannot. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to your **collate** function, which pads it. Padding to the length of the longest sequence in the *batch*, rather than in the corpus, wastes less computation.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-collate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
@@ -1185,7 +1185,7 @@ def positions_of_2025(
     return words[ids] + places[numbers]
 
 # %% [markdown]
-# We look at three symptoms. The first two use the river sentence, first on its own, then twice in the same batch. The third is the accuracy on the direction task.
+# We look at three symptoms. For the first two we use the river sentence: on its own, then twice in the same batch. The third is the accuracy on the direction task.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def symptoms(add_positions) -> None:
@@ -1262,7 +1262,7 @@ for name, x in samples.items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# The two give nearly the same result for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
+# The two formulas give nearly the same result for vectors that have many coordinates, all of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
 # for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
 # one of the two formulas should be run with that formula.
 

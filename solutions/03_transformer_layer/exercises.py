@@ -1399,7 +1399,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "softmax before the cross-entropy",
-            "Your loss is too flat and hardly decreases: cross_entropy expects logits and applies the softmax itself.",
+            "Your loss hardly decreases: cross_entropy expects logits and applies the softmax itself.",
             LOSS, "loss = cross_entropy(model(ids)[counts].softmax(dim=-1), targets[counts])",
         ),
         Mistake(
@@ -1846,7 +1846,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "multiplied instead of added",
-            "You multiply word vector and position, coordinate by coordinate. Add them.",
+            "You multiply the word vector by the position vector, coordinate by coordinate. Add them.",
             "words[ids] +", "words[ids] *",
         ),
         Mistake(
@@ -1937,7 +1937,7 @@ def mended_positions(ids, words, places):
         "have shape (B, 1, D).",
         "take rows 0 to T − 1 of places\nadd them to the word vectors of every sentence",
         "A near miss: `torch.arange(ids.size(1)).unsqueeze(1)` counts the right things but places them along the first axis. "
-        "With as many sentences as words it even runs.",
+        "It even runs if there are as many sentences in the batch as words in each sentence.",
     ),
 )
 

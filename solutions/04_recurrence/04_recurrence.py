@@ -302,7 +302,7 @@ pictures.gradients(reach, lengths)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With the forget gate at 1 nothing is ever erased: the contributions of all 500 words are added up in the same vector of size H. The trace of each word survives but is hard to separate from
-# the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the query is
+# the others. The network has to decide *when it reads* a word whether that word will be needed later, whereas attention keeps all words and decides once the query is
 # known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
 # attention compares each new word with all earlier words.
 #
@@ -1073,7 +1073,7 @@ pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 #
 # How good is a translation that is not exact? The usual measure is **BLEU** (Papineni et al. 2002): the geometric mean of the precisions for n-grams of one to
 # four tokens, computed over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two search methods on your model from
-# section 7, which still makes errors. The last column is the negative log-probability that the model assigns to a translation.
+# section 7, which still makes errors. The last column of the table below is the negative log-probability that the model assigns to a translation.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from scipy.stats import binomtest

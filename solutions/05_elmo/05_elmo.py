@@ -285,8 +285,8 @@ sample = language.sample(1000, np.random.default_rng(1))
 from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
 gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
 reveal("elmo.backward", SAME if gap < 0.01 else MORE if from_right.sum() > from_left.sum() else LESS, because={
-    MORE: "Some tokens are harder to predict from the right, others are easier. The sum over a sentence is −log of its probability, which does not depend on the direction.",
-    LESS: "Some tokens are easier to predict from the right, others are harder. The sum over a sentence is −log of its probability, which does not depend on the direction.",
+    MORE: "Some tokens are harder to predict from the right, others are easier. The sum of the losses over a sentence is minus the logarithm of its probability, which does not depend on the direction.",
+    LESS: "Some tokens are easier to predict from the right, others are harder. The sum of the losses over a sentence is minus the logarithm of its probability, which does not depend on the direction.",
 })
 
 encoded = language.encode("the prisoner sat in a dark cell", pad=False)[None]
@@ -599,8 +599,7 @@ show(*small_models.losses("elmo"))
 # %% [markdown]
 # ## 5 · From 2L + 1 vectors to L + 1
 #
-# Each word now has 2L + 1 vectors: x, and one from each layer of each stack. ELMo **concatenates** the two vectors of the same layer. Layer 0 contains
-# x twice, so that it has the same size:
+# Each word now has 2L + 1 vectors: x, and one from each layer of each stack. ELMo **concatenates** the two vectors of the same layer. Layer 0 contains x twice, so that it is as large as the other layers:
 #
 # $$h_0 = [x; x], \qquad h_l = [\overrightarrow{h}_l; \overleftarrow{h}_l] .$$
 
@@ -1201,7 +1200,7 @@ with pd.option_context("display.max_colwidth", None):
 # sequences, with [EOS] for the forward model and [BOS] for the backward model. With these tokens included, the difference nearly vanishes (six
 # thousandths of a nat).
 #
-# When predicting the next word, ELMo beats 5-grams, which count sequences of up to five words. (When it fills gaps, it does not; see 06.) Nobody
+# In predicting the next word, ELMo beats a 5-gram model, which counts sequences of up to five words. (When it fills gaps, it does not; see 06.) Nobody
 # knows how far its loss is from the entropy of English.
 
 # %% [markdown]

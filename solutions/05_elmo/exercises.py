@@ -168,12 +168,12 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "padding vector set to 0",
-            "Words without padding are correct. Padding is character 0, and its row of the table is read like any other.",
+            "Your vectors for words without padding are correct. Padding is character 0, and its row of the table is read like any other.",
             "table[chars]", "(table[chars] * (chars != 0)[..., None])",
         ),
         Mistake(
             "padding not read",
-            "Long words are correct. For short words you leave out the positions after the end of the word, but all C "
+            "Your vectors for long words are correct. For short words you leave out the positions after the end of the word, but all C "
             "positions count here.",
             code="""
 def char_cnn(chars, table, filters, onward):
@@ -1064,7 +1064,7 @@ representations = Exercise(
     mistakes=(
         Mistake(
             "backward half first",
-            "Layer 0 is correct. In the other layers the halves are swapped: the forward half comes first.",
+            "Layer 0 is correct. In the other layers the halves are swapped: the forward half should come first.",
             BOTH, "torch.cat([backward, forward], dim=-1)",
         ),
         Mistake(

@@ -184,8 +184,8 @@ print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids
 # Up to a constant factor, this ratio measures how much more often b follows a than it would by chance.
 
 # %% [markdown]
-# Here is a calculation by hand for a text with *the* (9 times), *hat* (4) and *quiz* (1). The pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore merges a pair from *the* first.
-# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so WordPiece's ratio merges a pair from the rarest word first.
+# Here is a worked example: a text with *the* (9 times), *hat* (4) and *quiz* (1). The pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore starts with a pair from *the*.
+# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so with this ratio a pair from the rarest word is merged first.
 
 # %%
 from collections import Counter
@@ -216,12 +216,9 @@ def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
     """A vocabulary of `size` subwords, in the order in which they are learned.  (extension, ●●●, 15 minutes)
 
     counts: the number of occurrences of each word in a text. At first a word consists of its
-    letters, all but the first with ## in front; the list starts with these letters, sorted(…),
-    even if there are more than size. Then merge until the list has size entries or no word has
+    letters, all but the first with ## in front; the list starts with these one-letter subwords in the order of `sorted`, even if there are more than `size` of them. Then merge until the list has size entries or no word has
     two parts left: choose the pair of adjacent parts with the highest
-    score(pair, left, right), whose arguments are the counts in the text of the pair, its left
-    part and its right part. Break ties by the order of the sorted pairs (left, right). Merge
-    every word from left to right. All counts refer to the current segmentation; x ##a ##a ##a
+    score(pair, left, right), whose arguments say how often the pair, its left part and its right part occur in the text. In a tie, choose the pair (left, right) that comes first when the pairs are sorted. Within each word, merge from left to right. All counts refer to the current segmentation; x ##a ##a ##a
     contains (##a, ##a) twice.
     """
     ### BEGIN SOLUTION
@@ -540,7 +537,7 @@ for name, nats in ladder.items():
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use part of the language: the topics *prison*, *river* and *night*. We leave out sentences in which word order decides the sense or the cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
+# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use part of the language: the topics *prison*, *river* and *night*. We leave out sentences whose sense depends on word order, and those whose cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
 #
 # The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
@@ -785,7 +782,7 @@ display(Markdown(
 #
 # We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 is computed from all words and their positions.
 #
-# **Predict:** in two-clause sentences in which order decides, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 achieve (0 to 1)?
+# **Predict:** in two-clause sentences whose sense depends on word order, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 achieve (0 to 1)?
 
 # %% tags=["demo"]
 predict("bert.order_layer_1", ...)

@@ -1374,7 +1374,7 @@ def encode_pair(a, b, T, cls, sep, pad):
     hints=(
         "Write down the result for the sentences (7, 8) and (9) with T = 10: ids, segments, keep. How many positions do "
         "special tokens occupy?",
-        "Output: three tensors of length T. Three of the T positions are [CLS] and two [SEP], so at most T − 3 words fit.",
+        "Output: three tensors of length T. One [CLS] and two [SEP] take up three of the T positions, so at most T − 3 words fit.",
         "while the words do not fit: remove the last one of the longer sentence (equally long: of b)\nfirst part = [CLS], a, "
         "[SEP];  second part = b, [SEP];  then padding up to T\nsegments: 0 for the first part, 1 for the second, 0 for padding",
         "A near miss: `row[:T]` also has T tokens, but it cuts off the [SEP] that ends the pair.",

@@ -916,7 +916,7 @@ PHRASES = ["The cell that the prisoner shared", "The cell that the biologist sta
 
 @torch.no_grad()
 def vector_of_cell(loaded, phrase: str) -> Float[Tensor, "layers D"]:
-    """The vector of the token cell at every layer."""
+    """The vector of the token "cell" at every layer."""
     tokens = loaded.tokenizer(phrase, return_tensors="pt")
     pieces = loaded.tokenizer.convert_ids_to_tokens(tokens.input_ids[0])
     position = [piece.strip("Ġ▁ ").lower() for piece in pieces].index("cell")
@@ -1320,7 +1320,7 @@ print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} wit
 # %% [markdown]
 # In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule
 # but a procedure for finding one: the learner repeats the label shown with a symbol, whether that label is correct or not. The model trained on a single rule has stored that rule in its weights and ignores the prompt. SmolLM2 in section 8 was
-# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, the head with the highest score in each layer (previous token in the first, match in the second):
+# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, for each layer, the head with the highest score (previous token in the first, match in the second):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
@@ -1451,7 +1451,7 @@ gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).
 targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
 no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
 def seen(name: str) -> dict[str, str]:
-    """The recorded accuracy on senses with the last layer, over seeds, for each kind of question."""
+    """The recorded accuracy of predicting senses from the last layer, over seeds, for each kind of question."""
     return {f"accuracy on senses, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
 
 against = pd.DataFrame({
@@ -1493,7 +1493,7 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
 from coursekit.architectures import keep_measured
 
 def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
-    """The output at the last word of an attention layer with random projections."""
+    """The output of an attention layer with random projections, at the last word."""
     D = x.shape[1]
     W = (2 * torch.rand(D, 3 * D, generator=torch.Generator().manual_seed(seed)).double() - 1) / D**0.5
     q, k, v = (part[None, None] for part in (x @ W).chunk(3, dim=-1))

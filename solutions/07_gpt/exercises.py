@@ -799,7 +799,7 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "every third row of c_attn",
-            "You assign the rows of c_attn in turn. Its thirds are blocks: first all rows for the queries, then those for the keys, then those for the values.",
+            "You deal out the rows of c_attn in turn: one to the queries, one to the keys, one to the values. Its thirds are blocks: first all rows for the queries, then those for the keys, then those for the values.",
             "value.chunk(3)", "(value[number::3] for number in range(3))",
         ),
         Mistake(
@@ -1456,13 +1456,12 @@ def top_p(probabilities, p):
         "→ `ordered, tokens = probabilities.sort(descending=True)`": "the axis is the default",
     },
     hints=(
-        "Sort 0.5, 0.3, 0.15, 0.05 and let p = 0.6. Which tokens do you need for a sum of at least 0.6?",
+        "Take the sorted probabilities 0.5, 0.3, 0.15, 0.05 and p = 0.6. Which tokens do you need for a sum of at least 0.6?",
         "probabilities, sorted probabilities, cumulative sums: (B, V). Sorting also returns the id of each value: (B, V). "
         "Output: (B, V), in the order of the vocabulary.",
         "sort each row in descending order\nfor each token: what is the sum of the more probable ones?\nkeep it if this sum is "
         "still less than p\nreturn the kept values to their own tokens; divide by their sum",
-        "A near miss: keeping tokens while the sum up to and including them is at most p removes the one that crosses p; if "
-        "one token exceeds p, everything is removed.",
+        "A near miss: keeping tokens while the sum up to and including them is at most p removes the token that takes the sum past p; if the probability of the first token alone exceeds p, everything is removed.",
     ),
 )
 

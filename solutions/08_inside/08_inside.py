@@ -1019,7 +1019,7 @@ layered[loaded.name] = torch.cat([uses[novels_know.index.tolist()], vectors_of(o
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words L+1"]:
-    """For each word, the mean cosine of its test sentences within one sense minus that between two senses, from your sense_similarity; the vectors are centred as in part 5, so that models are comparable."""
+    """For each word, the mean cosine between test sentences that use it in the same sense minus that between sentences that use it in different senses, computed with your sense_similarity; the vectors are centred as in part 5, so that models are comparable."""
     moved = torch.stack([centre(vectors[~nouns_train, layer], vectors[nouns_train, layer]) for layer in range(vectors.shape[1])], dim=1)
     of_word, of_sense, gaps_found = noun_ids[~nouns_train], noun_senses[~nouns_train], []
     for word in of_word.unique():
@@ -1152,7 +1152,7 @@ print("every cue comes after, the preceding words alone (skip-gram) above chance
 # What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though the intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should be at chance level, and the GPT trained on the generated language is. The GPT trained on the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote to reveal the sense later. Indeed, these words alone,
+# Where every cue comes after the word, GPT should be at chance level, and the GPT trained on the generated language is. The GPT trained on the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote so that the sense is revealed only after the word. Indeed, these words alone,
 # without any model, predict the sense better than chance (see also 12). ELMo and BERT, which read both sides, are above chance, too, but not clearly ahead of GPT.
 
 # %% [markdown]
@@ -1620,7 +1620,7 @@ check("inside.patching",
 
 # %% [markdown]
 # The score is computed from the ambiguous word's vector after the last layer: its cosine with the mean vector of the source's sense minus that with the target's. The share restored is 0 for the target's run and 1 for the source's. The controls are all other positions, and a source
-# of the *same* sense with another word as the cue. **Predict:** in BERT, what share does the vector of the person who acts restore, after layer 1?
+# of the *same* sense with another word as the cue. **Predict:** in BERT, what share is restored by patching in, after layer 1, the vector of the noun for the person who acts?
 
 # %% tags=["demo"]
 predict("inside.restored", ...)
@@ -1977,14 +1977,14 @@ pictures.probes(probed)
 # %% [markdown]
 # ## Summary
 #
-# - Find a word's subwords by characters, and print what you average.
+# - Find a word's subwords by their character positions, and print them.
 # - A table row, layer 0 and GloVe are three kinds of static embedding.
-# - A cosine needs its baselines at the same layer: one sense, and random pairs.
-# - Choose the layer on training data: here layer 5 of 6 separates senses best; in three small models, any layer from 1 on is as good.
-# - For nouns, a probe on MiniLM's vectors beats a classifier that sees two words on each side, except on decoys.
-# - An attention weight is a share, not an amount. Test it by hiding the word.
-# - To find causes, change something inside; single effects do not add up.
-# - Report a probe's accuracy on control labels, too.
+# - A cosine needs two baselines at the same layer: pairs of one sense, and random pairs.
+# - Choose the layer on training data: here layer 5 of 6 is best; in three small models, all from 1 on do equally well.
+# - For nouns, a probe on MiniLM's vectors beats a classifier of two words on each side, except on decoys.
+# - An attention weight is a share, not an amount: hide the word to test it.
+# - To find causes, change something inside. Single effects do not sum to the joint effect.
+# - Report accuracy on control labels, too.
 #
 # **Next**: 09 changes the weights.
 

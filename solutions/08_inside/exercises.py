@@ -1552,7 +1552,7 @@ def patching(layers, target, source):
         Mistake(
             "target run changed by an exchange",
             "Your entries for layer 0 are correct. After that, the target's run continues from vectors that an exchange has "
-            "changed. Exchange in a copy.",
+            "changed. Make each exchange in a copy.",
             code="""
 def patching(layers, target, source):
     T, found = len(target), []

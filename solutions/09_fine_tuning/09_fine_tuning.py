@@ -340,8 +340,7 @@ def parameter_groups(
     model has the parts embeddings, layers (L of them, counted from 0), and others above the
     layers. Parts above the layers use the learning rate lr, the last layer uses lr · decay,
     each lower layer uses decay times the rate of the layer above it, and the embeddings use
-    decay times the rate of layer 0. Matrices use weight_decay; biases and layer norms, which
-    are vectors, use 0. Every parameter belongs to exactly one group, even if it is frozen: it
+    decay times the rate of layer 0. Matrices use weight_decay; biases and the parameters of layer norms, which are vectors, use 0. Every parameter belongs to exactly one group, even if it is frozen: it
     may be unfrozen later.
     """
     ### BEGIN SOLUTION
@@ -630,7 +629,7 @@ def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
     every: int = 0, watch: Callable | None = None, batch: int = 16, warmup: float = 0.1, decay: float = 1.0,
 ) -> float:
-    """Fine-tune with a strategy; returns CPU seconds. warmup is a fraction of the steps; watch
+    """Fine-tune the model with the given strategy, and return the CPU time in seconds. warmup is a fraction of the steps; watch
     is called every `every` steps."""
     (ids, labels), generator = data, torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(parameter_groups(model, lr, decay, 0.01), lr=lr)

@@ -374,7 +374,7 @@ freeze = Exercise(
         ),
         Mistake(
             "parameter names ignored",
-            "You act on a name only if it is the name of a module. A single parameter may be named, too.",
+            "You act on a name only if it is the name of a module. A name may also refer to a single parameter.",
             FROZEN, 'any(name.startswith(part + ".") for part in names)',
         ),
         Mistake(

@@ -365,7 +365,7 @@ sentences = words.agg({"token": list, "tag": list, "split": "first", "genre": "f
 
 
 def sentence_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
-    """Labels at first subwords; `more` says whether the word begins with a capital and whether it is all capitals."""
+    """Rows with a label at the first subword of each word; `more` says whether the word begins with a capital and whether it is all capitals."""
     tokens = sentences["token"].tolist()
     rows = tokenizer(tokens, is_split_into_words=True, padding=True, return_tensors="pt")
     word_ids = [rows.word_ids(n) for n in range(len(tokens))]
@@ -1191,14 +1191,14 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 # %% [markdown]
 # ## Summary
 #
-# - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding must not affect it.
+# - A head is a linear layer, applied to a pooled vector or to every token, for tags or for start and end scores. Padding must not affect it.
 # - Tags belong to words, but encoders process subwords: label only the first, or change each later B- to I-.
 # - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
-# - Start and end must be chosen jointly; separate choices often form no span.
+# - Choose start and end jointly; separate choices often form no span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
 # - The shape of the answer determines the type of model: a label, a position, or a new text.
 #
-# **Next**: 11 represents a whole sentence by one vector that can be compared with others.
+# **Next**: 11 represents a whole sentence as one vector.
 
 # %% [markdown]
 # ## References

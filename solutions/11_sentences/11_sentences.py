@@ -1442,7 +1442,7 @@ for wording, rows in answered.groupby("wording"):
     silence[wording] = (difference.mean(), *bootstrap(difference, draws=1000))
     print("answers that add nothing: a wrong passage minus no passage, “{}”: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(wording, *silence[wording]))
 whole = {way: {bound: float((found["true"] >= bound).mean()) for bound in (0.5, 0.8, 1.0)} for way, found in shares.items()}
-display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of answers with at least this support by the right passage"))
+display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of answers with at least this much support from the right passage"))
 
 # %% [markdown]
 # With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
@@ -1450,7 +1450,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of an
 
 # %% [markdown]
 # A wrong passage does not help SmolLM2 to find the right answer. Yet when it is asked for a short phrase, its replies have *more* support with a wrong passage
-# than without any. More of these replies add no word at all, and an answer that adds nothing counts as fully supported. With the other wording there is no such
+# than without any. More of these replies add no content words to the question, and an answer that adds nothing counts as fully supported. With the other wording there is no such
 # difference.
 
 # %% [markdown]
@@ -1494,7 +1494,7 @@ own = ipywidgets.Text(value="What does dropout do?", description="question", con
 interact(ask_the_course, question=own, k=(1, 3))
 
 # %% [markdown]
-# ## Extension: the vector of a decoder
+# ## Extension: a sentence vector from a decoder
 #
 # In a decoder, only the last token has attended to the whole sentence (07). Can its vector represent the sentence?
 
@@ -1502,7 +1502,7 @@ interact(ask_the_course, question=own, k=(1, 3))
 def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
     """The vector of the last token of each sentence.  (extension, ●●○, 5 minutes)
 
-    keep is True at tokens. A sequence may be padded on the right or on the left.
+    keep is True at real tokens and False at padding. A sequence may be padded on the right or on the left.
     """
     ### BEGIN SOLUTION
     T = keep.shape[1]

@@ -1326,7 +1326,7 @@ def supported(answer, passage):
         ),
         Mistake(
             "share of the words of both texts",
-            "You divide by the number of words in answer and passage together. The rest of the passage does not weaken the answer's support.",
+            "You divide by the number of words in the answer and the passage together. The rest of the passage does not weaken the answer's support.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(claimed | set(content_words(passage)))",
             also=("""
 def supported(answer, passage):
@@ -1421,8 +1421,7 @@ def supported(answer, passage):
         "says nothing?",
         "Input: two texts. `content_words` returns a list of words for each, which may contain a word twice. Output: a number "
         "from 0 to 1.",
-        "the distinct content words of the answer\nif there are none: 1\nhow many of them are among the content words of the "
-        "passage, divided by how many there are",
+        "the distinct content words of the answer\nif there are none: 1\nthe number of them that occur among the content words of the passage, divided by the number of content words in the answer",
         "A near miss: `word in passage` looks for a sequence of letters, `word in content_words(passage)` for a whole word.",
     ),
 )

@@ -262,7 +262,7 @@ pictures.board(intervals)
 
 # %% [markdown]
 # **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
-# of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, the bound for the words up to the target.
+# of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, which is the best accuracy that the words up to the target allow.
 
 # %% [markdown]
 # **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02; ELMo and BERT, trained on this language,
@@ -428,7 +428,7 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# Among the nouns, near words and the window of two are ahead of the bag of words. MiniLM is about five points ahead of these two methods; each lead is clear if taken alone.
+# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods; each lead is clear if taken alone.
 # The leads come from *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoys*, where misleading words affect its
 # vector (08), MiniLM is not ahead. ELMo, which has never seen English, is level with the bag of words.
 
@@ -1067,7 +1067,7 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # *Marking: 1 point for a fault that the output of one call does not show, with a suitable test; 1 point for held-out faults as the analogue of held-out data.*
 
 # %% [markdown]
-# ## Further: four models of the same novels
+# ## Further: four models trained on the same novels
 #
 # In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in everything: their texts, their size and their training. Four models of
 # this course have been trained on the *same* English, 82 novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three with 5 to 7 million

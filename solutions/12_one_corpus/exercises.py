@@ -103,7 +103,7 @@ evaluate = Exercise(
         ),
         Mistake(
             "votes from equally near occurrences of other words",
-            "You also let occurrences of other words vote if they are as near as the word's own nearest one. Only its own "
+            "You also let occurrences of other words vote if they are as near as the nearest occurrence of the word itself. Only its own "
             "occurrences may vote.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
@@ -844,8 +844,7 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "maximum taken before masking",
-            "Where all occurrences of the same word have low cosines, your row is NaN or 0 at a low temperature: you subtract a larger "
-            "score from elsewhere, so every exp underflows. Mask other words first, then subtract each row's largest score.",
+            "Where all occurrences of the same word have low cosines, your row is NaN or 0 at a low temperature: you subtract a larger score, one that belongs to another word, so every exp underflows. Mask other words first, then subtract each row's largest score.",
             code=TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)"),
             also=(
                 TAKEN_OFF.replace("LARGEST", "scores.max()"),

@@ -270,8 +270,7 @@ print(f"largest difference from layer norm, for vectors of mean 0: {(rms_norm(ce
 #
 # The GPT from notebook 07 adds a learned vector for each position and cannot process positions beyond its table. Su et al.
 # (2021) *rotate* the queries and keys instead. Two coordinates of a vector define a point in a plane; at position p
-# this point is rotated by the angle p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The
-# positions therefore affect their dot product only through (i − j)θ, that is, through the distance. This is called
+# this point is rotated by the angle p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The positions therefore affect the dot product of query and key only through (i − j)θ, that is, through the distance. This is called
 # **rotary position embedding** (RoPE).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -610,7 +609,7 @@ with torch.no_grad():
         print(f"{logit_error[text]:.0e}  {text!r}")
 
 # %% [markdown]
-# For each text, the cell prints the largest difference between your logits and those of transformers; the logits themselves reach about 20. Your code computes the same function as the published model. Your decoder can also generate text:
+# For each text, the cell above prints the largest difference between your logits and those of the `transformers` library; the logits themselves reach about 20. Your code computes the same function as the published model. Your decoder can also generate text:
 
 # %% tags=["demo"]
 from time import perf_counter

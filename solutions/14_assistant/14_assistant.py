@@ -399,7 +399,7 @@ from coursekit.intervals import mean_and_half
 tuning = read_table("results/assistant_tuning.csv")
 tuning["forgotten"] = tuning["above_bound"] - base_paid
 swept = tuning[tuning["seed"] == 0]
-RATE = {                                             # the lowest within one point of the best validation accuracy
+RATE = {                                             # the lowest learning rate whose validation accuracy is within one point of the best
     method: runs.loc[runs["validation"] >= runs["validation"].max() - 0.01, "lr"].min() for method, runs in swept.groupby("method", sort=False)
 }
 over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), runs in tuning.groupby(["method", "lr"], sort=False) if len(runs) > 1}
@@ -413,7 +413,7 @@ for name, runs in {**at_rate, "full, lower rate": lower}.items():
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning and forgets less, as the paper reports. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA for each of the three seeds. Which method forgets less therefore depends on
+# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning. It also forgets less, as Biderman et al. report. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA for each of the three seeds. Which method forgets less therefore depends on
 # the learning rates compared.
 #
 # Rank 1 is less accurate than rank 16 at each of the three learning rates. Its best rate is the highest of the three, so a still higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.

@@ -267,7 +267,7 @@ def pack(conversations, length):
         "conversation be predicted?",
         "conversations: a list of (ids, labels). Output: four tables (rows, length).",
         "for each conversation:\n    does it fit into what is left of the last row? if not: a new, empty row\n    ids and "
-        "labels, the first label −100\n    positions 0 … n − 1, segment: one more than before in this row",
+        "labels, the first label −100\n    positions 0 … n − 1, segment: that of the previous conversation in this row, plus one",
         "A near miss: with `>=`, a conversation that would exactly fill the row is moved to a new one.",
     ),
 )
