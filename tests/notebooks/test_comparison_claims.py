@@ -347,7 +347,7 @@ HALF_FINISHED = {
     },
 }
 SAYS = {
-    "three right, the fourth in the order of the machines": "their order is that of the machines",
+    "three right, the fourth in the order of the machines": "in the order of the machines",
     "all right but tests that hide nothing": "keys that may not be seen",
     "a function renamed": "name 'clear_differences' is not defined",
 }
