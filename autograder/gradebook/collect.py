@@ -135,6 +135,9 @@ def collect(
                 said = _time(chosen.candidate, name, layout, stamps, roster)
                 _Put(done, student, chosen_from[name], _due(gradebook, name)).hand_in(chosen, said, texts)
                 done.others += _beside(hand_ins, chosen)
+                if chosen.held:
+                    reason = f"handed in no notebook, but {chosen.held}. {chosen.candidate.problem}"
+                    done.left.append(LeftOut(student, reason))
             except NoNotebook as error:
                 done.left.append(LeftOut(student, f"handed in no notebook, but {error}."))
             except Unreadable as error:
@@ -372,16 +375,22 @@ class _Put:
         assumed = self._assumed_before()
         before = written or assumed
         better = exact and before == assumed
-        if before and before > when and not better:
+        there, candidate = self._there(), chosen.candidate
+        cells = _cells(there or b"")
+        mended = there is not None and not cells and bool(candidate.cells)  # a notebook in place of none
+        if before and before > when and not (better or mended):
             reason = f"what {where} holds was handed in later ({before} UTC)."
             self.done.superseded.append(LeftOut(self.student, reason))
             return True
-        there = self._there()
         if there is None or there == chosen.blob:
             return False
-        if chosen.candidate.is_untouched and released.work(_cells(there)):
-            reason = f"{where} contains work, and the download only the untouched release."
-            self.done.superseded.append(LeftOut(self.student, reason))
+        if (not candidate.work and released.work(cells)) or (candidate.cells is None and cells):
+            old = "a notebook" if candidate.cells is None else "work"
+            new = "only the untouched release" if candidate.cells else "a notebook without a cell"
+            new = "no notebook" if candidate.cells is None else new
+            self.done.superseded.append(
+                LeftOut(self.student, f"{where} contains {old}, and the download {new}.")
+            )
             return True
         ours = self.digests.get(self.student) == _digest(there)
         if ours or (exact and written and when > written):

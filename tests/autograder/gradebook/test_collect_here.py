@@ -292,6 +292,39 @@ def test_whose_hand_in_holds_no_notebook_is_named_with_what_it_holds(course, tmp
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("", "is empty"), ("<html>", "is a web page"), ("%PDF-1.4", "is a PDF"), ("{", "is not a notebook")],
+)
+def test_so_is_whose_file_is_only_called_like_a_notebook(course, tmp_path, content, why):
+    files = [f"ada/{FILE}", (f"bob/{FILE}", content), ("bob/x.pdf", "%PDF")]
+    done = collected(course, archive(tmp_path, *files), NAME)
+    (left,) = map(str, done.left)
+    assert left.startswith(f"bob: handed in no notebook, but {FILE}, x.pdf. The file {why}")
+    assert (course.root / "submitted" / "bob" / NAME / FILE).read_text() == content, "for grading says it too"
+
+
+@pytest.mark.parametrize("content", ["", "<html>", a_notebook("without a cell")])
+def test_what_is_no_notebook_does_not_replace_one(course, tmp_path, content):
+    for day, one in ((1, work(course)), (2, content)):
+        done = collected(course, archive(tmp_path, (f"ada/{FILE}", one), when=(2026, 9, day, 12, 0, 0)))
+    assert is_work(course, "ada") and done.superseded[0].reason.startswith(f"submitted/ada/{NAME} contains")
+    assert bool(done.left) == ("cells" not in content)
+
+
+def test_nor_does_it_replace_the_untouched_release(course, tmp_path):
+    release = nbformat.writes(course.assignment.read_release())
+    for day, one in ((1, release), (2, "")):
+        collected(course, archive(tmp_path, (f"ada/{FILE}", one), when=(2026, 9, day, 12, 0, 0)))
+    assert (course.root / "submitted" / "ada" / NAME / FILE).read_text() == release
+
+
+def test_a_notebook_replaces_what_is_none_though_it_is_earlier(course, tmp_path):
+    for day, one in ((9, "<html>"), (3, work(course))):
+        collected(course, archive(tmp_path, (f"ada/{FILE}", one), when=(2026, 9, day, 12, 0, 0)))
+    assert is_work(course, "ada")
+
+
 def test_so_is_who_has_a_folder_full_of_other_files(course, tmp_path):
     files = [f"ada/{FILE}", ("bob/work/report.html", "<p>"), ("bob/work/more/plot.png", "x")]
     done = collected(course, archive(tmp_path, *files), NAME)
@@ -363,10 +396,12 @@ def test_what_somebody_else_has_put_there_is_not_replaced_by_what_may_be_earlier
     before = (folder / FILE).read_bytes()
     done = collected(course, archive(tmp_path, (f"{MOODLE}/{FILE}", work(course))))
     assert (folder / FILE).read_bytes() == before and "Move it away" in done.left[0].reason
-    collected(course, archive(tmp_path, f"MULLER Bob_7_assignsubmission_file_{FILE}"))
+    other = work(course, **{"steps-total": "def total(values):\n    return 2"})
+    bob = (f"MULLER Bob_7_assignsubmission_file_{FILE}", other)
+    collected(course, archive(tmp_path, bob))
     mine = course.root / "submitted" / "bob" / NAME / FILE
     mine.write_text(work(course))  # an instructor has mended it
-    done = collected(course, archive(tmp_path, f"MULLER Bob_7_assignsubmission_file_{FILE}"))
+    done = collected(course, archive(tmp_path, bob))
     assert is_work(course, "bob") and "was changed afterwards" in done.left[0].reason
 
 
