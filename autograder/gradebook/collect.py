@@ -122,6 +122,7 @@ def collect(
         roster = Roster(students, sheet.by_number, groups)
         if table:
             done.notes += _about(table, sheet, persons, zone_name)
+            done.unread += [LeftOut(table.path.name, sheet.times_unread)] if sheet.times_unread else []
         stamps = {file.path: file for file in files if file.path.endswith("/timestamp.txt")}
         released: dict[str, Released] = {}
         for (student, name), hand_ins in sorted(
@@ -302,6 +303,8 @@ def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str
             f"The times in {table.path.name} ({_shown(sheet.times)}) are taken to be in the time zone {zone}. "
             "--zone names another one, as in --zone Europe/Berlin."
         )
+    if sheet.about_times:
+        lines.append(f"{table.path.name}: {sheet.about_times}")
     if not persons.keys() & sheet.by_number.keys():
         lines.append(
             f"None of the download's numbers is in {table.path.name}: does it belong to another assignment?"

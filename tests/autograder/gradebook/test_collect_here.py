@@ -498,6 +498,53 @@ def test_a_worksheet_s_time_that_cannot_be_read_is_named(course, tmp_path):
     assert not done.handed_in[0].late and "'brumaire', which is not understood" in done.unread[0].reason
 
 
+def with_times(*headings):
+    """A worksheet whose columns hold times of these names: October, November, and so on."""
+    cells = [f'"5 {month} 2026, 23:58"' for month in ("October", "November", "December")[: len(headings)]]
+    heading = ",".join(["Identifier", "Full name", *headings])
+    return f"{heading}\nParticipant 101,Ada Lovelace,{','.join(cells)}\nParticipant 102,Bob Müller,{','.join(cells)}\n"
+
+
+@pytest.mark.parametrize(
+    ("headings", "month"),
+    [
+        (("Due date (extension)", "Last modified (submission)"), 11),
+        (("Due date (extension)", "Zuletzt geändert (Abgabe)", "Zuletzt geändert (Bewertung)"), 11),
+        (("Zuletzt geändert (Bewertung)", "Zuletzt geändert (Abgabe)"), 11),
+        (("Abgabetermin (Verlängerung)", "Abgegeben um"), 11),
+        (("Fecha de entrega", "Última modificación (entrega)"), 11),
+        (("Date limite de remise", "Remis le"), 11),
+        (("Submitted at", "Graded at"), 10),
+        (("Submission deadline", "Submitted"), 11),
+        (("Sidast broytt (latín)", "Sidast broytt (próvtøka)"), 10),
+        (("Zuletzt geändert (Bewertung)",), None),
+        (("Due date (extension)", "Last login (student)"), None),
+        (("Xxx (a)", "Yyy (b)"), None),
+        (("Submitted first", "Submitted last"), None),
+    ],
+)
+def test_of_several_columns_with_times_that_of_the_hand_ins_is_taken(course, tmp_path, headings, month):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(with_times(*headings))
+    files = archive(tmp_path, f"Ada Lovelace_101_assignsubmission_file/{FILE}")
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=datetime(2026, 10, 1))
+    done = collected(course, files, table=table, zone="UTC")
+    (hand_in,) = done.handed_in
+    said = "\n".join(explain(done))
+    assert (hand_in.when.month if hand_in.exact else None) == month and hand_in.late == bool(month)
+    assert month or ('"Last modified (submission)"' in said and f'"{headings[0]}"' in said), "with what to do"
+    assert bool(done.unread) == (headings[0] in ("Xxx (a)", "Submitted first"))
+
+
+def test_where_only_its_place_tells_the_column_of_times_that_is_said(course, tmp_path):
+    (tmp_path / "worksheet.csv").write_text(with_times("Sidast (latín)", "Sidast (próvtøka)"))
+    sheet = read_worksheet(read_rows(tmp_path / "worksheet.csv"), UTC)
+    assert (
+        sheet.times == "Sidast (latín)" and 'not "Sidast (próvtøka)". If it is not: Call' in sheet.about_times
+    )
+
+
 def test_a_name_that_looks_like_another_s_address_is_no_address(course, tmp_path):
     table = tmp_path / "worksheet.csv"
     table.write_text(
