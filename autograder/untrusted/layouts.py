@@ -132,7 +132,7 @@ class Layout:
 
     def _unless_around(self, parts: Sequence[str]) -> str:
         """What to do where the outermost folder is no student's, but stands around theirs."""
-        if len(parts) < 3 or self.knows(parts[0]) or not parts[0].isprintable():
+        if len(parts) < 2 or self.knows(parts[0]) or not parts[0].isprintable():
             return ""
         return (
             f" If {parts[0]}/ is nobody's and holds the folders of several students, add "

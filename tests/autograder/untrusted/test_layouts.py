@@ -143,7 +143,8 @@ def test_any_other_folder_may_be_a_student_s_unless_the_instructor_confirms_it(c
 
 
 def test_what_is_left_out_for_it_says_what_to_do():
-    for path in (f"Group A/ada/{FILE}", f"Group A/{ADA}/{FILE}", f"submitted/Group A/ada/{FILE}"):
+    paths = [f"ada/{FILE}", f"{ADA}/{FILE}", f"{ADA}_{FILE}", f"a_1_2_{FILE}"]
+    for path in [f"{outer}Group A/{path}" for outer in ("", "submitted/") for path in paths]:
         with pytest.raises(Misplaced, match="add --inside 'Group A'\\."):
             decide([path], [NAME], KNOWN.__contains__).owner(path)
     with pytest.raises(Misplaced, match="/\\.$"):
