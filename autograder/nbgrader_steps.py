@@ -316,7 +316,8 @@ class SafeReader(NotebookExporter):
             "digest": handed.digest,
             "status": handed.status,
             "reason": handed.reason,
-            "notes": list(handed.notes),
+            "notes": list(handed.all_notes(())),
+            "another": handed.another,
         }
         return self.from_notebook_node(notebook, resources=resources, **kw)
 
@@ -353,7 +354,7 @@ class Restore(CourseStep):
         """The notebook as it was released, with the student's answers in it."""
         restored = restore(from_notebook(nb), registered_release(self.assignment(resources)))
         mark = nb.metadata[MARK]
-        notes = [*mark["notes"], *restored.notes]
+        notes = [*mark["notes"], *(() if mark["another"] else restored.notes)]
         restored.notebook.metadata[MARK] = {**mark, "notes": notes, "doubtful": dict(restored.doubtful)}
         return restored.notebook, resources
 

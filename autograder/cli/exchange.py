@@ -39,12 +39,20 @@ def collect(
             help="The time zone of the times in TABLE.csv, such as Europe/Berlin. Default: TZ, or this machine's.",
         ),
     ] = "",
+    inside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A folder of FILE that stands around those of the students; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Put what Moodle or Canvas lets you download into submitted/, where `autograder grade` looks for it.
 
     - Moodle: View all submissions, Download all submissions.
     - Canvas: the assignment's Download Submissions.
-    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id.
+    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
+      FILE, the course, an assignment or submitted; any other is to be named: --inside FOLDER.
 
     Students are found in nbgrader's gradebook by their names, or by TABLE.csv, in any language. What parses as a notebook
     is taken, whatever it is called. Of several notebooks of a student one with work in it goes before the untouched release,
@@ -60,7 +68,7 @@ def collect(
     wanted = find_assignment(root, name).name if name else ""
     table = read_rows(names) if names else None
     with open_gradebook(root) as gradebook:
-        done = run(root, source, gradebook, wanted, table, zone)
+        done = run(root, source, gradebook, wanted, table, zone, inside or ())
     say_lines(explain(done))
     complain_of(done.left, "could not be taken")
     if done.unread:

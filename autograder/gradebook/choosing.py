@@ -39,6 +39,7 @@ class Candidate:
     called: Called
     cells: int | None  # None: it cannot be read as a notebook
     work: int  # cells whose text is the student's
+    problem: str = ""  # why it cannot be read, in a sentence
 
     @property
     def is_untouched(self) -> bool:
@@ -56,11 +57,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The notebook that counts, as bytes, and those that do not."""
+    """The notebook that counts, as bytes, and those that do not; or a file that is only called like one."""
 
     candidate: Candidate
     blob: bytes
     passed_over: Sequence[Candidate]
+    held: str = ""  # what was handed in, in words, if no notebook can be read in it
 
 
 class NoNotebook(LookupError):
@@ -103,7 +105,8 @@ def choose(
     if looked_at.best is None:
         raise NoNotebook(_described([one.file.path for one in visible or hand_ins]))
     candidate, blob = looked_at.best
-    return Chosen(candidate, blob, [one for one in looked_at.found if one is not candidate])
+    held = _described([one.file.path for one in visible]) if candidate.cells is None else ""
+    return Chosen(candidate, blob, [one for one in looked_at.found if one is not candidate], held)
 
 
 def _is_named(one: HandIn) -> bool:
@@ -148,8 +151,8 @@ def _candidate(
     called = called if called.assignment == assignment else Called()
     try:
         cells = parse_cells(blob).cells
-    except Unreadable:
-        return Candidate(one.file, one.owner, called, None, 0)
+    except Unreadable as error:
+        return Candidate(one.file, one.owner, called, None, 0, str(error))
     return Candidate(one.file, one.owner, called, len(cells), released.work(cells))
 
 

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unicodedata import normalize
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.course import Assignment, assignments
+from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, read_object, write_aside
 from autograder.gradebook.choosing import RULE, Candidate, Chosen, HandIn, NoNotebook, Released, choose
 from autograder.gradebook.roster import Roster, Unknown
@@ -85,20 +87,33 @@ def collect(
     wanted: str = "",
     table: Table | None = None,
     zone: str = "",
+    inside: Iterable[str] = (),
 ) -> Collection:
     """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after.
 
-    `zone` names the time zone of the clock by which the table's times are; by default it is this machine's. Raises
-    CourseError where the download, the table or the zone cannot be used at all.
+    `zone` names the time zone of the clock by which the table's times are; by default it is this machine's. `inside` are
+    folders of the download that stand around those of the students. Raises CourseError where the download, the table, the
+    zone or such a folder cannot be used at all.
     """
     clock, zone_name = zone_of(zone)
     chosen_from = {assignment.name: assignment for assignment in assignments(root)}
     students = list(gradebook.students)
     people = Roster(students)
-    done, budget = Collection(root / course_settings(root).submitted_directory), Budget()
+    settings = course_settings(root)
+    done, budget = Collection(root / settings.submitted_directory), Budget()
+    confirmed = {
+        normalize("NFC", name) for path in inside for name in path.split("/") if name not in ("", ".")
+    }
+    containers = (settings.course_id or root.name, done.folder.name)
+    called = source.absolute().name if source.is_dir() else source.stem
     with opened(source, clock, lambda part: _names_somebody(people, part)) as (files, left):
         done.left += left
-        layout = decide([file.path for file in files], chosen_from, people.names, source.stem)
+        paths = [file.path for file in files]
+        layout = decide(paths, chosen_from, people.names, called, containers, confirmed)
+        if unseen := sorted(confirmed - {name for path in layout.around for name in path}):
+            raise CourseError(
+                f"--inside {unseen[0]}: {source.name} has no folder of this name around the folders of the students."
+            )
         owned = _owned(files, layout, done)
         owners = [hand_ins[0].owner for hand_ins in owned.values()]
         persons = {owner.number: owner.person for owner in owners if owner.number}
@@ -107,6 +122,7 @@ def collect(
         roster = Roster(students, sheet.by_number, groups)
         if table:
             done.notes += _about(table, sheet, persons, zone_name)
+            done.unread += [LeftOut(table.path.name, sheet.times_unread)] if sheet.times_unread else []
         stamps = {file.path: file for file in files if file.path.endswith("/timestamp.txt")}
         released: dict[str, Released] = {}
         for (student, name), hand_ins in sorted(
@@ -120,6 +136,9 @@ def collect(
                 said = _time(chosen.candidate, name, layout, stamps, roster)
                 _Put(done, student, chosen_from[name], _due(gradebook, name)).hand_in(chosen, said, texts)
                 done.others += _beside(hand_ins, chosen)
+                if chosen.held:
+                    reason = f"handed in no notebook, but {chosen.held}. {chosen.candidate.problem}"
+                    done.left.append(LeftOut(student, reason))
             except NoNotebook as error:
                 done.left.append(LeftOut(student, f"handed in no notebook, but {error}."))
             except Unreadable as error:
@@ -143,7 +162,7 @@ def _owned(files: Iterable[File], layout: Layout, done: Collection) -> dict[tupl
     """The files of each person of the download, by what tells one person from another."""
     owned: dict[tuple[str, str], list[HandIn]] = {}
     for file in files:
-        top = "/".join(file.path.split("/")[: layout.depth + 1])
+        top = layout.top(file.path)
         if is_hidden(top) or MOODLES_FEEDBACK.fullmatch(top.rpartition("/")[2]) or top == "__MACOSX":
             continue
         try:
@@ -265,7 +284,7 @@ def _time(
     listed = roster.listed(candidate.owner)
     if listed and (listed.handed_in or listed.time_unread):
         return _When(listed.handed_in, listed.time_unread)
-    folder = "/".join(candidate.file.path.split("/")[: layout.depth + 1])
+    folder = layout.top(candidate.file.path)
     places = (f"{folder}/{assignment}/timestamp.txt", f"{folder}/timestamp.txt")
     for stamp in (stamps[place] for place in places if place in stamps):
         if candidate.owner.system == "plain":
@@ -284,6 +303,8 @@ def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str
             f"The times in {table.path.name} ({_shown(sheet.times)}) are taken to be in the time zone {zone}. "
             "--zone names another one, as in --zone Europe/Berlin."
         )
+    if sheet.about_times:
+        lines.append(f"{table.path.name}: {sheet.about_times}")
     if not persons.keys() & sheet.by_number.keys():
         lines.append(
             f"None of the download's numbers is in {table.path.name}: does it belong to another assignment?"
@@ -357,16 +378,22 @@ class _Put:
         assumed = self._assumed_before()
         before = written or assumed
         better = exact and before == assumed
-        if before and before > when and not better:
+        there, candidate = self._there(), chosen.candidate
+        cells = _cells(there or b"")
+        mended = there is not None and not cells and bool(candidate.cells)  # a notebook in place of none
+        if before and before > when and not (better or mended):
             reason = f"what {where} holds was handed in later ({before} UTC)."
             self.done.superseded.append(LeftOut(self.student, reason))
             return True
-        there = self._there()
         if there is None or there == chosen.blob:
             return False
-        if chosen.candidate.is_untouched and released.work(_cells(there)):
-            reason = f"{where} contains work, and the download only the untouched release."
-            self.done.superseded.append(LeftOut(self.student, reason))
+        if (not candidate.work and released.work(cells)) or (candidate.cells is None and cells):
+            old = "a notebook" if candidate.cells is None else "work"
+            new = "only the untouched release" if candidate.cells else "a notebook without a cell"
+            new = "no notebook" if candidate.cells is None else new
+            self.done.superseded.append(
+                LeftOut(self.student, f"{where} contains {old}, and the download {new}.")
+            )
             return True
         ours = self.digests.get(self.student) == _digest(there)
         if ours or (exact and written and when > written):

@@ -1,7 +1,7 @@
 """What Moodle's grading worksheet or Canvas' exported gradebook says, in whatever language it is.
 
-Its columns are told by what they hold: the numbers of the download, the ids and addresses of the gradebook, times. A
-column counts only as a whole, for a student may have written a single cell, such as the name or a text that was handed in.
+Its columns are told by what they hold: the numbers of the download, the ids and addresses of the gradebook, times, which a
+word of the heading must not contradict. A column counts only as a whole, for a student may have written a single cell, such as the name or a text that was handed in.
 """
 
 import re
@@ -17,6 +17,20 @@ NUMBER = ("identifier", "id")
 IDS = ("id number", "username", "sis login id", "sis user id")
 FULL_NAME = ("full name", "student")
 TIMES = ("last modified (submission)",)
+HAND_IN = re.compile(
+    r"submi|hand(ed)?[ -]?in\b|turned in|abgabe|abgegeben|einreich|eingereicht|remis|rendu|soumis|entrega|enviad|envío|envio|"
+    r"consegn|inzend|inlever|ingelever|tramesa|lliura|inläm|innlever|aflever|palaut|przesł|oddan|odevzd|сдач|сдан|ответ|відповід|"
+    r"подан|beadás|υποβολ|teslim|gönder|提出|提交|繳交|제출|تسليم|הגש|nộp"
+)
+"""Parts of words for what a student hands in, as headings have them."""
+SOMETHING_ELSE = re.compile(
+    r"\bdue\b|dead ?line|cut.?off|allow|open|\bstart|beg[ai]n|extension|extended|frist|termin|fällig|verläng|échéance|prolong|"
+    r"l[ií]mite?\b|vencim|prórroga|ampliac|prazo|prorrog|scaden|prorog|uiterste|uitstel|verleng|срок|термін|határid|προθεσμ|son tarih|"
+    r"締切|期限|延長|截止|延期|마감|연장|\bgrad|\bmark(s|ed)?\b|feedback|bewert|benot|\bnot[ae]s?\b|\bévalu|calific|qualific|valutaz|"
+    r"beoordel|cijfer|avalia|ocen|оцен|оцін|hodnoc|osztály|βαθμ|betyg|bedöm|karakter|vurder|arvio|arvosan|評|评|成績|成绩|성적|평가|"
+    r"access|log.?in\b|zugriff|anmeld"
+)
+"""Parts of words for other times: when something is due, was graded, or somebody was last there."""
 ENDS_IN_DIGITS = re.compile(r"(.*?)(\d+)", re.DOTALL)
 CLOCK, YEAR = re.compile(r"\d{1,2}\s?[:.h時时시点點]\s?\d{2}(?!\d)"), re.compile(r"(?<!\d)\d{4}(?!\d)")
 NOTHING = ("", "-", "–", "—")
@@ -40,6 +54,8 @@ class Worksheet:
 
     by_number: Mapping[str, Listed] = field(default_factory=dict)
     times: str = ""  # what the column with the times is called; "" where there is none
+    about_times: str = ""  # what else there is to say of how it was found, in sentences
+    times_unread: str = ""  # why none of several columns with times was taken, as the end of a sentence
 
 
 def read_worksheet(
@@ -61,7 +77,8 @@ def read_worksheet(
     named = _headed(table, FULL_NAME) or _name_columns(table, rows, numbers)
     others = [column for column in range(len(table.heading)) if column not in (place, *named)]
     ids = _id_columns(table, others, students)
-    times = _time_column(table, [column for column in others if column not in ids])
+    chosen = _time_column(table, [column for column in others if column not in ids])
+    times = chosen.place
     order = _order(table.column(times), zone) if times is not None else ""
     listed = {}
     for number, row in rows.items():
@@ -70,7 +87,7 @@ def read_worksheet(
         listed[number] = Listed(
             found, next((row[column] for column in named if row[column]), ""), when, unread
         )
-    return Worksheet(listed, table.heading[times] if times is not None else "")
+    return Worksheet(listed, table.heading[times] if times is not None else "", chosen.about, chosen.unread)
 
 
 def _headed(table: Table, names: Collection[str]) -> list[int]:
@@ -130,13 +147,52 @@ def _id_columns(table: Table, places: Collection[int], students: Collection[str]
     return [*ids, *(place for place in addresses if place not in ids)]
 
 
-def _time_column(table: Table, places: Collection[int]) -> int | None:
-    """When something was handed in. Moodle has "… (submission)" and then "… (grade)", in brackets in each language."""
+@dataclass(frozen=True)
+class _Times:
+    """The column that says when something was handed in, and what is to be said of it: see `Worksheet`."""
+
+    place: int | None = None
+    about: str = ""
+    unread: str = ""
+
+
+def _time_column(table: Table, places: Collection[int]) -> _Times:
+    """When something was handed in: the column with times that is called so.
+
+    In a language of which we do not know the words, Moodle still has two of one name, with "submission" and then "grade" in
+    brackets.
+    """
     if headed := [place for place in _headed(table, TIMES) if place in places]:
-        return headed[0]
+        return _Times(headed[0])
     found = [place for place in places if _holds_times(table.column(place))]
-    bracketed = [place for place in found if table.heading[place].endswith((")", "）"))]
-    return next(iter(bracketed or found), None)
+    other = [place for place in found if SOMETHING_ELSE.search(table.heading[place].casefold())]
+    fits = {place: _is_of_hand_ins(table.heading[place]) for place in found if place not in other}
+    best = [place for place in fits if fits[place] == max(fits.values())]
+    remedy = f'Call the column that says when something was handed in "{TIMES[0].capitalize()}".'
+    if not best:
+        about = f"No time was taken from {_named(table, other)}, for that is not when something was handed in. {remedy}"
+        return _Times(about=about if other else "")
+    if fits[best[0]]:
+        certain, about = len(best) == 1, ""
+    else:
+        stems = {table.heading[place].replace("（", "(").partition("(")[0].strip() for place in best}
+        certain = len(best) == 1 or (len(best) == 2 and len(stems) == 1 and "" not in stems)
+        beside = f", and not {_named(table, best[1:])}" if best[1:] else ""
+        about = f"Only its place says that the column is that of the hand-ins{beside}. If it is not: {remedy}"
+    if certain:
+        return _Times(best[0], about)
+    return _Times(unread=f"any of {_named(table, best)} may be the times of the hand-ins. {remedy}")
+
+
+def _is_of_hand_ins(heading: str) -> int:
+    """2 if a heading says so in its brackets, 1 if it says so elsewhere, 0 if not."""
+    before, _, bracket = heading.casefold().replace("（", "(").partition("(")
+    return 2 if HAND_IN.search(bracket) else int(bool(HAND_IN.search(before)))
+
+
+def _named(table: Table, places: Collection[int]) -> str:
+    headings = (table.heading[place] for place in places)
+    return " and ".join(f'"{name}"' if name.isprintable() else ascii(name) for name in headings)
 
 
 def _holds_times(column: list[str]) -> bool:

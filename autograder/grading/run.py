@@ -35,6 +35,7 @@ CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[["Result"], None]
 Tell = Callable[[str], None]
 """Is told what is being done, in a sentence."""
+GRADED_AS_IT_IS = "It is graded as it is. If the right one is there under another name, put it in its place and grade again."
 GRADED_IN_TIME = "It is graded, and counts as in time. If you know the time, write it as 2026-10-05 21:58:00 UTC and grade again."
 LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
 """How much of a class, and of each, is looked at before anything starts: at most a second's work."""
@@ -196,4 +197,7 @@ def read_all(
             unread = LeftOut(student, f"{submission.time_unread} {GRADED_IN_TIME}")
             if submission.time_unread and unread not in left:
                 left.append(unread)
+            another = LeftOut(student, f"{submission.another} {GRADED_AS_IT_IS}")
+            if submission.another and another not in left:
+                left.append(another)
             yield submission

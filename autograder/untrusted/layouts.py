@@ -2,10 +2,13 @@
 
 Students choose the names of their files and folders, and may name them like somebody else's hand-in. Therefore the layout
 of a download is decided once, from the names at its top, which no student chooses. Only the name at that depth says whose
-a file is. A path that does not fit the layout is left out, with the reason.
+a file is. A folder around those of the students is told by its own name, or by the instructor, and never by what it holds. A
+path that does not fit the layout is left out, with the reason.
 """
 
 import re
+import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,7 +39,7 @@ COPY_OF = re.compile(
 SUFFIXES = (".ipynb", ".json", ".txt", ".zip", ".download")
 """What may stand behind the name of a notebook: editors, browsers and mail programs add some."""
 CONTAINERS = ("submitted", "submissions", "download", "downloads")
-"""Folders around those of the students, when there is nothing else."""
+"""Folders around those of the students, in every course."""
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,21 @@ class Layout:
     """Where in a download's paths a student is named."""
 
     system: str
-    depth: int  # of the folder, or with Canvas the file, that names the student
+    around: Collection[tuple[str, ...]]  # the paths of the folders that stand around those of the students
     assignments: Collection[str]
+    containers: Collection[str]  # what only such folders are called, folded
     knows: Callable[[str], bool]  # whether the gradebook has somebody of this name
     flat: bool  # of a plain one: somebody's notebook lies right in the student's folder, or in that of an assignment
+
+    def top(self, path: str) -> str:
+        """The path of the folder, or with Canvas the file, that names the student."""
+        parts = path.split("/")
+        return "/".join(parts[: _depth(parts, self.around) + 1])
 
     def owner(self, path: str) -> FileOwner:
         """Whose a file is. Raises Misplaced."""
         parts = path.split("/")
-        if len(parts) <= self.depth:
-            raise Misplaced("its path names no student: put it into a folder STUDENT/.")
-        parts = parts[self.depth :]
+        parts = parts[_depth(parts, self.around) :]
         of_system = _of_moodle(parts) or _of_canvas(parts)
         if self.system != "plain":
             if of_system is None or of_system.system != self.system:
@@ -101,11 +108,13 @@ class Layout:
                     "a folder or file in it is named like another student's hand-in: check whose it is."
                 )
             return of_system
-        if len(parts) == 1 and of_system is None:
+        is_container = _folded(parts[0]) in self.containers and not self.knows(parts[0])
+        if of_system is None and (len(parts) == 1 or (len(parts) == 2 and is_container)):
             raise Misplaced("its path names no student: put it into a folder STUDENT/.")
         if any(_of_moodle(parts[place:]) or CANVAS.fullmatch(parts[-1]) for place in range(len(parts))):
             raise Misplaced(
                 "it is named like a hand-in from Moodle or Canvas, and the others are not: check whose it is."
+                + self._unless_around(parts)
             )
         return self._plain(parts)
 
@@ -117,33 +126,68 @@ class Layout:
             whose = f"{person}'s or {inner[0]}'s" if self.knows(inner[0]) else f"{person}'s"
             raise Misplaced(
                 f"it is in a deeper folder than the others, and may be {whose}. If it is {person}'s, move it to {person}/; if "
-                "the gradebook does not know the students yet, import them first."
+                f"the gradebook does not know the students yet, import them first.{self._unless_around(parts)}"
             )
         return FileOwner("plain", person, "", name, f"{person}/", folders[-1] if folders else person)
 
+    def _unless_around(self, parts: Sequence[str]) -> str:
+        """What to do where the outermost folder is no student's, but stands around theirs."""
+        if len(parts) < 2 or self.knows(parts[0]) or not parts[0].isprintable():
+            return ""
+        return (
+            f" If {parts[0]}/ is nobody's and holds the folders of several students, add "
+            f"--inside {shlex.quote(parts[0])}."
+        )
+
 
 def decide(
-    paths: Iterable[str], assignments: Collection[str], knows: Callable[[str], bool], called: str = ""
+    paths: Iterable[str],
+    assignments: Collection[str],
+    knows: Callable[[str], bool],
+    called: str = "",
+    containers: Iterable[str] = (),
+    inside: Iterable[str] = (),
 ) -> Layout:
-    """The layout of a download whose files have these paths; `called` is the name of the archive or folder."""
+    """The layout of a download whose files have these paths.
+
+    Folders around those of the students are called like the archive (or folder) itself, which is `called`, like an
+    assignment, like one of CONTAINERS or of the course's own `containers`, or are named by the instructor: `inside`.
+    """
     visible = [path.split("/") for path in paths if not is_hidden(path)]
-    depth = 0
-    while _is_wrapped(visible, depth, assignments, knows, called):
-        depth += 1
-    systems = Counter(system for *_, system in _tops(visible, depth))
+    known = {_folded(name) for name in (*CONTAINERS, *assignments, *containers)} - {""}
+    named = {_folded(name) for name in inside}
+    around: set[tuple[str, ...]] = set()
+    again = AGAIN.fullmatch(called)  # "class (1)", which a browser has saved once more
+    archive = {_folded(called), _folded(again["stem"] if again else called)}
+    while more := _around(visible, around, known, named, knows, archive):
+        around |= more
+    systems = Counter(system for *_, system in _tops(parts[_depth(parts, around) :] for parts in visible))
     system = max(systems, key=lambda one: (systems[one], one != "plain"), default="plain")
     notebooks = [
-        parts[depth + 1 : -1]
+        parts[_depth(parts, around) + 1 : -1]
         for parts in visible
-        if len(parts) > depth + 1 and looks_like_a_notebook(parts[-1])
+        if len(parts) > _depth(parts, around) + 1 and looks_like_a_notebook(parts[-1])
     ]
     flat = any(not _inner(folders, assignments) for folders in notebooks)
-    return Layout(system, depth, assignments, knows, flat)
+    return Layout(system, around, assignments, known, knows, flat)
 
 
-def _tops(visible: Iterable[Sequence[str]], depth: int) -> set[tuple[str, bool, str]]:
-    """What stands at a depth: its name, whether it is a file, and the system that calls hand-ins so."""
-    tops = {(parts[depth], len(parts) == depth + 1) for parts in visible if len(parts) > depth}
+def _folded(name: str) -> str:
+    """A name without capitals, and whichever way its accents are written."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _depth(parts: Sequence[str], around: Collection[tuple[str, ...]]) -> int:
+    """In how many folders around those of the students a path lies."""
+    depth = 0
+    while len(parts) > depth + 1 and tuple(parts[: depth + 1]) in around:
+        depth += 1
+    return depth
+
+
+def _tops(below: Iterable[Sequence[str]]) -> set[tuple[str, bool, str]]:
+    """What these paths begin with: its name, whether it is a file, and the system that calls hand-ins so."""
+    tops = {(parts[0], len(parts) == 1) for parts in below}
     return {(name, is_file, _system(name, is_file)) for name, is_file in tops}
 
 
@@ -153,37 +197,52 @@ def _system(name: str, is_file: bool) -> str:
     return "canvas" if is_file and _of_canvas([name]) else "plain"
 
 
-def _is_wrapped(
-    visible: Sequence[Sequence[str]],
-    depth: int,
-    assignments: Collection[str],
+def _around(
+    visible: Iterable[Sequence[str]],
+    around: Collection[tuple[str, ...]],
+    known: Collection[str],
+    named: Collection[str],
     knows: Callable[[str], bool],
-    called: str,
-) -> bool:
-    """Whether the folders at a depth are not those of students, but stand around them.
+    archive: Collection[str],
+) -> set[tuple[str, ...]]:
+    """The next folders that stand around those of the students.
 
-    A student could make folders of that kind, too. So that is believed only of one folder around everything that is called
-    like the download or holds two people at least, or of several (groups) that hold nobody but people who are known.
+    A student could make folders that look like these, whatever they hold. So a folder is believed to be one only by its
+    name: where the instructor has named it, or where there is no other folder beside those of known names.
     """
-    tops = _tops(visible, depth)
-    folders = {name for name, is_file, _ in tops if not is_file}
-    if not folders or any(system != "plain" for *_, system in tops) or any(map(knows, folders)):
+    below: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    files: list[Sequence[str]] = []
+    for parts in visible:
+        depth = _depth(parts, around)
+        if len(parts) == depth + 1:
+            files.append(parts[depth:])
+        else:
+            below.setdefault(tuple(parts[: depth + 1]), []).append(parts[depth + 1 :])
+    if by_hand := {path for path in below if _folded(path[-1]) in named and path[-1] not in path[:-1]}:
+        return by_hand
+    tops = _tops([*files, *([path[-1], ""] for path in below)])
+    if any(system != "plain" for *_, system in tops):
+        return set()
+    if all(
+        not knows(path[-1]) and _is_container(path, inner, known, archive) for path, inner in below.items()
+    ):
+        return set(below)
+    return set()
+
+
+def _is_container(
+    path: Sequence[str], below: Collection[Sequence[str]], known: Collection[str], archive: Collection[str]
+) -> bool:
+    """Whether a folder is called like one around students' folders, and holds what can be theirs."""
+    tops, name = _tops(below), _folded(path[-1])
+    hand_ins = {top for top, _, system in tops if system != "plain"}
+    inner = {_folded(top) for top, is_file, _ in tops if not is_file} | hand_ins
+    if name in known:
+        return bool(inner)
+    if len(path) > 1 or name not in archive:
         return False
-    inner = {
-        (name, is_file, system)
-        for name, is_file, system in _tops(visible, depth + 1)
-        if system != "plain" or not (is_file or name in assignments)
-    }
-    people = [name for name, _, system in inner if system != "plain" or knows(name)]
-    direct = any(len(parts) == depth + 2 and looks_like_a_notebook(parts[-1]) for parts in visible)
-    if len(folders) == 1:
-        (folder,) = folders
-        around = folder.casefold() in CONTAINERS or (
-            folder.casefold() == called.casefold() and len(inner) > 1
-        )
-        plain_file = direct and not any(is_file for _, is_file, _ in inner)
-        return bool(inner) and not plain_file and (around or len(people) >= 2)
-    return len(people) >= 2 and len(people) == len(inner) and not direct
+    direct = any(len(parts) == 1 and looks_like_a_notebook(parts[0]) for parts in below)
+    return len(inner - {*known}) > 1 and (bool(hand_ins) or not direct)
 
 
 def _of_moodle(parts: Sequence[str]) -> FileOwner | None:

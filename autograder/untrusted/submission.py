@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +18,7 @@ from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.source import grade_id, graded_cells, is_solution
+from autograder.untrusted.another import another_assignment
 from autograder.untrusted.cells import Cell, Unreadable, parse_cells
 from autograder.untrusted.placing import restore
 from autograder.untrusted.texts import decode
@@ -54,6 +55,7 @@ class Submission:
 
     notes     what was put right or is missing, in sentences for the student and the instructor
     doubtful  {grade id of an unanswered cell of code: the first line of a cell that may hold the answer}
+    another   in a sentence, which other assignment's notebook it is; it is the first of the notes
     """
 
     student: str
@@ -66,6 +68,7 @@ class Submission:
     released: Mapping[str, str] = field(kw_only=True)  # {grade id of a cell to be filled in: its text}
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     doubtful: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    another: str = field(default="", kw_only=True)
 
     @cached_property
     def graded(self) -> list[NotebookNode]:
@@ -102,6 +105,11 @@ class Handed:
     status: Status | None = None
     reason: str = ""
     notes: tuple[str, ...] = ()
+    another: str = ""  # in a sentence, which other assignment's notebook it is
+
+    def all_notes(self, restored: Iterable[str]) -> tuple[str, ...]:
+        """Those on the file, and those on what was put right; of another assignment's notebook the latter say nothing."""
+        return (self.another, *self.notes) if self.another else (*self.notes, *restored)
 
 
 def read_submission(folder: Path, student: str, assignment: Assignment, release: NotebookNode) -> Submission:
@@ -121,8 +129,9 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
         when,
         unread,
         released=to_be_filled_in(release),
-        notes=(*handed.notes, *restored.notes),
+        notes=handed.all_notes(restored.notes),
         doubtful=restored.doubtful,
+        another=handed.another,
     )
 
 
@@ -138,7 +147,9 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
             blob = read_regular_file(folder, f"{assignment.name}.ipynb")
         read = parse_cells(blob)
         notes = (read.note,) if read.note else ()
-        return Handed(read.cells, hashlib.sha256(blob).hexdigest(), notes=notes)
+        digest, other = hashlib.sha256(blob).hexdigest(), another_assignment(read.cells, assignment)
+        another = f"This is the notebook {other}, not {assignment.name}." if other else ""
+        return Handed(read.cells, digest, notes=notes, another=another)
     except FileNotFoundError:
         there = f"There is no {assignment.name}.ipynb in the submission{_others(folder)}."
         return Handed([], "", Status.MISSING, there)

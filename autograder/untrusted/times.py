@@ -27,6 +27,7 @@ EPOCH = re.compile(r"(\d{9,10})(?:\.\d+)?|(\d{12,13})")  # seconds or millisecon
 YEAR_FIRST = re.compile(
     r"(?<!\d)(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일])(?!\d)"
 )
+NBGRADERS = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
 COMPACT = re.compile(r"\b(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(?!\d)")
 YEAR_LAST = re.compile(
     r"(?<!\d)(\d{1,2})(?:([-/.])\s?|\s+tháng\s+)(\d{1,2})(?:\2\s?|\s*,?\s*(?:năm\s+)?)(\d{4})(?!\d)"
@@ -61,9 +62,12 @@ def read_time(text: str, zone: tzinfo | None = None, order: Order = "") -> datet
     """The time that a text says, in UTC without a zone, as nbgrader keeps times. Raises NoTime.
 
     `zone` is that of a text which names none. Without it only times in nbgrader's own form count as UTC, 2026-10-05
-    21:58:00; any other that names no zone is not read.
+    21:58:00 and nothing else; any other that names no zone is by a clock that nobody knows, and is not read.
     """
-    rest = SPACED_MERIDIEM.sub(r" \1m", _tidy(text))
+    plain = _tidy(text)
+    if zone is None and NBGRADERS.fullmatch(plain):
+        zone = UTC
+    rest = SPACED_MERIDIEM.sub(r" \1m", plain)
     if match := EPOCH.fullmatch(rest):
         seconds = int(match[1] or match[2][:-3])
         return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
@@ -84,7 +88,7 @@ def read_time(text: str, zone: tzinfo | None = None, order: Order = "") -> datet
     at = day.replace(
         hour=_hour(hour, meridiem), minute=minute, second=min(second, 59), microsecond=microsecond
     )
-    if named is None and zone is None and not parts.iso:
+    if named is None and zone is None:
         raise NoTime("names no time zone")
     return _utc(at, named, zone)
 
@@ -131,7 +135,6 @@ def _tidy(text: str) -> str:
 class _Parts:
     """What a text says of the day in numbers: (year, month, day), or the same with day and month in unknown order."""
 
-    iso: bool = False
     year: int = 0
     first: int = 0
     second: int = 0
@@ -145,10 +148,10 @@ def _take_date(text: str) -> tuple[_Parts, str]:
             if match[2]
             else map(int, match.group(1, 5, 6))
         )
-        parts = _Parts(True, year, month, day, "month")
+        parts = _Parts(year, month, day, "month")
     elif match := YEAR_LAST.search(text):
         first, second, year = int(match[1]), int(match[3]), int(match[4])
-        parts = _Parts(False, year, first, second, "" if match[2] in ("-", "/") else "day")
+        parts = _Parts(year, first, second, "" if match[2] in ("-", "/") else "day")
     else:
         return _Parts(), text
     return parts, f"{text[: match.start()]} {text[match.end() :]}"

@@ -24,29 +24,36 @@ WALLS = {
         "apparmor": "--security-opt apparmor=unconfined",
         "selinux": "--security-opt label=disable",
         "proc": "--security-opt systempaths=unconfined",
-        "mounts": "--cap-add SYS_ADMIN (or, instead, --user 1000: an ordinary user needs no capability)",
+        "mounts": "--cap-add SYS_ADMIN",
     },
     "podman": {
         "seccomp": "--security-opt seccomp=unconfined",
         "apparmor": "--security-opt apparmor=unconfined",
         "selinux": "--security-opt label=disable",
         "proc": "--security-opt unmask=ALL",
-        "mounts": "--cap-add SYS_ADMIN (or, instead, --user 1000: an ordinary user needs no capability)",
+        "mounts": "--cap-add SYS_ADMIN",
     },
     "kubernetes": {
         "seccomp": "seccompProfile: {type: Unconfined}",
         "apparmor": "appArmorProfile: {type: Unconfined}",
         "selinux": "seLinuxOptions: {type: spc_t}",
         "proc": "procMount: Unmasked",
-        "mounts": "capabilities: {add: [SYS_ADMIN]} (or, instead, runAsUser: 1000: an ordinary user needs no capability)",
+        "mounts": "capabilities: {add: [SYS_ADMIN]}",
     },
 }
 """What takes down each wall of a container, by what runs it."""
+AS_A_USER = {"docker": "--user 1000", "podman": "--user 1000", "kubernetes": "runAsUser: 1000"}
+"""What stands in the place of the capability to mount: an ordinary user needs none."""
 WHERE = {
     "docker": "start it with `docker run {}`",
     "podman": "start it with `podman run {}`",
-    "kubernetes": "give it the securityContext `{}`",
+    "kubernetes": "give it `securityContext: {{{}}}`",
 }
+NESTING = (
+    "allow it to hold containers, by one of these commands on the host, and restart it: `lxc config set NAME security.nesting true` "
+    "for LXD, `incus config set NAME security.nesting true` for Incus, `pct set NUMBER --features nesting=1` for Proxmox"
+)
+WRITABLE = "start it with `SYSTEMD_NSPAWN_API_VFS_WRITABLE=1 systemd-nspawn`, and your options behind that: its /proc is covered"
 SYS_ADMIN = 21  # the number of a capability
 
 
@@ -72,13 +79,12 @@ def _cause(root: Path, user: int) -> str:
         )
     setting = _setting(root)
     if engine := _engine(root):
-        walls = [WALLS[engine][wall] for wall in _walls(root, user)]
-        taken_down = WHERE[engine].format((", " if engine == "kubernetes" else " ").join(walls))
+        taken_down = _taken_down(engine, [*_walls(root, user)])
         if setting:
             meaning, remedy = setting
-            rest = f"; the container has walls of its own, too: {taken_down}" if walls else ""
+            rest = f"; the container has walls of its own, too: {taken_down}" if taken_down else ""
             return f"{meaning}, in containers as well: `{remedy}` on the host lifts it{rest}"
-        return f"this container forbids it: {taken_down}" if walls else ""
+        return f"this container forbids it: {taken_down}" if taken_down else ""
     if (version := _wsl(root)) == 1:
         return (
             "version 1 of the Windows Subsystem for Linux has no namespaces: `wsl --set-version DISTRIBUTION 2`, in PowerShell, "
@@ -97,6 +103,23 @@ def _cause(root: Path, user: int) -> str:
     return f"{meaning}: `{remedy}` lifts it{lasting if version else ''}"
 
 
+def _taken_down(engine: str, walls: list[str]) -> str:
+    """What takes down the walls of a container: between backquotes stands what can be pasted, and nothing else."""
+    if engine == "lxc":
+        return NESTING
+    if engine == "systemd-nspawn":
+        return WRITABLE if "proc" in walls else ""
+    if not walls:
+        return ""
+    between = ", " if engine == "kubernetes" else " "
+    options = [WALLS[engine][wall] for wall in walls]
+    said = WHERE[engine].format(between.join(options))
+    if "mounts" not in walls:
+        return said
+    options[walls.index("mounts")] = AS_A_USER[engine]
+    return f"{said}; or, as an ordinary user, who needs no capability, {WHERE[engine].format(between.join(options))}"
+
+
 def _setting(root: Path) -> tuple[str, str] | None:
     """What the first kernel setting that forbids namespaces means, and the command that lifts it."""
     for name, forbidding, meaning, value in SETTINGS:
@@ -111,7 +134,15 @@ def _engine(root: Path) -> str:
         return "kubernetes"
     if (root / "run/.containerenv").exists():
         return "podman"
-    return "docker" if (root / ".dockerenv").exists() else ""
+    if (root / ".dockerenv").exists():
+        return "docker"
+    said = [_read(root / "run/systemd/container"), _read(root / "run/host/container-manager")]
+    said += [
+        setting.removeprefix("container=")  # which root alone can read
+        for setting in _read(root / "proc/1/environ").split("\0")
+        if setting.startswith("container=")
+    ]
+    return next((name.strip() for name in said if name.strip() in ("lxc", "systemd-nspawn")), "")
 
 
 def _walls(root: Path, user: int) -> Iterator[str]:

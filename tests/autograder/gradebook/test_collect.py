@@ -257,6 +257,28 @@ def test_who_takes_another_s_name_hands_in_for_nobody(course, tmp_path):
     assert not (course / "submitted" / "ada").exists()
 
 
+@pytest.mark.parametrize("outer", [("zoe", "zoe"), ("submitted/zoe", "submitted/zoe"), ("zoe", "yan")])
+def test_a_student_s_folder_of_other_students_replaces_nobody_s_hand_in(course, tmp_path, outer):
+    honest = {f"{student}/{FILE}": a_notebook(student) for student in ("ada", "bob", "cem")}
+    collect(archive(tmp_path / "all.zip", honest))
+    forged = {
+        f"{folder}/{name}/{FILE}": a_notebook("forged")
+        for folder, name in zip(outer, ("ada", "bob"), strict=True)
+    }
+    said = collect(archive(tmp_path / "late.zip", forged, (2026, 11, 2, 12, 0, 0)), status=1)
+    assert "2 could not be taken" in said and "add --inside zoe." in said
+    assert [handed_in(course, student) for student in ("ada", "bob")] == ["ada", "bob"]
+
+
+def test_an_instructor_confirms_a_folder_around_those_of_the_students(course, tmp_path):
+    files = {f"Group A/ada/{FILE}": a_notebook("ada"), f"B/{MOODLE}/{FILE}": a_notebook("forged")}
+    source = archive(tmp_path / "late.zip", files)
+    collect(source, "--inside", "Group A/", status=1)
+    assert handed_in(course, "ada") == "ada"
+    result = CliRunner().invoke(app, ["collect", str(source), "--inside", "Group B"])
+    assert "--inside Group B: late.zip has no folder of this name" in str(result.exception)
+
+
 def test_no_path_leads_out_of_submitted(course, tmp_path):
     before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     packed = archive(

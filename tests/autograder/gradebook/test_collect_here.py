@@ -292,6 +292,39 @@ def test_whose_hand_in_holds_no_notebook_is_named_with_what_it_holds(course, tmp
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("", "is empty"), ("<html>", "is a web page"), ("%PDF-1.4", "is a PDF"), ("{", "is not a notebook")],
+)
+def test_so_is_whose_file_is_only_called_like_a_notebook(course, tmp_path, content, why):
+    files = [f"ada/{FILE}", (f"bob/{FILE}", content), ("bob/x.pdf", "%PDF")]
+    done = collected(course, archive(tmp_path, *files), NAME)
+    (left,) = map(str, done.left)
+    assert left.startswith(f"bob: handed in no notebook, but {FILE}, x.pdf. The file {why}")
+    assert (course.root / "submitted" / "bob" / NAME / FILE).read_text() == content, "for grading says it too"
+
+
+@pytest.mark.parametrize("content", ["", "<html>", a_notebook("without a cell")])
+def test_what_is_no_notebook_does_not_replace_one(course, tmp_path, content):
+    for day, one in ((1, work(course)), (2, content)):
+        done = collected(course, archive(tmp_path, (f"ada/{FILE}", one), when=(2026, 9, day, 12, 0, 0)))
+    assert is_work(course, "ada") and done.superseded[0].reason.startswith(f"submitted/ada/{NAME} contains")
+    assert bool(done.left) == ("cells" not in content)
+
+
+def test_nor_does_it_replace_the_untouched_release(course, tmp_path):
+    release = nbformat.writes(course.assignment.read_release())
+    for day, one in ((1, release), (2, "")):
+        collected(course, archive(tmp_path, (f"ada/{FILE}", one), when=(2026, 9, day, 12, 0, 0)))
+    assert (course.root / "submitted" / "ada" / NAME / FILE).read_text() == release
+
+
+def test_a_notebook_replaces_what_is_none_though_it_is_earlier(course, tmp_path):
+    for day, one in ((9, "<html>"), (3, work(course))):
+        collected(course, archive(tmp_path, (f"ada/{FILE}", one), when=(2026, 9, day, 12, 0, 0)))
+    assert is_work(course, "ada")
+
+
 def test_so_is_who_has_a_folder_full_of_other_files(course, tmp_path):
     files = [f"ada/{FILE}", ("bob/work/report.html", "<p>"), ("bob/work/more/plot.png", "x")]
     done = collected(course, archive(tmp_path, *files), NAME)
@@ -363,10 +396,12 @@ def test_what_somebody_else_has_put_there_is_not_replaced_by_what_may_be_earlier
     before = (folder / FILE).read_bytes()
     done = collected(course, archive(tmp_path, (f"{MOODLE}/{FILE}", work(course))))
     assert (folder / FILE).read_bytes() == before and "Move it away" in done.left[0].reason
-    collected(course, archive(tmp_path, f"MULLER Bob_7_assignsubmission_file_{FILE}"))
+    other = work(course, **{"steps-total": "def total(values):\n    return 2"})
+    bob = (f"MULLER Bob_7_assignsubmission_file_{FILE}", other)
+    collected(course, archive(tmp_path, bob))
     mine = course.root / "submitted" / "bob" / NAME / FILE
     mine.write_text(work(course))  # an instructor has mended it
-    done = collected(course, archive(tmp_path, f"MULLER Bob_7_assignsubmission_file_{FILE}"))
+    done = collected(course, archive(tmp_path, bob))
     assert is_work(course, "bob") and "was changed afterwards" in done.left[0].reason
 
 
@@ -461,6 +496,53 @@ def test_a_worksheet_s_time_that_cannot_be_read_is_named(course, tmp_path):
     table.write_text(WORKSHEETS["French"].replace("octobre", "brumaire"))
     done = collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
     assert not done.handed_in[0].late and "'brumaire', which is not understood" in done.unread[0].reason
+
+
+def with_times(*headings):
+    """A worksheet whose columns hold times of these names: October, November, and so on."""
+    cells = [f'"5 {month} 2026, 23:58"' for month in ("October", "November", "December")[: len(headings)]]
+    heading = ",".join(["Identifier", "Full name", *headings])
+    return f"{heading}\nParticipant 101,Ada Lovelace,{','.join(cells)}\nParticipant 102,Bob Müller,{','.join(cells)}\n"
+
+
+@pytest.mark.parametrize(
+    ("headings", "month"),
+    [
+        (("Due date (extension)", "Last modified (submission)"), 11),
+        (("Due date (extension)", "Zuletzt geändert (Abgabe)", "Zuletzt geändert (Bewertung)"), 11),
+        (("Zuletzt geändert (Bewertung)", "Zuletzt geändert (Abgabe)"), 11),
+        (("Abgabetermin (Verlängerung)", "Abgegeben um"), 11),
+        (("Fecha de entrega", "Última modificación (entrega)"), 11),
+        (("Date limite de remise", "Remis le"), 11),
+        (("Submitted at", "Graded at"), 10),
+        (("Submission deadline", "Submitted"), 11),
+        (("Sidast broytt (latín)", "Sidast broytt (próvtøka)"), 10),
+        (("Zuletzt geändert (Bewertung)",), None),
+        (("Due date (extension)", "Last login (student)"), None),
+        (("Xxx (a)", "Yyy (b)"), None),
+        (("Submitted first", "Submitted last"), None),
+    ],
+)
+def test_of_several_columns_with_times_that_of_the_hand_ins_is_taken(course, tmp_path, headings, month):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(with_times(*headings))
+    files = archive(tmp_path, f"Ada Lovelace_101_assignsubmission_file/{FILE}")
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=datetime(2026, 10, 1))
+    done = collected(course, files, table=table, zone="UTC")
+    (hand_in,) = done.handed_in
+    said = "\n".join(explain(done))
+    assert (hand_in.when.month if hand_in.exact else None) == month and hand_in.late == bool(month)
+    assert month or ('"Last modified (submission)"' in said and f'"{headings[0]}"' in said), "with what to do"
+    assert bool(done.unread) == (headings[0] in ("Xxx (a)", "Submitted first"))
+
+
+def test_where_only_its_place_tells_the_column_of_times_that_is_said(course, tmp_path):
+    (tmp_path / "worksheet.csv").write_text(with_times("Sidast (latín)", "Sidast (próvtøka)"))
+    sheet = read_worksheet(read_rows(tmp_path / "worksheet.csv"), UTC)
+    assert (
+        sheet.times == "Sidast (latín)" and 'not "Sidast (próvtøka)". If it is not: Call' in sheet.about_times
+    )
 
 
 def test_a_name_that_looks_like_another_s_address_is_no_address(course, tmp_path):

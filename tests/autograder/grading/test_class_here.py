@@ -7,6 +7,7 @@ from nbformat.v4 import new_code_cell
 from nbgrader.api import MissingEntry
 
 from autograder.checks.status import Ending
+from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook import history
 from autograder.grading.run import NotAllGraded, Options, find_submissions, grade_class
@@ -152,6 +153,20 @@ def test_nobody_pays_for_a_time_that_cannot_be_read_and_it_is_named(small):
     assert handed_in["ada"] == handed_in["bob"] == datetime(2026, 10, 5, 21, 58)
     assert handed_in["cem"] is None, "not even that of a hand-in before"
     assert penalties == {"ada": 0, "bob": 0, "cem": 0, "dua": 4.5}
+
+
+def test_who_hands_in_another_assignment_s_notebook_is_told_and_named(small):
+    other = Assignment(small.root, "02_tests").read_release()
+    small.hand_in("ada", other)
+    small.hand_in("bob")
+    with pytest.raises(NotAllGraded) as caught:
+        small.grade_class()
+    said = f"This is the notebook 02_tests, not {NAME}."
+    (left,) = caught.value.left
+    assert left.student == "ada" and left.reason.startswith(said) and len(caught.value.results) == 2
+    kept = history.read_history(small.assignment, "ada")
+    assert kept.notes[0] == said and not any("found again" in note for note in kept.notes)
+    assert history.read_history(small.assignment, "bob").notes == ()
 
 
 def test_whose_file_this_machine_cannot_read_is_named_and_the_others_are_graded(small, monkeypatch):

@@ -1,11 +1,13 @@
 """A machine on which no jail can be built says what lifts that there, and asks for no more than that."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from autograder.jail.outside.refusals import explain
 
@@ -57,6 +59,40 @@ def test_docker_as_it_is_installed(tmp_path):
     assert "SYS_ADMIN" not in said, "an ordinary user needs no capability"
     root = machine(tmp_path, **DOCKER, capabilities=DOCKERS)
     assert "--cap-add SYS_ADMIN" in explain(UNPREPARED, root, user=0)
+
+
+@pytest.mark.parametrize("engine", ["docker", "podman", "kubernetes"])
+def test_what_stands_between_backquotes_can_be_pasted(tmp_path, monkeypatch, engine):
+    root = machine(tmp_path, **DOCKER, capabilities=DOCKERS, run__x="")
+    (root / {"docker": ".dockerenv", "podman": "run/.containerenv"}.get(engine, "x")).touch()
+    if engine == "kubernetes":
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    capable, ordinary = re.findall("`([^`]*)`", explain(UNPREPARED, root, user=0))
+    for said, own in ((capable, "SYS_ADMIN"), (ordinary, "1000")):
+        if engine == "kubernetes":
+            context = yaml.safe_load(said)["securityContext"]
+            assert context["procMount"] == "Unmasked" and own in str(context)
+        else:
+            assert own in said and all(re.fullmatch(r"[\w=:.-]+", word) for word in said.split())
+    assert "1000" not in capable and "SYS_ADMIN" not in ordinary
+
+
+@pytest.mark.parametrize(
+    "place", ["run__systemd__container", "run__host__container-manager", "proc__1__environ"]
+)
+def test_other_containers_are_told_by_what_systemd_knows_of_them(tmp_path, place):
+    def container(name: str, **more) -> Path:
+        text = f"PATH=/bin\0container={name}\0" if "environ" in place else f"{name}\n"
+        return machine(tmp_path / name, mounts=OF_DOCKER, **{place: text}, **more)
+
+    lxc, forbidden = container("lxc"), {"proc__sys__user__max_user_namespaces": "0\n"}
+    assert "`lxc config set NAME security.nesting true`" in explain(COVERED, lxc, user=1000)
+    said = explain(COVERED, container("lxc", **forbidden), user=1000)
+    assert "sudo sysctl user.max_user_namespaces=15000` on the host" in said and "nesting" in said
+    said = explain(COVERED, container("systemd-nspawn"), user=1000)
+    assert "`SYSTEMD_NSPAWN_API_VFS_WRITABLE=1 systemd-nspawn`" in said and "docker" not in said
+    said = explain(COVERED, container("wsl"), user=1000)
+    assert said == f"No jail can be built on this machine: {COVERED}."
 
 
 def test_a_container_that_lacks_user_namespaces_alone_takes_down_nothing_else(tmp_path):

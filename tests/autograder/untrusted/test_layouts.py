@@ -1,5 +1,7 @@
 """Whose a file of a download is, whatever students call their files and folders."""
 
+import unicodedata
+
 import pytest
 
 from autograder.untrusted.layouts import Called, FileOwner, Misplaced, decide, is_hidden, which_assignment
@@ -10,9 +12,9 @@ ADA, BOB = "Ada Lovelace_12345_assignsubmission_file", "Bob Builder_7_assignsubm
 KNOWN = {"ada", "bob", "cem", "mallory", "lovelaceada"}
 
 
-def owners(*paths, known=KNOWN, called="download"):
+def owners(*paths, known=KNOWN, called="download", inside=()):
     """{path: whose it is}, with None for what is left out."""
-    layout = decide(paths, [NAME, OTHER], known.__contains__, called)
+    layout = decide(paths, [NAME, OTHER], known.__contains__, called, ["stats 101"], inside)
     found = {}
     for path in paths:
         try:
@@ -91,13 +93,67 @@ def test_one_download_is_of_one_system():
     ]
 
 
-def test_folders_around_those_of_the_students_are_seen():
-    class_of = [f"class/ada/{FILE}", f"class/bob/{NAME}/{FILE}", f"class/new/{FILE}"]
-    assert owners(*class_of) == ["ada", "bob", "new"]
-    assert owners(f"Group A/ada/{FILE}", f"Group B/bob/{FILE}") == ["ada", "bob"]
-    assert owners(f"download/new/{FILE}", known=set()) == ["new"], "it is called like the archive"
-    assert owners(f"x/{ADA}/{FILE}", f"x/{BOB}/{FILE}") == ["12345", "7"]
-    assert owners(f"x/a_1_2_{FILE}", f"x/b_3_4_{FILE}") == ["1", "3"]
+@pytest.mark.parametrize(
+    "outer",
+    [
+        "download",
+        "submitted",
+        "Downloads",
+        "Stats 101",
+        NAME,
+        f"Stats 101/{NAME}",
+        f"submitted/{OTHER}",
+        "ÜBUNG",
+    ],
+)
+def test_a_folder_of_a_known_name_stands_around_those_of_the_students(outer):
+    called = unicodedata.normalize("NFD", "übung (2)") if outer == "ÜBUNG" else "download"
+    paths = [f"{outer}/ada/{FILE}", f"{outer}/bob/{NAME}/{FILE}", f"{outer}/new/{FILE}"]
+    assert owners(*paths, called=called) == ["ada", "bob", "new"]
+    assert owners(f"{outer}/{ADA}/{FILE}", f"{outer}/{BOB}/{FILE}", called=called) == ["12345", "7"]
+    assert owners(f"{outer}/a_1_2_{FILE}", f"{outer}/b_3_4_{FILE}", called=called) == ["1", "3"]
+
+
+def test_so_do_several_and_a_stray_file_in_one_stops_nobody():
+    assert owners(f"{NAME}/ada/{FILE}", f"{OTHER}/bob/{OTHER}.ipynb") == ["ada", "bob"]
+    assert owners(f"submitted/ada/{FILE}", f"submitted/{FILE}") == ["ada", None]
+    assert owners(f"submitted/{FILE}", f"{NAME}/{FILE}") == [None, None], "which names no student"
+
+
+WITHIN = {
+    "a class": (["class"], [f"class/ada/{FILE}", f"class/bob/{NAME}/{FILE}"]),
+    "a student": (["zoe"], [f"zoe/ada/{FILE}", f"zoe/bob/{FILE}"]),
+    "in submitted": (["zoe"], [f"submitted/zoe/ada/{FILE}", f"submitted/zoe/bob/{FILE}"]),
+    "like the archive": (["late"], [f"submitted/late/ada/{FILE}", f"submitted/late/bob/{FILE}"]),
+    "two": (["Group A", "Group B"], [f"Group A/ada/{FILE}", f"Group B/bob/{FILE}"]),
+    "numbered": (["Group-1", "Group-2"], [f"Group-1/ada/{FILE}", f"Group-2/bob/{FILE}"]),
+    "two in one": (["x", "A", "B"], [f"x/A/ada/{FILE}", f"x/B/bob/{FILE}"]),
+    "Moodle's": (["x"], [f"x/{ADA}/{FILE}", f"x/{BOB}/{FILE}"]),
+    "Canvas'": (["x"], [f"x/a_1_2_{FILE}", f"x/b_3_4_{FILE}"]),
+}
+
+
+@pytest.mark.parametrize("case", WITHIN)
+def test_any_other_folder_may_be_a_student_s_unless_the_instructor_confirms_it(case):
+    """Whatever it holds: who makes a folder can put any name into it."""
+    inside, paths = WITHIN[case]
+    assert owners(*paths, called="late") == [None, None]
+    assert None not in owners(*paths, called="late", inside=inside)
+    assert owners(*paths, called="late", inside=inside[:-1]).count(None) in (1, 2), "which holds for each"
+
+
+def test_what_is_left_out_for_it_says_what_to_do():
+    paths = [f"ada/{FILE}", f"{ADA}/{FILE}", f"{ADA}_{FILE}", f"a_1_2_{FILE}"]
+    for path in [f"{outer}Group A/{path}" for outer in ("", "submitted/") for path in paths]:
+        with pytest.raises(Misplaced, match="add --inside 'Group A'\\."):
+            decide([path], [NAME], KNOWN.__contains__).owner(path)
+    with pytest.raises(Misplaced, match="/\\.$"):
+        decide([f"new/{FILE}"], [NAME], KNOWN.__contains__).owner(FILE)
+
+
+def test_a_confirmed_folder_may_stand_beside_students():
+    paths = [f"mallory/{FILE}", f"class/ada/{FILE}", f"class/class/bob/{FILE}"]
+    assert owners(*paths, inside=["class"]) == ["mallory", "ada", None], "and holds none of its own name"
 
 
 def test_a_folder_of_a_student_is_not_taken_for_one_around_students():

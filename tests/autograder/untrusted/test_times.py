@@ -64,7 +64,23 @@ def test_a_time_of_nbgrader_s_is_read_without_the_languages_of_the_world():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("5. Oktober 2026, 23:58", "names no time zone"),
+        *(
+            (text, "names no time zone")
+            for text in (
+                "5. Oktober 2026, 23:58",
+                "2026-10-05 23:58:00 Uhr",
+                "2026-10-05 um 23:58:00",
+                "2026-10-05 23h58",
+                "2026-10-05 23.58",
+                "2026-10-05 23:58",
+                "2026-10-05, 23:58:00",
+                "2026/10/05 23:58:00",
+                "2026-10-05 11:58:00 PM",
+                "2026-10-05 23:58:00,123",
+                "2026-10-05T23:58:00",
+                "2026年10月5日 23:58",
+            )
+        ),
         ("10/5/2026 11:58 PM UTC", "may be 10 May or 5 October"),
         ("2026-10-05 23:58 IST", "several places use"),
         ("2026-10-05 23:58 CST", "several places use"),
