@@ -136,7 +136,7 @@ def _find_names(table: Table, plain: Sequence[str], found: Columns) -> None:
             (row[some[0]], row[places[other]]) for row in table.rows if row[some[0]] and row[places[other]]
         ]
         whole_names = sum(name != part and part in name for name, part in pairs)
-        if whole_names * 2 <= len(pairs):
+        if pairs and whole_names * 2 <= len(pairs):
             places[missing[0]] = some[0]
             return
     places.setdefault("name", some[0])
@@ -176,10 +176,14 @@ def _remark_on_names(table: Table, found: Columns) -> None:
         and any(any(map(str.isalpha, cell)) for cell in table.column(place))
     ]
     if "name" not in found.places and missing and others:
-        what = "no name" if len(missing) == 2 else f"no {missing[0]}"
+        what, heading = (
+            ("name", "'name', or two of them 'first name' and 'last name'")
+            if len(missing) == 2
+            else (missing[0], repr(missing[0]))
+        )
         found.remarks.append(
-            f"Of each person {what} was read, for no heading says where it stands. Not read: {', '.join(others[:12])}. If it is "
-            f"one of these, call that column {' or '.join(missing)!r} and import the table again."
+            f"Of each person no {what} was read, for no heading says where it stands. Not read: {', '.join(others[:12])}. If it is "
+            f"one of these, call that column {heading} and import the table again."
         )
 
 

@@ -149,6 +149,7 @@ def test_a_name_beside_one_of_the_two_is_the_other_one(small, people, heading, s
         "id;Nombre\n7;Ada Lovelace",
         "id;Name;Vorname\n7;Ada Lovelace;Ada",
         "id;Name;Vorname\n7;Lovelace, Ada;Ada",
+        "id;Name;Vorname\n7;Ada Lovelace;",
         "id;Full name;Last name\n7;Ada Lovelace;Lovelace",
         "id;Name, Vorname\n7;Lovelace Ada",
         "id;Cognome e nome\n7;Lovelace, Ada",
@@ -162,7 +163,9 @@ def test_a_whole_name_is_taken_apart(small, people, text):
 
 def test_a_name_that_no_heading_tells_is_said_to_be_unread(small, people):
     said = " ".join(explain_import(people("id;Rufnaam;Geslacht\n7;Ada;Lovelace\n")))
-    assert "no name was read" in said and "Rufnaam, Geslacht" in said and "'first name or last name'" in said
+    assert (
+        "no name was read" in said and "Rufnaam, Geslacht" in said and "'first name' and 'last name'" in said
+    )
     assert "no last name was read" in " ".join(explain_import(people("id;Vorname;Sippe\n7;Ada;Lovelace\n")))
     assert "was read" not in " ".join(explain_import(people("id;E-Mail;Nr\n7;ada@example.org;1\n")))
 
