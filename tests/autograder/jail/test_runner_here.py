@@ -129,7 +129,7 @@ WAITS = {
     "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()": f"line 4, lock.acquire() {NOTHING_ELSE}",
     "import socket\ns = socket.create_server(('127.0.0.1', 0))\ns.accept()": f"line 3, s.accept() {NOTHING_ELSE}",
 }
-IN_TIME = {
+IN_TIME = (
     "import time\ntime.sleep(0.001)\n2",
     "import asyncio\nawait asyncio.sleep(0.001)\n2",
     "import asyncio\n"
@@ -168,7 +168,7 @@ IN_TIME = {
     "def stop(*_): raise KeyError\n"
     "before = signal.signal(signal.SIGALRM, stop)\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\n"
     "try:\n    threading.Event().wait()\nexcept KeyError:\n    n = 2\nsignal.signal(signal.SIGALRM, before)\nn",
-}
+)
 
 
 @pytest.mark.parametrize("source", IN_TIME)
