@@ -6,7 +6,9 @@ would judge that one, and show lines that are no longer in the notebook.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from functools import partial
+from inspect import getattr_static
+from types import FunctionType, MethodType
 from typing import Any
 
 from autograder.checks.tracebacks import message
@@ -57,9 +59,20 @@ def _why(name: str, error: BaseException | None, new: set[str]) -> str:
 
 
 def _defined(names: Mapping[str, Any]) -> dict[str, Any]:
-    """The functions and classes among the names of a notebook that it has defined itself."""
-    return {
-        name: value
-        for name, value in names.items()
-        if isinstance(value, FunctionType | type) and value.__module__ == "__main__"
-    }
+    """The functions and classes among the names of a notebook that it has defined itself, decorated ones too."""
+    return {name: value for name, value in names.items() if _made_here(value)}
+
+
+def _made_here(value: Any, layers: int = 8) -> bool:
+    """Whether the notebook defines what is called here: a function or class, or what `lru_cache`, `partial` or so wraps."""
+    if isinstance(value, FunctionType | type) and value.__module__ == "__main__":
+        return True
+    if layers == 0 or isinstance(value, type) or not callable(value):
+        return False
+    if isinstance(value, partial):
+        inner: list[Any] = [value.func]
+    elif isinstance(value, MethodType):
+        inner = [value.__func__]
+    else:  # statically, for an object may answer to every name; vectorize's is pyfunc
+        inner = [type(value), *(getattr_static(value, name, None) for name in ("__wrapped__", "pyfunc"))]
+    return any(_made_here(one, layers - 1) for one in inner)

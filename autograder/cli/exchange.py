@@ -80,20 +80,27 @@ def students(
     id_column: Annotated[
         str, typer.Option("--id", metavar="COLUMN", help="The heading of the column that holds the ids.")
     ] = "",
+    encoding: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="How the file's letters are encoded, such as shift_jis or gb18030."
+        ),
+    ] = "",
 ) -> None:
     """Put the people of a table into the gradebook: of a spreadsheet, or as Moodle or Canvas exports its participants.
 
     Columns are found by what they are called in some languages: id, first name, last name (or the whole name), e-mail address.
-    Commas, semicolons and tabs may stand between cells; any encoding that spreadsheets write is read. Who is there already
-    is changed where the table says something else. Nobody is removed. Whoever cannot be imported is named, and the exit
+    Commas, semicolons and tabs may stand between cells, and titles above the heading. UTF-8, UTF-16 and western encodings
+    are recognised; a file in another one is refused unless --encoding names it. Of several columns of ids that one is taken
+    whose ids the gradebook has, else the fullest. Ids that a spreadsheet has rounded are refused. Who is there already is changed where the table says something else. Nobody is removed. Whoever cannot be imported is named, and the exit
     status is 1.
     """
+    from autograder.gradebook.columns import read_people
     from autograder.gradebook.gradebook import open_gradebook  # start-up: nbgrader
     from autograder.gradebook.people import explain_import, import_people
-    from autograder.gradebook.tables import read_rows
 
     root = course_root()
-    table = read_rows(source)
+    table = read_people(source, id_column, encoding)
     with open_gradebook(root) as gradebook:
         done = import_people(gradebook, table, id_column)
     say_lines(explain_import(done))

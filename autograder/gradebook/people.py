@@ -1,131 +1,15 @@
 """Put the people of a table into the gradebook: the participants of a course as a spreadsheet or another system has them."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nbgrader.api import Gradebook
 
-from autograder.errors import CourseError
+from autograder.gradebook.columns import find_columns
+from autograder.gradebook.ids import plain_ids, what_is_wrong
 from autograder.gradebook.roster import may_be_a_folder
 from autograder.gradebook.tables import Table
 from autograder.untrusted.submission import LONGEST_NAME, LeftOut
-
-HEADINGS: Mapping[str, tuple[str, ...]] = {
-    "id": (
-        *(
-            "id",
-            "student id",
-            "id number",
-            "username",
-            "login",
-            "sis login id",
-            "student number",
-            "matriculation number",
-        ),
-        *("ID-Nummer", "Anmeldename", "Matrikelnummer", "Kennung", "Benutzername", "numéro d'identification"),
-        *(
-            "identifiant",
-            "nom d'utilisateur",
-            "numéro étudiant",
-            "número de id",
-            "nombre de usuario",
-            "matrícula",
-        ),
-        *("codice identificativo", "username", "nome utente", "matricola", "gebruikersnaam", "studentnummer"),
-        *(
-            "número de identificação",
-            "nome de usuário",
-            "identyfikator",
-            "nazwa użytkownika",
-            "имя пользователя",
-        ),
-        *(
-            "логин",
-            "ユーザ名",
-            "学籍番号",
-            "用户名",
-            "学号",
-            "사용자 아이디",
-            "학번",
-            "kullanıcı adı",
-            "användarnamn",
-        ),
-    ),
-    "first_name": (
-        *(
-            "first name",
-            "given name",
-            "forename",
-            "Vorname",
-            "prénom",
-            "nombre",
-            "nombre(s)",
-            "nome",
-            "voornaam",
-        ),
-        *("imię", "имя", "名", "이름", "ad", "förnamn", "fornavn", "etunimi", "jméno", "keresztnév", "όνομα"),
-    ),
-    "last_name": (
-        *(
-            "last name",
-            "surname",
-            "family name",
-            "Nachname",
-            "Familienname",
-            "nom",
-            "nom de famille",
-            "apellido",
-        ),
-        *(
-            "apellidos",
-            "apellido(s)",
-            "cognome",
-            "achternaam",
-            "sobrenome",
-            "apelido",
-            "nazwisko",
-            "фамилия",
-            "姓",
-        ),
-        *(
-            "성",
-            "soyad",
-            "soyadı",
-            "efternamn",
-            "etternavn",
-            "efternavn",
-            "sukunimi",
-            "příjmení",
-            "vezetéknév",
-            "επώνυμο",
-        ),
-    ),
-    "email": ("email", "e-mail", "email address", "e-mail address", "mail"),
-    "name": (
-        *(
-            "name",
-            "full name",
-            "student",
-            "student name",
-            "vollständiger Name",
-            "Teilnehmer/in",
-            "nom complet",
-        ),
-        *(
-            "étudiant",
-            "nombre completo",
-            "estudiante",
-            "nome completo",
-            "studente",
-            "volledige naam",
-            "полное имя",
-        ),
-        *("フルネーム", "氏名", "姓名", "성명", "ad soyad"),
-    ),
-    "lms_user_id": ("lms_user_id",),
-}
-"""What columns are called, the best first: by nbgrader, Moodle and Canvas, in some languages."""
 
 WORDS = {
     "id": "id",
@@ -135,9 +19,6 @@ WORDS = {
     "name": "name",
     "lms_user_id": "Canvas' number",
 }
-PARTICIPANT = re.compile(
-    r"\D*[\s/]\D*\d+"
-)  # "Participant 101", "Teilnehmer/in101": a number of one assignment alone
 
 
 @dataclass
@@ -149,6 +30,7 @@ class Imported:
     changed: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
     left: list[LeftOut] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # on the choice of columns
     doubtful: str = ""  # a name whose letters may be others
 
 
@@ -157,20 +39,22 @@ def import_people(gradebook: Gradebook, table: Table, id_column: str = "") -> Im
 
     Raises CourseError where no column holds ids; `id_column` is the heading of the one that does.
     """
-    places = _columns(table, id_column)
-    done = Imported({kind: table.heading[place] for kind, place in places.items()})
+    known = {student.id: student for student in gradebook.students}
+    columns = find_columns(table, id_column, known.keys())
+    places = columns.places
+    done = Imported({kind: table.heading[place] for kind, place in places.items()}, remarks=columns.remarks)
     if table.guessed:
         done.doubtful = next((cell for row in table.rows for cell in row if not cell.isascii()), "")
-    known = {student.id: student for student in gradebook.students}
     folded = {student.casefold(): student for student in known}
     people: dict[str, dict[str, str]] = {}
-    for row in table.rows:
-        person = _person({kind: row[place] for kind, place in places.items()})
+    for row, given in zip(table.rows, plain_ids(table.column(places["id"])), strict=True):
+        cells = {kind: row[place] for kind, place in places.items()}
+        person = _person(cells | {"id": given}, columns.last_first)
         student = person.pop("id", "")
         if "lms_user_id" in places and not (student or "lms_user_id" in person):
             continue  # Canvas' line about the points of each assignment
         if reason := _obstacle(student, person, people, folded):
-            done.left.append(LeftOut(student or ", ".join(filter(None, row))[:LONGEST_NAME], reason))
+            done.left.append(LeftOut(_shown(student, row), reason))
         elif student:
             people[student] = person
             folded[student.casefold()] = student
@@ -196,6 +80,8 @@ def _obstacle(
     """Why somebody is not imported, or ""."""
     if not student:
         return "has no id." if person.get("email") or len(person) > 1 else ""
+    if damage := what_is_wrong(student):
+        return damage
     if not may_be_a_folder(student):
         return "cannot be an id: an id has at most 128 characters, and none of <, >, / or invisible ones."
     if student in people:
@@ -208,59 +94,44 @@ def _obstacle(
     )
 
 
-def _person(cells: Mapping[str, str]) -> dict[str, str]:
-    """What the gradebook keeps of a row, without what is empty."""
-    person = dict(cells)
+def _shown(student: str, row: Sequence[str]) -> str:
+    """Somebody who is not imported, by the id or by all there is."""
+    cells = [cell for cell in row if cell and cell != student]
+    if student and not what_is_wrong(student):
+        return student
+    return f"{student} ({', '.join(cells)})"[:LONGEST_NAME] if student else ", ".join(cells)[:LONGEST_NAME]
+
+
+def _person(cells: Mapping[str, str], last_first: bool) -> dict[str, str]:
+    """What the gradebook keeps of a row, without what is empty; `last_first`: whole names begin with the last one."""
+    person = {kind: " ".join(cell.split()) if kind != "id" else cell for kind, cell in cells.items()}
     name = person.pop("name", "")
-    if name and not (person.get("first_name") or person.get("last_name")):
-        last, comma, first = name.partition(",")
-        if not comma:
-            first, _, last = name.rpartition(" ")
-        person |= {"first_name": first.strip(), "last_name": last.strip()}
+    first, last = person.get("first_name", ""), person.get("last_name", "")
+    if name and not (first or last):
+        first, last = _parts(name, last_first)
+    elif name and not first:
+        first = _without(last, name)
+    elif name and not last:
+        last = _without(first, name)
+    person |= {"first_name": first, "last_name": last}
     return {kind: value[:LONGEST_NAME] if kind != "id" else value for kind, value in person.items() if value}
 
 
-def _columns(table: Table, id_column: str) -> dict[str, int]:
-    """{what it holds: the place of the column}."""
-    plain = [_letters(heading) for heading in table.heading]
-    places: dict[str, int] = {}
-    for kind, names in HEADINGS.items():
-        for name in names:
-            if kind not in places and _letters(name) in plain:
-                place = plain.index(_letters(name))
-                if kind != "id" or not _is_of_participants(table.column(place)):
-                    places[kind] = place
-    addresses = [place for place in range(len(plain)) if _is_of_addresses(table.column(place))]
-    if addresses:
-        places["email"] = addresses[0]
-    canvas = [place for place, heading in enumerate(plain) if heading.startswith("sis")]
-    if canvas and "id" in plain:  # Canvas' own number has that heading, in every language
-        login = [place for place in canvas if "login" in plain[place]] or canvas[-1:]
-        places |= {"id": login[0], "lms_user_id": plain.index("id")}
-    if id_column:
-        if _letters(id_column) not in plain:
-            raise CourseError(f"{table.path} has no column {id_column!r}. It has: {table.columns}.")
-        places["id"] = plain.index(_letters(id_column))
-    if "id" not in places:
-        raise CourseError(
-            f"{table.path} has no column of ids that is known by its name: say which one it is, as in --id "
-            f"{table.heading[addresses[0]] if addresses else table.heading[0]!r}. It has: {table.columns}."
-        )
-    return places
+def _parts(name: str, last_first: bool) -> tuple[str, str]:
+    """A whole name as the first and the last one. A name of one word is a last one."""
+    last, comma, first = name.partition(",")
+    if not comma:
+        before, _, after = name.rpartition(" ")
+        first, last = (after, before) if last_first and before else (before, after)
+    return first.strip(), last.strip()
 
 
-def _letters(heading: str) -> str:
-    return re.sub(r"[\W_]+", "", heading.casefold())
-
-
-def _is_of_participants(column: list[str]) -> bool:
-    cells = [cell for cell in column if cell]
-    return bool(cells) and all(PARTICIPANT.fullmatch(cell) for cell in cells)
-
-
-def _is_of_addresses(column: list[str]) -> bool:
-    cells = [cell for cell in column if cell]
-    return bool(cells) and all(re.fullmatch(r"[^\s@]+@[^\s@]+", cell) for cell in cells)
+def _without(part: str, name: str) -> str:
+    """What is left of a whole name without the first or the last one, which it may hold at either end."""
+    for rest in (name.removeprefix(part), name.removesuffix(part)):
+        if rest != name and rest.strip(" ,"):
+            return rest.strip(" ,")
+    return name if name != part else ""
 
 
 def explain_import(done: Imported) -> list[str]:
@@ -272,6 +143,7 @@ def explain_import(done: Imported) -> list[str]:
         f"changed, {len(done.same)} as before.",
         f"Read: {read}.",
     ]
+    lines += done.remarks
     if done.doubtful:
         lines.append(
             f"The file is not in UTF-8: look whether {done.doubtful!r} is right. If it is not, save the table as CSV UTF-8 and "

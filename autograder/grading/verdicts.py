@@ -1,5 +1,6 @@
 """From what came out of the jail to a score and a reason for every graded cell."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -137,12 +138,18 @@ def _judge(cell: NotebookNode, exercise: Exercise, key: ExerciseKey, reply: Repl
     frame = reply.frame
     if any(answer is None for answer in answers) and (frame is None or frame.problem == CellEnding.TIMEOUT):
         if frame is not None:
-            reason = "Your function did not come back within the time limit."
-            return automatic(cell, Status.TIMEOUT, reason)
+            reason = f"Your function did not come back within the time limit{_waited(frame)}."
+            return automatic(cell, Status.TIMEOUT, readable(reason))
         return automatic(cell, *UNFINISHED.get(reply.ending, UNFINISHED[Ending.DIED]))
     verdict = judge(answers, key.expected, key.rule, key.mistakes, exercise.unseen, key.received)
     judged = automatic(cell, verdict.status, verdict.reason, verdict.mistake, verdict.hint, verdict.credit)
     return replace(judged, panels=_panels(verdict, answers, key))
+
+
+def _waited(frame: Frame) -> str:
+    """What the cell says that it was waiting in when it was stopped, to go on with."""
+    found = re.search(r"CellTimeout: [^:\n]*(: it was waiting in [^\n]+)", frame.error_text)
+    return found[1] if found else ""
 
 
 def _panels(verdict: Verdict, answers: Sequence[Answer | None], key: ExerciseKey) -> Panels | None:
@@ -166,7 +173,8 @@ def _judge_test(cell: NotebookNode, reply: Reply | None) -> CellVerdict:
     if frame is None:
         return automatic(cell, *UNFINISHED_TEST.get(reply.ending, UNFINISHED_TEST[Ending.DIED]))
     if frame.problem == CellEnding.TIMEOUT:
-        return automatic(cell, Status.TIMEOUT, "This cell did not end within the time limit.")
+        reason = f"This cell did not end within the time limit{_waited(frame)}."
+        return automatic(cell, Status.TIMEOUT, readable(reason))
     try:
         score, worth = _determine_grade(NotebookNode(cell, outputs=_as_nbgrader_reads(frame)))
     except (KeyError, ValueError) as error:

@@ -1,6 +1,7 @@
 """Bytes as text, however an editor or a spreadsheet has saved them."""
 
 import codecs
+import re
 
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -25,3 +26,25 @@ def decoded(blob: bytes) -> tuple[str, str]:
         except UnicodeDecodeError:
             continue
     return blob.decode("latin-1"), GUESSED
+
+
+ALIEN = re.compile(r"[ƒ‚„†‡ˆ‰‹›•˜™¤¦¨¬¯±²³¶¸¹¼½¾×÷]|\w[“”‘…€§©®°¡¿¢¥«»]\w")
+"""Signs of GUESSED that no word of a western language holds, and that may be half a letter of another script."""
+
+
+def is_of_another_script(blob: bytes, encoding: str) -> bool:
+    """Whether text that `decoded` takes for western, or for ASCII, is most likely Japanese, Chinese, Cyrillic or so.
+
+    In a western language most letters of a word are ASCII.
+    """
+    if encoding != GUESSED:
+        return b"\x1b$" in blob or b"\x1b(" in blob  # ISO 2022
+    try:
+        text = blob.decode(GUESSED)
+    except UnicodeDecodeError:
+        return True
+    words = [
+        word.strip("„“”‚‘’»«›‹•–—…") for word in re.split(r"[\s!-/:-@\[-`{-~]+", text) if not word.isascii()
+    ]
+    strange = [word for word in words if ALIEN.search(word) or (len(word) > 1 and min(word) > "\x7f")]
+    return 3 * len(strange) > len(words)

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import random
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from autograder.checks import answers, checking, recording
 from autograder.checks.asking import Answer, Case
 from autograder.checks.status import CellEnding, Problem
 
+from .alarm import Alarm
 from .files import FILE, lay_out
 from .limits import Limits
 from .outputs import Stream, encodable
@@ -26,10 +26,6 @@ from .waiting import without_waiting
 CellAnswers = dict[recording.AnswerId, Answer]
 
 WHOLE_JOB = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
-
-
-class CellTimeout(BaseException):
-    """The cell ran too long. Not an Exception: no `except Exception` shall keep it from ending the cell."""
 
 
 @dataclass(frozen=True)
@@ -130,29 +126,6 @@ def run_cell(source: str, shell: Shell, limits: Limits) -> CellEnding:
     if alarm.rang:
         return CellEnding.TIMEOUT
     return CellEnding.COMPLETE if getattr(result, "success", False) else CellEnding.ERROR
-
-
-class Alarm:
-    """Interrupts the code under `with` after `seconds`, and again each second in case it was ignored."""
-
-    def __init__(self, seconds: float):
-        self.seconds = seconds
-        self.rang = False
-        self.armed = False
-
-    def __enter__(self) -> None:
-        self.armed = True
-        signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds, 1)
-
-    def __exit__(self, *error) -> None:
-        self.armed = False  # first, so that an alarm already on its way does nothing
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def _ring(self, number, frame) -> None:
-        if self.armed:
-            self.rang = True
-            raise CellTimeout(f"the cell was stopped after {self.seconds:g} seconds")
 
 
 def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:

@@ -81,3 +81,35 @@ def test_another_cell_may_define_it_from_then_on():
     assert notebook.why() == ""
     notebook.run("a", "x = 1")
     assert notebook.why() == ""
+
+
+WRAPPED = {
+    "lru_cache": "from functools import lru_cache\n@lru_cache\ndef f(x):\n    return x",
+    "lru_cache with a size": "from functools import lru_cache\n@lru_cache(maxsize=None)\ndef f(x):\n    return x",
+    "partial": "from functools import partial\ndef g(x, y):\n    return x\nf = partial(g, y=1)",
+    "partial of partial": "from functools import partial\nf = partial(partial(lambda x, y, z: x, 1), 2)",
+    "partial of a cached one": "from functools import cache, partial\nf = partial(cache(lambda x, y: x), 1)",
+    "no_grad": "import torch\n@torch.no_grad()\ndef f(x):\n    return x",
+    "vectorize": "import numpy as np\n@np.vectorize\ndef f(x):\n    return x",
+    "a class as decorator": "class once:\n    def __init__(self, g): self.g = g\n    def __call__(self, x): return self.g(x)\n"
+    "@once\ndef f(x):\n    return x",
+    "a method": "class A:\n    def g(self, x): return x\nf = A().g",
+}
+
+
+@pytest.mark.parametrize("first", WRAPPED.values(), ids=WRAPPED)
+def test_a_wrapped_function_is_old_too(first):
+    notebook = Notebook()
+    notebook.run("a", first)
+    assert notebook.why() == ""
+    notebook.run("a", f"{first}x:")
+    assert "SyntaxError" in notebook.why()
+    notebook.run("a", first)
+    assert notebook.why() == ""
+
+
+def test_what_a_library_wraps_is_not_of_the_notebook():
+    notebook = Notebook()
+    for _ in range(2):
+        notebook.run("a", "from fnmatch import _compile_pattern as f\nfrom unittest.mock import call as g")
+        assert notebook.why() == "" and notebook.why("g") == ""

@@ -8,6 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.checks import answers
 from autograder.checks.status import Ending, Status
 from autograder.grading.demonstrations import Demonstrations
+from autograder.jail.inside.limits import Limits
 from autograder.untrusted.frames import read_frame
 from tests.autograder.here import by_name, cut_off
 
@@ -94,6 +95,31 @@ def test_a_job_that_ends_early_keeps_what_it_had_and_says_why_the_rest_is_missin
     assert verdicts["shares"].status == verdicts["largest"].status == status
     assert said in verdicts["shares"].reason and result.score == 2
     assert result.trouble == (ending != Ending.FINISHED) and result.ending == ending
+
+
+@pytest.mark.parametrize(
+    ("waits", "seconds", "status", "said"),
+    [
+        ("threading.Event().wait()", 60, Status.ERROR, "threading.Event.wait would wait for ever"),
+        (
+            "queue.SimpleQueue().get()",
+            0.2,
+            Status.TIMEOUT,
+            "time limit: it was waiting in line 3, queue.SimpleQueue().get().",
+        ),
+        (
+            "[0 for _ in iter(int, 1)]",
+            0.2,
+            Status.TIMEOUT,
+            "Your function did not come back within the time limit.",
+        ),
+    ],
+)
+def test_a_function_that_waits_is_told_for_what(small, monkeypatch, waits, seconds, status, said):
+    monkeypatch.setattr("tests.autograder.here.Limits", lambda: Limits(cell_seconds=seconds))
+    source = f"import queue, threading\ndef largest(values):\n    {waits}"
+    verdict = by_name(small.grade("ada", largest=source))["largest"]
+    assert verdict.status == status and said in verdict.reason
 
 
 def test_frames_come_in_any_order_and_those_that_cannot_be_read_count_as_not_sent(small):

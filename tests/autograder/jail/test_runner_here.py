@@ -1,5 +1,6 @@
 """One notebook cell by cell, as the runner in the jail makes its frames: run in this process."""
 
+import socket
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.inside.outputs import Outputs
 from autograder.jail.inside.watch import FINISHED, _own_status
 from autograder.jail.outside import bubblewrap, cgroup
-from autograder.jail.outside.bubblewrap import View
+from autograder.jail.outside.bubblewrap import WITHOUT_NETWORK, View
 from autograder.jail.outside.client import FrameReader, _is_report
 from autograder.jail.outside.jobs import cell, make_job
 from autograder.untrusted.frames import read_frame
@@ -98,12 +99,101 @@ def test_each_check_is_asked_on_every_input_in_its_own_cell_only():
     assert not other.answers
 
 
+NOTHING_ELSE = "would wait for ever: nothing else runs in this notebook that could end it"
 WAITS = {
     "input('name? ')": "input() waits for somebody to type",
     "import getpass\ngetpass.getpass()": "input() waits for somebody to type",
-    "from time import sleep\nsleep(10**6)": "time.sleep(1e+06) was not begun: a cell may take 60 seconds",
-    "import time\ntime.sleep(float('inf'))": "time.sleep(inf) was not begun",
+    "from time import sleep\nsleep(10**6)": "time.sleep(1e+06) was not waited for: a cell may take 60 seconds",
+    "import time\ntime.sleep(float('inf'))": "time.sleep(inf) was not waited for",
+    "import time\ntime.sleep(3000)": "time.sleep(3000) was not waited for",
+    "import time\nimport numpy as np\ntime.sleep(np.int64(60))": "time.sleep(60) was not waited for",
+    "!sleep 100000": "sleep 100000 was not waited for: a cell may take 60 seconds",
+    "!echo a; sleep 5m": "sleep 5m was not waited for",
+    "!sleep infinity": "sleep infinity was not waited for",
+    "import os\nos.system('sleep 100')": "sleep 100 was not waited for",
+    "import subprocess\nsubprocess.run(['sleep', '100'])": "sleep 100 was not waited for",
+    "import subprocess\nsubprocess.check_output('sleep 2h', shell=True)": "sleep 2h was not waited for",
+    "import asyncio\nawait asyncio.sleep(10**6)": f"asyncio.sleep {NOTHING_ELSE}",
+    "import asyncio\nasync def f():\n    await asyncio.sleep(100)\nawait asyncio.gather(f(), f())": f"asyncio.sleep {NOTHING_ELSE}",
+    "import asyncio\nasyncio.run(asyncio.sleep(100))": f"asyncio.sleep {NOTHING_ELSE}",
+    "import asyncio\nawait asyncio.Event().wait()": f"asyncio.Event.wait {NOTHING_ELSE}",
+    "import asyncio\nawait asyncio.Queue().get()": f"asyncio.Queue.get {NOTHING_ELSE}",
+    "import asyncio\nawait asyncio.get_running_loop().create_future()": f"line 2, await asyncio.get_running_loop().create_future() {NOTHING_ELSE}",
+    "import threading\nthreading.Event().wait()": f"threading.Event.wait {NOTHING_ELSE}",
+    "import threading\nthreading.Event().wait(100)": f"threading.Event.wait {NOTHING_ELSE}",
+    "import queue\nqueue.Queue().get()": f"queue.Queue.get {NOTHING_ELSE}",
+    "from threading import Semaphore\nSemaphore(0).acquire()": f"threading.Semaphore.acquire {NOTHING_ELSE}",
+    "from concurrent.futures import Future\nFuture().result()": f"Future.result {NOTHING_ELSE}",
+    "from threading import Condition\nc = Condition()\nwith c:\n    c.wait()": f"line 4, c.wait() {NOTHING_ELSE}",
+    "import socket\ns = socket.create_server(('127.0.0.1', 0))\ns.accept()": f"line 3, s.accept() {NOTHING_ELSE}",
 }
+IN_TIME = (
+    "import time\ntime.sleep(0.001)\n2",
+    "import asyncio\nawait asyncio.sleep(0.001)\n2",
+    "import asyncio\n"
+    "async def long():\n    await asyncio.sleep(3600)\n"
+    "task = asyncio.create_task(long())\nawait asyncio.sleep(0.001)\ntask.cancel()\n"
+    "try:\n    await task\nexcept asyncio.CancelledError:\n    n = 2\nn",
+    "import asyncio\n"
+    "try:\n    await asyncio.wait_for(asyncio.sleep(3600), 0.001)\nexcept asyncio.TimeoutError:\n    n = 2\nn",
+    "import asyncio\nawait asyncio.to_thread(lambda: 2)",
+    "import asyncio\n"
+    "p = await asyncio.create_subprocess_shell('echo 2', stdout=asyncio.subprocess.PIPE)\n"
+    "int((await p.communicate())[0])",
+    "import asyncio\n"
+    "async def serve(reader, writer):\n    writer.write(b'2')\n    writer.close()\n"
+    "server = await asyncio.start_server(serve, '127.0.0.1', 0)\n"
+    "reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())\n"
+    "n = int(await reader.read())\nwriter.close()\nserver.close()\nn",
+    "from concurrent.futures import ThreadPoolExecutor\n"
+    "with ThreadPoolExecutor(2) as pool:\n    n = list(pool.map(lambda n: n, [1, 2]))[-1]\nn",
+    "import threading, queue\nq = queue.Queue()\nthreading.Thread(target=q.put, args=[2]).start()\nq.get()",
+    "import _thread, threading\ne = threading.Event()\n_thread.start_new_thread(e.set, ())\ne.wait()\n2",
+    "import threading, time\n"
+    "threading.Thread(target=time.sleep, args=[3600], daemon=True)\n"
+    "t = threading.Timer(0.001, print)\nt.start()\nt.join()\n2",
+    "import threading\nlock = threading.Lock()\nwith lock:\n    n = lock.acquire(False), lock.locked()\n2 * n[1]",
+    "import threading\nlock = threading.Lock()\nlock.acquire()\n2 - lock.acquire(timeout=0.001)",
+    "import socket\ns = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\n"
+    "n = 2 if s.accept() else 0\nc.close()\ns.close()\nn",
+    "import socket\ns = socket.create_server(('127.0.0.1', 0))\ns.settimeout(0.001)\n"
+    "try:\n    s.accept()\nexcept TimeoutError:\n    n = 2\ns.close()\nn",
+    "import subprocess\np = subprocess.Popen(['sleep', '100'])\np.kill()\np.wait()\n2",
+    "import subprocess\n"
+    "try:\n    subprocess.run('sleep 100', shell=True, timeout=0.01)\nexcept subprocess.TimeoutExpired:\n    n = 2\nn",
+    "!sleep 0.001; echo sleep 100\n2",
+    "import signal, threading\n"
+    "def stop(*_): raise KeyError\n"
+    "before = signal.signal(signal.SIGALRM, stop)\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\n"
+    "try:\n    threading.Event().wait()\nexcept KeyError:\n    n = 2\nsignal.signal(signal.SIGALRM, before)\nn",
+)
+
+
+@pytest.mark.parametrize("source", IN_TIME)
+def test_what_ends_in_time_is_waited_for(source):
+    (ran,) = frames(source)
+    assert not ran.error_text and texts(ran)[-1] == "2"
+
+
+STUCK = {
+    "import time\nwhile True:\n    time.sleep(0.001)": "line 3, time.sleep(0.001)",
+    "import queue\ndef f():\n    queue.SimpleQueue().get()\nf()": "line 3, queue.SimpleQueue().get()",
+    "import threading, time\nt = threading.Thread(target=time.sleep, args=[0.5])\nt.start()\nt.join()": "threading.Thread.join",
+    "import threading, time, asyncio\nt = threading.Thread(target=time.sleep, args=[0.5])\nt.start()\n"
+    "await asyncio.sleep(100)": "asyncio.sleep",
+    "import subprocess\nsubprocess.run(['tail', '-f', '/dev/null'])": "subprocess.run",
+    "import socket\na, b = socket.socketpair()\na.recv(1)": "line 3, a.recv(1)",
+    "while True:\n    pass": "",
+}
+
+
+@pytest.mark.parametrize(("source", "where"), STUCK.items())
+def test_a_cell_that_is_stopped_says_what_it_was_waiting_in(source, where):
+    stopped, after = frames(source, "2", limits=Limits(cell_seconds=0.2))
+    assert stopped.problem == CellEnding.TIMEOUT and texts(after) == ["2"]
+    assert stopped.error_text.endswith(
+        f"after 0.2 seconds: it was waiting in {where}" if where else "seconds"
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,6 +210,38 @@ def test_what_would_install_something_says_that_it_cannot(source):
 def test_what_waits_for_nothing_says_so_at_once(source, words):
     failed, after = frames(source, "import time\ntime.sleep(0)\n2")
     assert words in failed.error_text and texts(after) == ["2"]
+
+
+NEED_A_NETWORK = {
+    "import requests\nrequests.get('https://example.org/data.csv')": "ConnectionError",
+    "import urllib.request\nurllib.request.urlopen('https://example.org/data.csv')": "URLError",
+    "from datasets import load_dataset\nload_dataset('imdb')": "ConnectionError: Couldn't reach 'imdb' on the Hub",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        pytest.param(*one, marks=[pytest.mark.slow] if "datasets" in one[0] else [])
+        for one in NEED_A_NETWORK.items()
+    ],
+)
+def test_what_needs_a_network_does_not_try_again(monkeypatch, source, words):
+    """As in the jail: no name has an address, and the variables say that there is no network."""
+    pytest.importorskip(source.split()[1].split(".")[0])
+    slept = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    monkeypatch.setattr("socket.getaddrinfo", _no_name_has_an_address)
+    if "datasets" in source:
+        assert WITHOUT_NETWORK["HF_HUB_OFFLINE"] == "1"
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
+    failed, after = frames(source, "2")
+    assert words in failed.error_text and texts(after) == ["2"] and not slept
+
+
+def _no_name_has_an_address(*name, **how):
+    raise socket.gaierror(-3, "Temporary failure in name resolution")
 
 
 def test_files_lie_beside_the_notebook_byte_for_byte():

@@ -43,12 +43,32 @@ NEED_A_NETWORK = {
     "import socket\nsocket.create_connection(('93.184.216.34', 443))": "unreachable",
     "import torch\ntorch.hub.load_state_dict_from_url('https://example.org/w.pt')": "URLError",
     "from google.colab import drive\ndrive.mount('/content/drive')": "ModuleNotFoundError",
+    "import requests\nrequests.get('https://example.org/data.csv')": "ConnectionError",
+    "from datasets import load_dataset\nload_dataset('imdb')": "ConnectionError",
     "!git clone https://example.org/x.git && echo done": "",
 }
 
 
 @pytest.mark.parametrize(("source", "error"), NEED_A_NETWORK.items())
 def test_what_needs_a_network_fails_by_itself(patient, source, error):
+    if source.startswith("from datasets"):
+        pytest.importorskip("datasets")
     ran = patient(source, "print(1)")
     assert error in ran.frames[0].error_text
     assert ran.frames[0].problem != "timeout" and ran.value() == 1
+
+
+NEVER_END = (
+    "import asyncio\nawait asyncio.sleep(10**6)",
+    "import threading\nthreading.Event().wait()",
+    "import socket\nsocket.create_server(('127.0.0.1', 0)).accept()",
+    "!sleep 100000",
+    "import time\ntime.sleep(3000)",
+)
+
+
+def test_waits_that_never_end_take_no_time_from_the_others(patient):
+    """None is stopped after a cell's whole minute: five minutes are the time of the notebook."""
+    ran = patient(*NEVER_END, "print(1)")
+    assert [frame.problem for frame in ran.frames] == [*["error"] * len(NEVER_END), ""]
+    assert ran.value() == 1

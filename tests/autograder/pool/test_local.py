@@ -150,7 +150,7 @@ def test_killed_at_random_moments(tmp_path):
 def test_a_job_under_which_its_servers_always_die_is_that_student_s_verdict(kind, light_jail, tmp_path):
     """They are killed from outside: from the jail nobody reaches them."""
     deadly = copy.deepcopy(perfect_notebook(kind.assignment))
-    mark = "# run this\nimport ctypes, time\nctypes.CDLL(None).prctl(15, b'deadly')  # PR_SET_NAME\ntime.sleep(100)"
+    mark = "# run this\nimport ctypes, time\nctypes.CDLL(None).prctl(15, b'deadly')  # PR_SET_NAME\nwhile True: time.sleep(1)"
     deadly.cells.insert(0, new_code_cell(mark))
     hand_in(kind.course, "deadly", kind.assignment, deadly)
     folders = everything(kind)
