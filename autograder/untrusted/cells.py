@@ -2,7 +2,7 @@
 
 The file is not parsed as a whole. A scanner that steps over brackets and strings finds the cells, and of each the five
 members that are read; everything else, outputs above all, is passed over and may hold what JSON does not allow (NaN, half a
-character). Where the file breaks off, the cells before that place are read.
+character). A comma too many or too few does no harm. Where a cell cannot be read, the next one is looked for.
 """
 
 import base64
@@ -28,6 +28,8 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 KINDS = ("code", "markdown", "raw")
 READ = ("cell_type", "source", "metadata", "id", "attachments")
 LONGEST_KIND = 40  # characters of a picture's kind
+MOST_SEARCHED = 400 << 20  # bytes that are looked through for the next cell that can be read
+MOST_SHOWN = 5  # places of damage that are named
 
 
 class Unreadable(ValueError):
@@ -49,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a file, and a sentence for the student if some may be missing."""
+    """The cells of a file, and a sentence for the student if some are missing because the file is damaged."""
 
     cells: list[Cell]
     note: str = ""
@@ -65,8 +67,12 @@ def parse_cells(blob: bytes) -> Cells:
         members = list(scanner.cells())
     except _NoNotebook as error:
         raise Unreadable(_why_none(blob, str(error))) from None
-    if scanner.broken_at is not None and not members:
-        raise Unreadable(_why_none(blob, "it breaks off before its first cell"))
+    if scanner.is_damaged and not members:
+        whole = blob.rstrip().endswith(b"}")
+        damage = (
+            "it is damaged, and no cell of it can be read" if whole else "it breaks off before its first cell"
+        )
+        raise Unreadable(_why_none(blob, damage))
     room = MAX_NOTEBOOK_BYTES - sum(
         len(part) for found in members for name, part in found.items() if name != "attachments"
     )
@@ -82,14 +88,27 @@ def parse_cells(blob: bytes) -> Cells:
         if len(pictures) <= room:
             room -= len(pictures)
             found["attachments"] = pictures
-        cells.append(_read_cell({name: _loads(part) for name, part in found.items()}))
-    note = ""
-    if scanner.broken_at is not None:
-        note = (
-            f"The file breaks off, or is damaged, after its cell {len(cells)}: the cells up to there were read, and what "
+        source = _source(found.pop("source", b"")) or ""
+        cells.append(_read_cell(source, {name: _loads(part) for name, part in found.items()}))
+    return Cells(cells, _note(scanner, len(cells)))
+
+
+def _note(scanner: "_Scanner", count: int) -> str:
+    """What is missing, and what to do about it; "" where nothing is."""
+    again = "Hand it in again, if you can."
+    if scanner.lost_after:
+        places = [
+            f"behind the cell {n}" if n else "ahead of the first cell"
+            for n in [*dict.fromkeys(scanner.lost_after)]
+        ]
+        first = f"The file is damaged; of the cells that were read, something is lost {', '.join(places[:MOST_SHOWN])}."
+        return f"{first} It also breaks off at its end. {again}" if scanner.breaks_off else f"{first} {again}"
+    if scanner.breaks_off:
+        return (
+            f"The file breaks off, or is damaged, after its cell {count}: the cells up to there were read, and what "
             "follows is lost. Hand it in again, if you can."
         )
-    return Cells(cells, note)
+    return ""
 
 
 def _as_utf8(blob: bytes) -> bytes:
@@ -165,16 +184,29 @@ _STRINGS = re.compile(_STRING, re.DOTALL)
 _FLAT = rb'[\[{][^"\[\]{}]*+(?:' + _STRING + rb'[^"\[\]{}]*+)*+[\]}]'
 _SIGNS = re.compile(_FLAT + rb"|" + _STRING + rb'|["\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(rb'[^\s,\[\]{}":]++')
+_CELL = re.compile(rb'\{\s*+"(?:attachments|cell_type|execution_count|id|metadata|outputs|source)"\s*+:')
+_ANOTHER = re.compile(rb'\{\s*+"cell_type"\s*+:')
+_AFTER_CELLS = re.compile(rb'[\s,]*+(?:["}]|\Z)')  # behind the last cell
 
 
 class _Scanner:
-    """Steps through a file once. `broken_at` is the place where it breaks off; None if it does not."""
+    """Steps through a file once, and from each cell that cannot be read to the next one that can.
+
+    breaks_off  whether the file ends, or is damaged to its end, behind the cells that were found
+    lost_after  for each damaged place between cells how many were found before it
+    """
 
     def __init__(self, blob: bytes):
         self._blob = blob
         self._at = 0
-        self._signs = self._keys_seen = 0
-        self.broken_at: int | None = None
+        self._signs = self._keys_seen = self._found = 0
+        self._to_search = MOST_SEARCHED
+        self.breaks_off = False
+        self.lost_after: list[int] = []
+
+    @property
+    def is_damaged(self) -> bool:
+        return self.breaks_off or bool(self.lost_after)
 
     def cells(self) -> Iterator[dict[str, bytes]]:
         """Of each cell the members that are read, as the bytes that are there; of one that is no object nothing."""
@@ -185,27 +217,72 @@ class _Scanner:
                 if key == b'"cells"':
                     if self._next() != b"[":
                         raise _NoNotebook("its “cells” are no list of cells")
+                    self._at += 1
                     yield from self._items()
                     return  # what follows says nothing about the cells
                 self._skip()
         except _Broken:
-            self.broken_at = self._at
+            if self._find_next(self._at):
+                yield from self._items()
             return
         raise _NoNotebook("it holds no list of cells")
 
     def _items(self) -> Iterator[dict[str, bytes]]:
-        self._at += 1
-        count = 0
-        while self._next() != b"]":
-            if count:
-                self._expect(b",")
-                self._next()
-            count += 1
-            if count > MAX_CELLS:
-                raise Unreadable(
-                    f"The notebook has more than {MAX_CELLS} cells; at most {MAX_CELLS} are read."
-                )
-            yield self._members()
+        while not self._is_over():
+            begin = self._at
+            found = self._readable()
+            if found is not None:
+                self._found += 1
+                if self._found > MAX_CELLS:
+                    raise Unreadable(
+                        f"The notebook has more than {MAX_CELLS} cells; at most {MAX_CELLS} are read."
+                    )
+                yield found
+            elif not self._find_next(begin + 1):
+                return
+
+    def _is_over(self) -> bool:
+        """Whether no cell begins at the next sign that is no comma. A bracket that closes too early is damage."""
+        try:
+            while self._next() == b",":
+                self._at += 1
+        except _Broken:
+            self.breaks_off = True
+            return True
+        if self._next() != b"]":
+            return False
+        return bool(_AFTER_CELLS.match(self._blob, self._at + 1)) or not self._find_next(self._at + 1)
+
+    def _readable(self) -> dict[str, bytes] | None:
+        """The members of the cell that begins here; None if it cannot be read, or has others in it that are cells."""
+        begin = self._at
+        try:
+            found = self._members()
+        except _Broken:
+            return None
+        source = found.get("source")
+        if source is not None and len(source) <= MAX_NOTEBOOK_BYTES and _source(source) is None:
+            return None
+        if _ANOTHER.search(self._blob, begin + 1, self._at):
+            whole = self._blob[begin : self._at]
+            if is_small(whole, MAX_NOTEBOOK_BYTES) and _loads(whole) is None:
+                return None  # a quote too many or too few: what is between two texts was taken for a text
+        return found
+
+    def _find_next(self, start: int) -> bool:
+        """Go to the next cell that can be read, from `start` on; False if there is none."""
+        for match in _CELL.finditer(self._blob, start):
+            self._to_search -= len(self._blob) - match.start()
+            if self._to_search < 0:
+                break
+            self._at = match.start()
+            found = self._readable()
+            if found is not None and {"cell_type", "source"} <= found.keys():
+                self._at = match.start()
+                self.lost_after.append(self._found)
+                return True
+        self.breaks_off = True
+        return False
 
     def _members(self) -> dict[str, bytes]:
         if self._next() != b"{":
@@ -224,12 +301,10 @@ class _Scanner:
     def _keys(self) -> Iterator[bytes]:
         """The keys of the object that begins here; whoever takes one steps over its value."""
         self._at += 1
-        first = True
-        while self._next() != b"}":
-            if not first:
-                self._expect(b",")
-                self._next()
-            first = False
+        while (sign := self._next()) != b"}":
+            if sign == b",":
+                self._at += 1
+                continue
             key = self._string()
             self._next()
             self._expect(b":")
@@ -314,14 +389,32 @@ def _loads(part: bytes) -> Any:
     return None
 
 
-def _read_cell(found: dict[str, Any]) -> Cell:
-    """A cell of another kind counts as raw, and one without a readable text as empty: nothing else is lost by it."""
+_LIST_OF_STRINGS = re.compile(rb"\[(?:[\s,]*+" + _STRING + rb")*+[\s,]*+\]", re.DOTALL)
+
+
+def _source(part: bytes) -> str | None:
+    """The text of a cell; None if it cannot be read. Of lists and objects it is the texts in them, in their order."""
+    value = _loads(part)
+    if value is None and _LIST_OF_STRINGS.fullmatch(part):  # a comma is missing, or one is too many
+        value = [_loads(match[0]) for match in _STRINGS.finditer(part)]
+    if value is None:
+        return "" if part.strip() in (b"null", b"") else None
+    return "".join(_strings(value))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | dict):
+            left += reversed([*value.values()] if isinstance(value, dict) else value)
+
+
+def _read_cell(source: str, found: dict[str, Any]) -> Cell:
+    """A cell of another kind counts as raw, and one without a text as empty: nothing else is lost by it."""
     kind = found.get("cell_type")
-    source = found.get("source")
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    if not isinstance(source, str):
-        source = ""
     metadata = found.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
