@@ -343,6 +343,7 @@ class CourseStep(NbGraderPreprocessor):
             released=to_be_filled_in(self.assignment(resources).read_release()),
             notes=tuple(mark["notes"]),
             doubtful=mark["doubtful"],
+            unsure=mark["unsure"],
         )
 
 
@@ -351,10 +352,11 @@ class Restore(CourseStep):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it was released, with the student's answers in it."""
-        restored = restore(from_notebook(nb), registered_release(self.assignment(resources)))
         mark = nb.metadata[MARK]
-        notes = [*mark["notes"], *restored.notes]
-        restored.notebook.metadata[MARK] = {**mark, "notes": notes, "doubtful": dict(restored.doubtful)}
+        release = registered_release(self.assignment(resources))
+        restored = restore(from_notebook(nb), release, damaged=bool(mark["notes"]))
+        found = {"doubtful": dict(restored.doubtful), "unsure": dict(restored.unsure)}
+        restored.notebook.metadata[MARK] = {**mark, "notes": [*mark["notes"], *restored.notes], **found}
         return restored.notebook, resources
 
 

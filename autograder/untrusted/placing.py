@@ -11,18 +11,27 @@ are moved (a stub ahead of what overwrites it, a check behind its answer); the s
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from nbformat import NotebookNode
 
 from autograder.source import grade_id, is_grade, is_locked, is_solution
 from autograder.untrusted.cells import Cell
-from autograder.untrusted.definitions import Reader, bare, is_prose, own_lines
+from autograder.untrusted.definitions import Reader, bare
 from autograder.untrusted.notebooks import as_handed_in, restored_cell
+from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, without_badges
 
 ELSEWHERE = "*(The cell of this answer is as it was released. This stands elsewhere in the notebook:)*"
+BREAKS_OFF = "The file breaks off before this cell."
+UNREAD = "This cell of the file cannot be read."
+DAMAGED = "The file is damaged, and what was lost of it may belong to this answer."
 MOST_ELSEWHERE = 20_000  # characters of such texts
+LONG = 20  # characters of a line that is nobody else's
+NUMBERED = re.compile(r"\b([A-Z][a-z]{2,12}) (\d{1,3})\b")
+WORD = re.compile(r"\w+")
 CHECKS = re.compile(r"""^[ \t]*check\(\s*["']([\w.]+)["']""", re.MULTILINE)
 
 
@@ -32,11 +41,13 @@ class Restored:
 
     notes     what was put right, in sentences for the student and the instructor
     doubtful  {grade id of an unanswered cell of code: the first line of a cell that may hold the answer}
+    unsure    {grade id of an answer or a test: why a person must look at it before it is worth nothing}
     """
 
     notebook: NotebookNode
     notes: tuple[str, ...] = ()
     doubtful: Mapping[str, str] = field(default_factory=dict)
+    unsure: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -57,27 +68,34 @@ class _Entry:
         return max(self.place, self.near)
 
 
-def restore(handed: list[Cell], release: NotebookNode) -> Restored:
-    """A notebook with the student's texts and everything else from the release."""
-    return _Placing(handed, release).restored()
+def restore(handed: list[Cell], release: NotebookNode, damaged: bool = False) -> Restored:
+    """A notebook with the student's texts and everything else from the release. Of a `damaged` file cells are lost."""
+    return _Placing(handed, release, damaged).restored()
 
 
 class _Placing:
-    def __init__(self, handed: list[Cell], release: NotebookNode):
-        self._release = release
+    def __init__(self, handed: list[Cell], release: NotebookNode, damaged: bool):
+        self._release, self._damaged = release, damaged
         self._released = release["cells"]
         self._names = [grade_id(cell) for cell in self._released]
         self._texts = [bare(cell["source"]) for cell in self._released]
         self._known = set(self._texts)
         self._bares: dict[str, str] = {}
-        self._lines = {line.strip() for cell in self._released for line in cell["source"].splitlines()}
+        self._lines: set[str] = set()  # of released cells that are not in the hand-in as they were
         self._reader = Reader()
         stubs = [self._released[place]["source"] for place in self._places(is_solution)]
         self._stub_lines = {line.strip() for stub in stubs for line in ["", *stub.splitlines()]}
+        self._text_stubs = {
+            line.strip()
+            for place in self._places(is_solution)
+            if not self._is_code(place)
+            for line in self._texts[place].splitlines()
+        }
         self._entries = [_Entry(cell) for cell in handed]
         self._lost: set[int] = set()
         self._turned: list[str] = []
         self._doubtful: dict[str, str] = {}
+        self._unsure: dict[int, str] = {}
         self._functions = {
             place: names
             for place in self._places(is_solution)
@@ -87,8 +105,10 @@ class _Placing:
     def restored(self) -> Restored:
         self._by_name()
         self._by_text()
+        self._join_halves()
         self._by_definition()
         self._by_order()
+        self._look_for_losses()
         self._place_prose()
         self._put_back()
         self._move_tests()
@@ -102,7 +122,7 @@ class _Placing:
                 cells.append(as_handed_in(entry.cell, original, position))
         metadata = copy.deepcopy(self._release.metadata)
         notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
-        return Restored(notebook, tuple(self._all_notes()), self._doubtful)
+        return Restored(notebook, tuple(self._all_notes()), self._doubtful, self._unsure_names())
 
     # ------------------------------------------------------------------------------------- of the release
 
@@ -136,7 +156,7 @@ class _Placing:
         if not text or text == stub:
             return False
         if not self._is_code(place):
-            return bool(own_lines(text, self._lines))
+            return True
         return stub not in text or any(line.strip() not in self._stub_lines for line in text.splitlines())
 
     def _is_own(self, entry: _Entry) -> bool:
@@ -176,6 +196,10 @@ class _Placing:
             self._turned.append(self._names[place])
         if self._is_code(place) and first.cell.kind != "code":
             first.cell = replace(first.cell, source=self._reader.code_in(first.cell))
+            if self._is_answered(place, first) and not self._reader.is_code(first.cell.source):
+                self._unsure[place] = (
+                    "The cell of this answer was turned into text, and not all of it is code."
+                )
         for other in entries:
             if other is not first and not self._is_code(place) and self._is_answered(place, other):
                 other.answers = place
@@ -212,6 +236,38 @@ class _Placing:
                     self._lost.add(place)
             elif equal and not self._names[equal[0]]:
                 entry.place = equal[0]  # a copy, which only looks like it
+
+    # -------------------------------------------------------------------------------------- halves of answers
+
+    def _join_halves(self) -> None:
+        """Put together the halves of a function whose cell was split; where they do not fit, a person decides."""
+        for place in self._functions:
+            entry = self._seen().get(place)
+            while entry is not None and entry.cell and (half := self._half_below(place, entry)):
+                assert half.cell
+                whole = self._reader.can_be_joined(entry.cell.source, half.cell.source)
+                if not whole:
+                    self._unsure[place] = "The code of this answer seems to go on in the cell below."
+                    break
+                entry.cell = replace(entry.cell, source=whole)
+                self._entries.remove(half)
+                self._lost.add(place)
+
+    def _half_below(self, place: int, entry: _Entry) -> _Entry | None:
+        """The cell below, if it may be the second half of this answer."""
+        below = self._entries[self._index(entry) + 1 :][:1]
+        if not below or not entry.cell or not self._bare(entry) or self._bare(entry) == self._texts[place]:
+            return None
+        half = below[0]
+        if half.near >= 0 or not half.cell or half.cell.kind != "code" or not self._is_half(half):
+            return None
+        first, second = entry.cell.source, half.cell.source
+        fits = not self._reader.is_code(first) and bool(self._reader.can_be_joined(first, second))
+        return half if fits or self._reader.is_rest(second) else None
+
+    def _is_half(self, entry: _Entry) -> bool:
+        """Whether it is no cell of the release, or the end of a stub that was cut off."""
+        return entry.place < 0 and bool(self._bare(entry)) and self._bare(entry) not in self._known
 
     # ----------------------------------------------------------------------- by the function that it defines
 
@@ -286,13 +342,18 @@ class _Placing:
 
     def _may_be_code(self, entry: _Entry, place: int) -> bool:
         cell = entry.cell
-        if cell is None or cell.kind != "code" or not self._is_own(entry) or is_prose(cell, self._reader):
+        if cell is None or cell.kind != "code" or not self._is_own(entry):
+            return False
+        if is_prose(cell, self._reader) and not self._reader.names_bound([cell]):
             return False
         return self._may_answer(cell, self._functions.get(place, frozenset()))
 
     def _may_answer(self, cell: Cell, names: frozenset[str]) -> bool:
         """Whether a cell may be an answer: where a function is asked for it must define something."""
-        return self._reader.holds_definition(cell) if names else cell.kind == "code"
+        if not names:
+            return cell.kind == "code"
+        code = replace(cell, kind="code")
+        return self._reader.holds_definition(cell) or self._reader.binds(code, names)
 
     def _between(self, place: int) -> list[_Entry]:
         """The entries between the nearest released cells before and after a place in the release."""
@@ -321,22 +382,144 @@ class _Placing:
         questions = [place for place in self._places(is_solution) if not self._is_code(place)]
         if not questions:
             return
-        loose = {id(entry): text for entry in self._entries if (text := self._loose(entry))}
-        for where in (self._copies, self._between, self._around):
-            for place in questions:
-                found = [entry for entry in where(place) if id(entry) in loose]
-                answered = self._is_answered(place, self._seen().get(place))
-                if found and (not answered or where == self._copies):
-                    self._answer(place, found, [loose.pop(id(entry)) for entry in found])
-        rest = "\n\n".join(loose.values())[:MOST_ELSEWHERE]
-        for place in questions if rest else []:
-            entry = self._seen().get(place)
-            if not self._is_answered(place, entry):
-                cell = Cell("markdown", f"{ELSEWHERE}\n\n{rest}", self._names[place])
-                if entry:
-                    entry.cell = cell
-                else:
-                    self._insert(_Entry(cell, place))
+        seen = self._seen()
+        missing = [place for place in questions if place not in seen]
+        unchanged = {place for place, entry in seen.items() if self._bare(entry) == self._texts[place]}
+        for place, cell in enumerate(self._released):
+            if place not in unchanged:
+                self._lines |= {line.strip() for line in cell["source"].splitlines()}
+        loose = {entry: text for entry in self._entries if (text := self._loose(entry))}
+        for place in questions:
+            self._take(place, self._copies(place), loose)
+        for where in (self._between, self._around):
+            found = {place: [entry for entry in where(place) if entry in loose] for place in questions}
+            found = {place: entries for place, entries in found.items() if not self._has_words(place)}
+            claims = Counter(entry for entries in found.values() for entry in entries)
+            for place, entries in found.items():
+                if all(claims[entry] == 1 for entry in entries):  # what may answer several is shown with each
+                    self._take(place, entries, loose)
+        shown = {entry: self._shown(entry, text) for entry, text in loose.items()}
+        shown |= {
+            entry: text for entry in self._entries if entry not in shown and (text := self._remarks(entry))
+        }
+        open_ones = [place for place in questions if not self._has_words(place)]
+        found = {
+            place: {**self._beside_it(place, questions, place in missing), **shown} for place in open_ones
+        }
+        for place in open_ones:
+            self._show(place, found[place])
+
+    def _take(self, place: int, found: list[_Entry], loose: dict[_Entry, str]) -> None:
+        if found := [entry for entry in found if entry in loose]:
+            self._answer(place, found, [loose.pop(entry) for entry in found])
+
+    def _has_words(self, place: int) -> bool:
+        """Whether the cell of a written answer holds words that are neither a stub's nor cut from a released cell."""
+        entry = self._seen().get(place)
+        if entry is None or entry.cell is None:
+            return False
+        return bool(own_lines(entry.cell.source, self._lines, self._text_stubs))
+
+    def _show(self, place: int, found: Mapping[_Entry, str]) -> None:
+        """Let whoever grades see what may be the answer, and what was lost."""
+        lost = self._unsure.get(place, "")
+        texts = [
+            text for text in [lost and f"*({lost})*", ELSEWHERE if found else "", *found.values()] if text
+        ]
+        entry = self._seen().get(place)
+        kept = self._text(entry) if entry and self._is_answered(place, entry) else ""
+        if not texts:
+            return
+        old = [Cell("markdown", kept, "", entry.cell.attachments)] if kept and entry and entry.cell else []
+        cells = [*old, *(Cell("markdown", "", "") for _ in range(len(texts) - len(found)))]
+        cells += [shown.cell for shown in found if shown.cell]
+        source, pictures = _joined([*([kept] if old else []), *texts], cells)
+        if len(source) > len(kept) + MOST_ELSEWHERE:
+            source = f"{source[: len(kept) + MOST_ELSEWHERE]}\n\n… *(This is cut off; the notebook holds all of it.)*"
+        cell = Cell("markdown", source, self._names[place], pictures)
+        if entry:
+            entry.cell = cell
+        else:
+            self._insert(_Entry(cell, place))
+
+    def _beside_it(self, place: int, questions: list[int], is_missing: bool) -> dict[_Entry, str]:
+        """The texts in the cells of other answers that may answer this question, too.
+
+        Such a text holds the question, or its number; or it has several lines and stands in the cell of a neighbour; or this
+        question's cell is missing, as it is after a merge.
+        """
+        number = questions.index(place)
+        neighbours = {*questions[max(number - 1, 0) : number], *questions[number + 1 : number + 2]}
+        asked, pattern = self._question(place)
+        seen = self._seen()
+        found = {}
+        for other in questions:
+            entry = seen.get(other)
+            if other == place or entry is None or not self._has_words(other):
+                continue
+            text = self._text(entry)
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            is_near = other in neighbours and not any(
+                self._is_code(p) for p in range(*sorted((place, other)))
+            )
+            several = len(own_lines(text, self._lines, self._text_stubs).split("\n")) > 1
+            named = bool(pattern and pattern.search(text)) or not asked.isdisjoint(lines)
+            if named or (is_near and several) or (is_near and is_missing and not self._damaged):
+                found[entry] = text
+        return found
+
+    def _question(self, place: int) -> tuple[set[str], re.Pattern[str] | None]:
+        """The longer lines of the question above a written answer, and what names it by its number."""
+        asked: set[str] = set()
+        pattern = None
+        for above in range(place - 1, -1, -1):
+            if self._is_code(above) or is_solution(self._released[above]):
+                break
+            text = self._released[above]["source"]
+            asked |= {line.strip() for line in text.splitlines() if len(line.strip()) >= LONG}
+            if pattern is None and (match := NUMBERED.search(text)):
+                pattern = re.compile(
+                    rf"(?im)\b(?:{match[1]}|question|answer|q|a|no|number)\W{{0,3}}{match[2]}\b|^\W{{0,6}}{match[2]}\s*[.:)]"
+                )
+            if pattern is not None:
+                break
+        return asked, pattern
+
+    def _shown(self, entry: _Entry, text: str) -> str:
+        """A text for the eyes of a person: a merged cell with the questions in it, code as code."""
+        cell = entry.cell
+        assert cell
+        if cell.kind == "code":
+            return _fenced(cell.source)
+        return without_badges(cell.source).strip("\n") if entry.near >= 0 else text
+
+    def _remarks(self, entry: _Entry) -> str:
+        """What a cell of code that is no prose says in words beyond the release's; "" where there is nothing."""
+        cell = entry.cell
+        if cell is None or cell.kind != "code":
+            return ""
+        if entry.anchor < 0:
+            said_here = said(cell.source, self._reader, self._known_names) if self._is_own(entry) else {}
+            return _fenced(cell.source) if said_here else ""
+        original, source = self._released[entry.anchor], cell.source
+        if bare(source) == self._texts[entry.anchor]:
+            return ""
+        left = self._reader.of_release(original["source"]) and "raise NotImplementedError" in source
+        deep = not is_solution(original) or bool(left)
+        old = said(original["source"], self._reader, self._known_names)
+        return "\n\n".join(
+            _fenced(text) if text.startswith("#") else text
+            for text in said(source, self._reader, self._known_names, deep)
+            if text not in old and text.strip() not in original["source"]
+        )
+
+    @cached_property
+    def _known_names(self) -> frozenset[str]:
+        """The names that code of this notebook may use: built in, in the release, or bound in a cell."""
+        code = [cell["source"] for cell in self._released if cell["cell_type"] == "code"]
+        words = (word for source in code for word in re.findall(r"\w+", source))
+        bound = self._reader.names_bound(entry.cell for entry in self._entries if entry.cell)
+        return BUILT_IN.union(words, bound)
 
     def _copies(self, place: int) -> list[_Entry]:
         return [entry for entry in self._entries if entry.answers == place]
@@ -348,13 +531,15 @@ class _Placing:
             return ""
         if entry.place >= 0 and (self._is_code(entry.place) or not self._is_changed(entry)):
             return ""
-        return own_lines(cell.source, self._lines) if is_prose(cell, self._reader) else ""
+        if not is_prose(cell, self._reader) or (entry.place < 0 and not self._is_own(entry)):
+            return ""
+        return own_lines(cell.source, self._lines, self._text_stubs)
 
     def _answer(self, place: int, found: list[_Entry], texts: list[str]) -> None:
         """Give an answer texts that stand in other cells. Cells that hold nothing else go."""
         target = self._seen().get(place)
         cells = [entry.cell for entry in found if entry.cell]
-        if target is not None and target.cell and self._is_answered(place, target):
+        if target is not None and target.cell and self._is_answered(place, target):  # keep what is there
             texts, cells = [target.cell.source, *texts], [target.cell, *cells]
         source, pictures = _joined(texts, cells)
         answer = Cell("markdown", source, self._names[place], pictures)
@@ -400,19 +585,76 @@ class _Placing:
                     self._entries.remove(entry)
                     self._entries.insert(self._index(answer) + 1, entry)
 
+    def _look_for_losses(self) -> None:
+        """Of a damaged file nothing is worth nothing before a person has looked."""
+        seen = self._seen()
+        last = max((entry.anchor for entry in self._entries), default=-1)
+        for place in self._places(is_solution) if self._damaged else ():
+            missing = BREAKS_OFF if place > last else UNREAD
+            self._unsure[place] = DAMAGED if place in seen else missing
+
     def _look_for_doubts(self) -> None:
-        """Unanswered cells of code beside which stands code that nobody could place."""
+        """Unanswered cells of code, and answers without their function, where code that nobody could place stands."""
         for place in self._places(is_solution):
-            if not self._is_code(place) or self._is_answered(place, self._seen().get(place)):
+            if not self._is_code(place):
                 continue
+            entry = self._seen()[place]
             names = self._functions.get(place, frozenset())
-            near = [entry for entry in self._beside(place) if entry.near < 0 and self._is_own(entry)]
-            near = [entry for entry in near if entry.cell and self._may_answer(entry.cell, names)]
-            changed = [entry for entry in self._entries if self._is_own(entry) or self._is_changed(entry)]
-            far = [entry for entry in changed if entry.cell and self._reader.names(entry.cell, names)]
-            if first := next(iter([*far, *near]), None):
-                line = next(line for line in self._text(first).splitlines() if line.strip())
-                self._doubtful[self._names[place]] = line.strip()[:80]
+            answered = self._is_answered(place, entry)
+            if answered and not self._lacks(entry, names):
+                continue
+            others = [e for e in self._entries if e is not entry and (self._is_own(e) or self._is_changed(e))]
+            found = [e for e in others if e.cell and self._may_define(e.cell, names)]
+            if not answered:
+                near = [e for e in self._beside(place) if e.near < 0 and self._is_own(e) and e.cell]
+                found += [e for e in near if e.cell and self._may_be_part(e.cell, names)]
+                found += self._strange if names else []
+            if not found:
+                continue
+            begins = next(line for line in self._text(found[0]).splitlines() if line.strip()).strip()[:80]
+            said_so = f"The cell that begins with `{begins.replace('`', chr(39))}` may hold the answer."
+            if not answered:
+                self._doubtful[self._names[place]] = begins
+            self._unsure.setdefault(place, said_so)
+
+    def _may_define(self, cell: Cell, names: frozenset[str]) -> bool:
+        return self._reader.names(cell, names) or self._reader.binds(cell, names)
+
+    def _may_be_part(self, cell: Cell, names: frozenset[str]) -> bool:
+        return self._may_answer(cell, names) or (cell.kind == "code" and self._reader.is_rest(cell.source))
+
+    def _lacks(self, entry: _Entry, names: frozenset[str]) -> bool:
+        """Whether a changed cell of an answer does not define what it should, or still stops where the stub does."""
+        if not names or not entry.cell:
+            return False
+        return "raise NotImplementedError" in entry.cell.source or not self._may_define(entry.cell, names)
+
+    @cached_property
+    def _strange(self) -> list[_Entry]:
+        """The student's own cells that define functions of other names, which no answer calls."""
+        asked = frozenset().union(*self._functions.values())
+        seen = self._seen()
+        answers = [seen[place] for place in self._functions if self._is_answered(place, seen[place])]
+        called = {word for entry in answers for word in WORD.findall(self._text(entry))}
+        defining = {
+            entry: defined
+            for entry in self._entries
+            if entry.near < 0 and entry.cell and self._is_own(entry)
+            and (defined := self._reader.defined_in(entry.cell)) and defined.isdisjoint(asked)
+        }  # fmt: skip
+        while helpers := [entry for entry, defined in defining.items() if not defined.isdisjoint(called)]:
+            for entry in helpers:
+                del defining[entry]
+                called.update(WORD.findall(self._text(entry)))
+        return [*defining]
+
+    def _unsure_names(self) -> dict[str, str]:
+        """Why a person must look, for each such answer and the tests behind it."""
+        return {
+            self._names[one]: why
+            for place, why in self._unsure.items()
+            for one in (place, *self._tests_of(place))
+        }
 
     def _all_notes(self) -> Iterator[str]:
         if count := len(self._lost):
@@ -424,6 +666,14 @@ class _Placing:
         if self._turned:
             names = ", ".join(f"`{name}`" for name in self._turned)
             yield f"The kind of these cells was changed (code, Markdown or raw); their texts count all the same: {names}."
+
+
+def _fenced(code: str) -> str:
+    """Code as Markdown shows it, whatever is in it."""
+    fence = "```"
+    while fence in code and len(fence) < LONG:
+        fence += "`"
+    return f"{fence}python\n{code.strip(chr(10))}\n{fence}"
 
 
 def _joined(texts: Iterable[str], cells: Iterable[Cell]) -> tuple[str, dict[str, dict[str, str]]]:

@@ -54,6 +54,7 @@ class Submission:
 
     notes     what was put right or is missing, in sentences for the student and the instructor
     doubtful  {grade id of an unanswered cell of code: the first line of a cell that may hold the answer}
+    unsure    {grade id of an answer or a test: why a person must look at it before it is worth nothing}
     """
 
     student: str
@@ -66,6 +67,7 @@ class Submission:
     released: Mapping[str, str] = field(kw_only=True)  # {grade id of a cell to be filled in: its text}
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     doubtful: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    unsure: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def graded(self) -> list[NotebookNode]:
@@ -111,7 +113,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
     """
     handed = read_handed(folder, assignment)
     when, unread = time_of(folder)
-    restored = restore(handed.cells, release)
+    restored = restore(handed.cells, release, damaged=bool(handed.notes))
     return Submission(
         student,
         restored.notebook,
@@ -123,6 +125,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
         released=to_be_filled_in(release),
         notes=(*handed.notes, *restored.notes),
         doubtful=restored.doubtful,
+        unsure=restored.unsure,
     )
 
 
