@@ -208,9 +208,10 @@ def _defined_by(node: ast.stmt) -> str:
 
 def bound_by(node: ast.stmt) -> set[str]:
     """The names to which a statement gives values, without those within functions and classes."""
-    bound, left = set(), [node]
+    bound: set[str] = set()
+    left: list[ast.AST] = [node]
     while left:
-        part: ast.AST = left.pop()
+        part = left.pop()
         match part:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 bound.add(name)

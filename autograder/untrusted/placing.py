@@ -403,11 +403,8 @@ class _Placing:
             entry: text for entry in self._entries if entry not in shown and (text := self._remarks(entry))
         }
         open_ones = [place for place in questions if not self._has_words(place)]
-        found = {
-            place: {**self._beside_it(place, questions, place in missing), **shown} for place in open_ones
-        }
-        for place in open_ones:
-            self._show(place, found[place])
+        for place, beside in [(p, self._beside_it(p, questions, p in missing)) for p in open_ones]:
+            self._show(place, {**beside, **shown})
 
     def _take(self, place: int, found: list[_Entry], loose: dict[_Entry, str]) -> None:
         if found := [entry for entry in found if entry in loose]:
