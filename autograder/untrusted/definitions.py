@@ -21,6 +21,7 @@ LOOKS_DEFINED = re.compile(
     re.MULTILINE,
 )
 CODE_BEGINS = re.compile(r"(?:def|class|async def|import|from) +\w|@\w|[\w., ]+=[^=]")
+AT_LINE_START = re.compile(r"^(?:async )?def \w+\(|^class \w+[(:]", re.MULTILINE)
 NOT_RUN_HERE = re.compile(
     r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)"
 )  # written to a file, or given to a shell
@@ -99,11 +100,9 @@ class Reader:
         """Whether the text of a cell of the student's looks like a function or a class."""
         if not self.looks(cell.source):
             return False
-        return (
-            cell.kind != "markdown"
-            or any(_between_fences(cell.source))
-            or cell.source.lstrip().startswith("def ")
-        )
+        if cell.kind != "markdown":
+            return True
+        return any(_between_fences(cell.source)) or bool(AT_LINE_START.search(cell.source))
 
     def binds(self, cell: Cell, names: Collection[str]) -> bool:
         """Whether running the cell gives one of these names a value, or would if its code were right."""
@@ -113,7 +112,10 @@ class Reader:
         if tree is None:
             pattern = rf"^[ \t]*(?:{_any(names)})[ \t]*(?::[^=\n]*)?=(?!=)|^[ \t]*from [\w.]++ ++import\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
         else:
-            pattern = rf"[\"'](?:{_any(names)})[\"'][ \t]*\][ \t]*=(?!=)|^[ \t]++global\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
+            pattern = (
+                rf"[\"'][^\"'\n]{{0,80}}\b(?:{_any(names)})\b[\"'\] \t]*=(?!=)|\bsetattr\([^\n]{{0,80}}[\"'](?:{_any(names)})[\"']"
+                rf"|^[ \t]++global\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
+            )
         bound = tree is not None and any(not bound_by(node).isdisjoint(names) for node in tree.body)
         return bound or bool(re.search(pattern, cell.source, re.MULTILINE))
 

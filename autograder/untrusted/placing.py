@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 
 from nbformat import NotebookNode
 
@@ -26,6 +27,7 @@ from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, with
 
 ELSEWHERE = "*(The cell of this answer is as it was released. This stands elsewhere in the notebook:)*"
 BREAKS_OFF = "The file breaks off before this cell."
+TURNED = "The code of this answer stood in a cell of text, and not all of that is code."
 UNREAD = "This cell of the file cannot be read."
 DAMAGED = "The file is damaged, and what was lost of it may belong to this answer."
 MOST_ELSEWHERE = 20_000  # characters of such texts
@@ -195,11 +197,12 @@ class _Placing:
         if first.cell.kind != self._released[place]["cell_type"] and self._is_answered(place, first):
             self._turned.append(self._names[place])
         if self._is_code(place) and first.cell.kind != "code":
-            first.cell = replace(first.cell, source=self._reader.code_in(first.cell))
-            if self._is_answered(place, first) and not self._reader.is_code(first.cell.source):
-                self._unsure[place] = (
-                    "The cell of this answer was turned into text, and not all of it is code."
-                )
+            code = self._reader.code_in(first.cell)
+            if self._is_answered(place, first) and not (
+                code == first.cell.source and self._reader.is_code(code)
+            ):
+                self._unsure[place] = TURNED
+            first.cell = replace(first.cell, source=code)
         for other in entries:
             if other is not first and not self._is_code(place) and self._is_answered(place, other):
                 other.answers = place
@@ -286,6 +289,8 @@ class _Placing:
                 found = {part.place for part in parts} & {*places}
                 self._entries = [e for e in self._entries if e in parts or e.place not in found]
                 self._lost |= found
+                if entry.cell and entry.cell.kind != "code":
+                    self._unsure.update(dict.fromkeys(found, TURNED))
 
     def _definer(self, place: int, seen: Mapping[int, _Entry]) -> _Entry | None:
         """The last cell of the student's before its test, else the last of all, that defines an unanswered function."""
@@ -391,6 +396,9 @@ class _Placing:
         loose = {entry: text for entry in self._entries if (text := self._loose(entry))}
         for place in questions:
             self._take(place, self._copies(place), loose)
+        is_open = not all(map(self._has_words, questions))
+        for place in filter(self._has_words, questions):
+            self._take(place, self._going_on(place, loose), dict(loose) if is_open else loose)
         for where in (self._between, self._around):
             found = {place: [entry for entry in where(place) if entry in loose] for place in questions}
             found = {place: entries for place, entries in found.items() if not self._has_words(place)}
@@ -405,6 +413,11 @@ class _Placing:
         open_ones = [place for place in questions if not self._has_words(place)]
         for place, beside in [(p, self._beside_it(p, questions, p in missing)) for p in open_ones]:
             self._show(place, {**beside, **shown})
+
+    def _going_on(self, place: int, loose: Mapping[_Entry, str]) -> list[_Entry]:
+        """The student's texts directly below an answer, as they are when its cell was split."""
+        below = self._entries[self._index(self._seen()[place]) + 1 :]
+        return [*takewhile(lambda entry: entry in loose and entry.anchor < 0, below)]
 
     def _take(self, place: int, found: list[_Entry], loose: dict[_Entry, str]) -> None:
         if found := [entry for entry in found if entry in loose]:

@@ -61,13 +61,27 @@ COLAB = '<a href="https://colab.research.google.com/x" target="_parent">\n<img s
 def test_a_badge_hides_no_answer(badge):
     work = Work(ANSWERS | {"why": f"{badge} Small waves scatter."})
     work.add("why", "(sorry)", "markdown")
-    assert work.restored()["why"] == f"{badge} Small waves scatter."
+    assert work.restored()["why"] == f"{badge} Small waves scatter.\n\n(sorry)"
     work = Work(UNANSWERED)
     work.add("why", f"{badge}\n\nSmall waves scatter.", "markdown")
     assert work.restored()["why"].strip() == "Small waves scatter."
     work = Work(UNANSWERED)
     work.add("title", badge, "markdown")
     assert work.restored()["why"] == TEXT_STUB
+
+
+def test_the_second_half_of_a_split_answer_is_part_of_it():
+    work = Work()
+    work.add("why", "And a second paragraph.", "markdown")
+    assert work.restored()["why"] == f"{ANSWERS['why']}\n\nAnd a second paragraph."
+
+
+def test_a_text_below_an_answer_may_also_answer_another_question():
+    work = Work({n: t for n, t in ANSWERS.items() if n != "when"})
+    work.add("why", "In the evening the way is longer.", "markdown")
+    restored = work.restored()
+    assert all("In the evening" in restored[name] for name in ("why", "when"))
+    assert restored["why"].startswith(ANSWERS["why"])
 
 
 # Merged cells
@@ -194,6 +208,8 @@ BOUND = {
     "vectorised": "import numpy as np\nhalf = np.vectorize(float)",
     "imported": "from library import half",
     "by its name": "globals()['half'] = float",
+    "by setattr": "import sys\nsetattr(sys.modules['__main__'], 'half', float)",
+    "executed": 'exec("half = float")',
     "in a loop": "for half in [float]:\n    pass",
     "with an error": "half = library.(half",
     "of many signs": "def half(x):\n    return x\n" + "x = 1\n" * 5000,
@@ -249,6 +265,7 @@ def test_code_with_words_around_it_that_was_turned_into_text_is_code(text, kind)
     work = Work()
     work["half"].update(cell_type=kind, source=text)
     assert work.restored()["half"] in text and work.as_run()["half"] == 3
+    assert "half" in work.result.unsure  # a person looks, should it be worth nothing
 
 
 def test_of_text_that_is_no_code_a_person_decides():
