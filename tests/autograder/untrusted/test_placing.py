@@ -12,7 +12,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.source import grade_id
 from autograder.untrusted import definitions
 from autograder.untrusted.cells import Cell, parse_cells
-from autograder.untrusted.placing import ELSEWHERE, restore
+from autograder.untrusted.placing import restore
+from autograder.untrusted.written_answers import ELSEWHERE
 from tests.autograder.road import perfect_notebook
 from tests.conftest import ASSIGNMENTS
 

@@ -8,7 +8,9 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.source import grade_id
 from autograder.untrusted.cells import parse_cells
-from autograder.untrusted.placing import BREAKS_OFF, DAMAGED, ELSEWHERE, UNREAD, restore
+from autograder.untrusted.doubts import BREAKS_OFF, DAMAGED, UNREAD
+from autograder.untrusted.placing import restore
+from autograder.untrusted.written_answers import ELSEWHERE
 from tests.autograder.untrusted import test_placing as placing
 from tests.autograder.untrusted.test_placing import ANSWERS, HALF, RELEASE, TEXT_STUB, THIRD, Work, answer
 
