@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from autograder.untrusted import cells as module
+from autograder.untrusted import scanning as module
 from autograder.untrusted.cells import Unreadable, parse_cells
 
 BEGINS = b'{"nbformat": 4, "cells": ['
