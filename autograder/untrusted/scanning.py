@@ -31,6 +31,7 @@ class Broken(ValueError):
 
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
+_COMMAS = re.compile(rb"[ \t\r\n,]*+")
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(_STRING, re.DOTALL)
 # A list or an object that holds no other is one sign. So is a quote that no other one ends: the rest is not searched again
@@ -99,12 +100,11 @@ class Scanner:
     def _is_over(self) -> bool:
         """Whether no cell begins at the next sign that is no comma. A bracket that closes too early is damage."""
         try:
-            while self._next() == b",":
-                self._at += 1
+            sign = self._next_but_commas()
         except Broken:
             self.breaks_off = True
             return True
-        if self._next() != b"]":
+        if sign != b"]":
             return False
         return bool(_AFTER_CELLS.match(self._blob, self._at + 1)) or not self._find_next(self._at + 1)
 
@@ -156,10 +156,7 @@ class Scanner:
     def _keys(self) -> Iterator[bytes]:
         """The keys of the object that begins here; whoever takes one steps over its value."""
         self._at += 1
-        while (sign := self._next()) != b"}":
-            if sign == b",":
-                self._at += 1
-                continue
+        while self._next_but_commas() != b"}":
             key = self._string()
             self._next()
             self._expect(b":")
@@ -215,6 +212,11 @@ class Scanner:
         if not sign:
             raise Broken
         return sign
+
+    def _next_but_commas(self) -> bytes:
+        """The next sign that is neither space nor comma, of which there may be too many or too few. Raises Broken."""
+        self._at = _COMMAS.match(self._blob, self._at).end()  # type: ignore[union-attr] # it may match nothing
+        return self._next()
 
     def _expect(self, sign: bytes) -> None:
         if self._next() != sign:
