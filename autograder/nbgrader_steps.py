@@ -318,6 +318,7 @@ class SafeReader(NotebookExporter):
             "reason": handed.reason,
             "notes": list(handed.all_notes(())),
             "another": handed.another,
+            "damaged": handed.is_damaged,
         }
         return self.from_notebook_node(notebook, resources=resources, **kw)
 
@@ -344,6 +345,7 @@ class CourseStep(NbGraderPreprocessor):
             released=to_be_filled_in(self.assignment(resources).read_release()),
             notes=tuple(mark["notes"]),
             doubtful=mark["doubtful"],
+            unsure=mark["unsure"],
         )
 
 
@@ -352,10 +354,12 @@ class Restore(CourseStep):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it was released, with the student's answers in it."""
-        restored = restore(from_notebook(nb), registered_release(self.assignment(resources)))
         mark = nb.metadata[MARK]
+        release = registered_release(self.assignment(resources))
+        restored = restore(from_notebook(nb), release, damaged=mark["damaged"])
         notes = [*mark["notes"], *(() if mark["another"] else restored.notes)]
-        restored.notebook.metadata[MARK] = {**mark, "notes": notes, "doubtful": dict(restored.doubtful)}
+        found = {"doubtful": dict(restored.doubtful), "unsure": dict(restored.unsure)}
+        restored.notebook.metadata[MARK] = {**mark, "notes": notes, **found}
         return restored.notebook, resources
 
 

@@ -287,7 +287,7 @@ def save_scores(
 def _comments(submission: Submission) -> dict[str, str | None]:
     """nbgrader's own: it says where nothing was written, and nothing elsewhere that may be the answer."""
     cells = (grade_id(cell) for cell in submission.notebook.cells if is_solution(cell))
-    answered = {*submission.written, *submission.doubtful}
+    answered = {*submission.written, *submission.doubtful, *submission.unsure}
     return {name: None if name in answered else "No response." for name in cells}
 
 

@@ -239,6 +239,8 @@ def with_what_stopped(
         answer = exercise.solution_id if exercise else verdict.grade_id
         if verdict.status == Status.MISSING and answer in submission.doubtful:
             verdict = _left_to_a_person(verdict, submission.doubtful[answer])
+        elif answer in submission.unsure and _is_worth_nothing(verdict):
+            verdict = _left_unsure(verdict, submission.unsure[answer])
         elif exercise and verdict.status in (Status.MISSING, Status.ERROR):
             verdict = _explained(verdict, exercise, submission, replies[exercise.name])
             stopped = last_error(outputs.get(cells.get(exercise.solution_id, -1), ()))
@@ -257,6 +259,15 @@ def _left_to_a_person(verdict: CellVerdict, begins: str) -> CellVerdict:
         f"The cell of this answer is as it was released, but the cell that begins with `{quoted}` may hold the answer: to be "
         "graded by hand."
     )
+    return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))
+
+
+def _is_worth_nothing(verdict: CellVerdict) -> bool:
+    return verdict.status not in (Status.PASSED, Status.MANUAL) and not verdict.credit and not verdict.score
+
+
+def _left_unsure(verdict: CellVerdict, why: str) -> CellVerdict:
+    reason = f"{why} To be graded by hand. As the notebook stands: {verdict.reason}"
     return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))
 
 

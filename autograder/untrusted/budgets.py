@@ -2,7 +2,7 @@
 
 | what | by whom | bound |
 |:--|:--|:--|
-| the file that was handed in | a scanner, and json for the cells' texts | `MAX_FILE_BYTES` (`submission`), `MOST_SIGNS`, `MAX_NOTEBOOK_BYTES`, `MAX_CELLS` (`cells`), `MOST_VALUES` |
+| the file that was handed in | a scanner, and json for the cells' texts | `MAX_FILE_BYTES` (`submission`), `MOST_SIGNS`, `MOST_SEARCHED`, `MAX_NOTEBOOK_BYTES`, `MAX_CELLS` (`scanning`), `MOST_VALUES` |
 | cells that have lost their marks | ast | `LONGEST["compared"]` each, `MOST_PARSED` together (`definitions`) |
 | Markdown with its formulas, HTML, tables and code | mistune, latex2mathml, pygments, nh3 | `LONGEST["markdown"]` characters, `SECONDS` of the processor, `MEMORY` |
 | a code cell | pygments | `LONGEST["code"]`, `SECONDS`, `MEMORY` |

@@ -2,36 +2,29 @@
 
 The file is not parsed as a whole. A scanner that steps over brackets and strings finds the cells, and of each the five
 members that are read; everything else, outputs above all, is passed over and may hold what JSON does not allow (NaN, half a
-character). Where the file breaks off, the cells before that place are read.
+character). A comma too many or too few does no harm. Where a cell cannot be read, the next one is looked for.
 """
 
 import base64
 import codecs
-import json
 import re
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.untrusted.budgets import MOST_VALUES, is_small
-
-# docs/students.md tells these. The first is for the texts of the cells: outputs do not count, and pictures are read as far
-# as there is room.
-MAX_NOTEBOOK_BYTES = 20 << 20
-MAX_CELLS = 2000
-MOST_SIGNS, MOST_KEYS = 4_000_000, 200_000
-"""Two seconds' work: values of a file that hold others, where a list of texts or numbers is one; keys that are looked at."""
+from autograder.untrusted.scanning import (
+    MAX_NOTEBOOK_BYTES,
+    NoNotebook,
+    Scanner,
+    Unreadable,
+    loads,
+    source_of,
+)
 
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """What a browser draws and runs nothing of. An SVG may hold links and scripts; few browsers know HEIC."""
 KINDS = ("code", "markdown", "raw")
-READ = ("cell_type", "source", "metadata", "id", "attachments")
 LONGEST_KIND = 40  # characters of a picture's kind
-
-
-class Unreadable(ValueError):
-    """The file is no notebook we can read; the message says why, for the student and the instructor."""
+MOST_SHOWN = 5  # places of damage that are named
 
 
 @dataclass(frozen=True)
@@ -49,7 +42,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a file, and a sentence for the student if some may be missing."""
+    """The cells of a file, and a sentence for the student if some are missing because the file is damaged."""
 
     cells: list[Cell]
     note: str = ""
@@ -60,13 +53,17 @@ def parse_cells(blob: bytes) -> Cells:
     blob = _as_utf8(blob)
     if what := _what_it_is(blob):
         raise Unreadable(f"The file {what}.")
-    scanner = _Scanner(blob)
+    scanner = Scanner(blob)
     try:
         members = list(scanner.cells())
-    except _NoNotebook as error:
+    except NoNotebook as error:
         raise Unreadable(_why_none(blob, str(error))) from None
-    if scanner.broken_at is not None and not members:
-        raise Unreadable(_why_none(blob, "it breaks off before its first cell"))
+    if scanner.is_damaged and not members:
+        whole = blob.rstrip().endswith(b"}")
+        damage = (
+            "it is damaged, and no cell of it can be read" if whole else "it breaks off before its first cell"
+        )
+        raise Unreadable(_why_none(blob, damage))
     room = MAX_NOTEBOOK_BYTES - sum(
         len(part) for found in members for name, part in found.items() if name != "attachments"
     )
@@ -82,14 +79,27 @@ def parse_cells(blob: bytes) -> Cells:
         if len(pictures) <= room:
             room -= len(pictures)
             found["attachments"] = pictures
-        cells.append(_read_cell({name: _loads(part) for name, part in found.items()}))
-    note = ""
-    if scanner.broken_at is not None:
-        note = (
-            f"The file breaks off, or is damaged, after its cell {len(cells)}: the cells up to there were read, and what "
+        source = source_of(found.pop("source", b"")) or ""
+        cells.append(_read_cell(source, {name: loads(part) for name, part in found.items()}))
+    return Cells(cells, _note(scanner, len(cells)))
+
+
+def _note(scanner: Scanner, count: int) -> str:
+    """What is missing, and what to do about it; "" where nothing is."""
+    again = "Hand it in again, if you can."
+    if scanner.lost_after:
+        places = [
+            f"behind the cell {n}" if n else "ahead of the first cell"
+            for n in [*dict.fromkeys(scanner.lost_after)]
+        ]
+        first = f"The file is damaged; of the cells that were read, something is lost {', '.join(places[:MOST_SHOWN])}."
+        return f"{first} It also breaks off at its end. {again}" if scanner.breaks_off else f"{first} {again}"
+    if scanner.breaks_off:
+        return (
+            f"The file breaks off, or is damaged, after its cell {count}: the cells up to there were read, and what "
             "follows is lost. Hand it in again, if you can."
         )
-    return Cells(cells, note)
+    return ""
 
 
 def _as_utf8(blob: bytes) -> bytes:
@@ -149,179 +159,9 @@ def _why_none(blob: bytes, reason: str) -> str:
     return f"The file is not a notebook: {reason}."
 
 
-class _NoNotebook(ValueError):
-    """There is no list of cells; the message says why."""
-
-
-class _Broken(ValueError):
-    """Here the file ends, or is no JSON."""
-
-
-_SPACE = re.compile(rb"[ \t\r\n]*+")
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_STRINGS = re.compile(_STRING, re.DOTALL)
-# A list or an object that holds no other is one sign. So is a quote that no other one ends: the rest is not searched again
-# from each quote in it.
-_FLAT = rb'[\[{][^"\[\]{}]*+(?:' + _STRING + rb'[^"\[\]{}]*+)*+[\]}]'
-_SIGNS = re.compile(_FLAT + rb"|" + _STRING + rb'|["\[\]{}]', re.DOTALL)
-_SCALAR = re.compile(rb'[^\s,\[\]{}":]++')
-
-
-class _Scanner:
-    """Steps through a file once. `broken_at` is the place where it breaks off; None if it does not."""
-
-    def __init__(self, blob: bytes):
-        self._blob = blob
-        self._at = 0
-        self._signs = self._keys_seen = 0
-        self.broken_at: int | None = None
-
-    def cells(self) -> Iterator[dict[str, bytes]]:
-        """Of each cell the members that are read, as the bytes that are there; of one that is no object nothing."""
-        if self._next() != b"{":
-            raise _NoNotebook("it does not begin as JSON does")
-        try:
-            for key in self._keys():
-                if key == b'"cells"':
-                    if self._next() != b"[":
-                        raise _NoNotebook("its “cells” are no list of cells")
-                    yield from self._items()
-                    return  # what follows says nothing about the cells
-                self._skip()
-        except _Broken:
-            self.broken_at = self._at
-            return
-        raise _NoNotebook("it holds no list of cells")
-
-    def _items(self) -> Iterator[dict[str, bytes]]:
-        self._at += 1
-        count = 0
-        while self._next() != b"]":
-            if count:
-                self._expect(b",")
-                self._next()
-            count += 1
-            if count > MAX_CELLS:
-                raise Unreadable(
-                    f"The notebook has more than {MAX_CELLS} cells; at most {MAX_CELLS} are read."
-                )
-            yield self._members()
-
-    def _members(self) -> dict[str, bytes]:
-        if self._next() != b"{":
-            self._skip()
-            return {}
-        found: dict[str, bytes] = {}
-        for key in self._keys():
-            self._next()
-            start = self._at
-            self._skip()
-            name = key[1:-1].decode("ascii", "replace")
-            if name in READ:
-                found[name] = self._blob[start : self._at]
-        return found
-
-    def _keys(self) -> Iterator[bytes]:
-        """The keys of the object that begins here; whoever takes one steps over its value."""
-        self._at += 1
-        first = True
-        while self._next() != b"}":
-            if not first:
-                self._expect(b",")
-                self._next()
-            first = False
-            key = self._string()
-            self._next()
-            self._expect(b":")
-            self._keys_seen += 1
-            if self._keys_seen > MOST_KEYS:
-                raise _too_many()
-            yield key
-        self._at += 1
-
-    def _skip(self) -> None:
-        """Step over a value, whatever is in it."""
-        sign = self._next()
-        if sign == b'"':
-            self._string()
-        elif sign in (b"[", b"{"):
-            self._skip_nested()
-        else:
-            scalar = _SCALAR.match(self._blob, self._at)
-            if not scalar:
-                raise _Broken
-            self._at = scalar.end()
-
-    def _skip_nested(self) -> None:
-        depth = 0
-        for match in _SIGNS.finditer(self._blob, self._at):
-            self._count()
-            sign = match[0]
-            if sign == b"[" or sign == b"{":
-                depth += 1
-            elif sign == b"]" or sign == b"}":
-                depth -= 1
-            elif sign == b'"':
-                break
-            if depth == 0:  # a flat one is a whole value
-                self._at = match.end()
-                return
-        raise _Broken
-
-    def _string(self) -> bytes:
-        self._count()
-        match = _STRINGS.match(self._blob, self._at)
-        if not match:
-            raise _Broken
-        self._at = match.end()
-        return match[0]
-
-    def _next(self) -> bytes:
-        """The next sign that is no space, which is not stepped over. Raises _Broken at the end of the file."""
-        space = _SPACE.match(self._blob, self._at)
-        if space:
-            self._at = space.end()
-        sign = self._blob[self._at : self._at + 1]
-        if not sign:
-            raise _Broken
-        return sign
-
-    def _expect(self, sign: bytes) -> None:
-        if self._next() != sign:
-            raise _Broken
-        self._at += 1
-
-    def _count(self) -> None:
-        self._signs += 1
-        if self._signs > MOST_SIGNS:
-            raise _too_many()
-
-
-def _too_many() -> Unreadable:
-    return Unreadable(
-        "The file has millions of lists and objects in it. Clear all outputs of the notebook and save it."
-    )
-
-
-def _loads(part: bytes) -> Any:
-    """The value, or None for what is no JSON or nested too deeply."""
-    if not part:
-        return None
-    if not is_small(part, MAX_NOTEBOOK_BYTES):
-        raise Unreadable(f"A cell has more than {MOST_VALUES} values in it, which are not read.")
-    with suppress(ValueError, RecursionError):
-        return json.loads(part.decode("utf-8", "replace"), strict=False)
-    return None
-
-
-def _read_cell(found: dict[str, Any]) -> Cell:
-    """A cell of another kind counts as raw, and one without a readable text as empty: nothing else is lost by it."""
+def _read_cell(source: str, found: dict[str, Any]) -> Cell:
+    """A cell of another kind counts as raw, and one without a text as empty: nothing else is lost by it."""
     kind = found.get("cell_type")
-    source = found.get("source")
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    if not isinstance(source, str):
-        source = ""
     metadata = found.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None

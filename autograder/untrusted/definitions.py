@@ -2,23 +2,31 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 
 from autograder.parsing import parse
 from autograder.untrusted.budgets import LONGEST
 from autograder.untrusted.cells import Cell
 
-MOST_READ, MOST_PARSED = 2_000_000, 400_000  # characters of one notebook
-SHORT = 20  # characters of a line that says nothing about whose it is
+MOST_PARSED = 400_000  # characters of one notebook
+MOST_TRIED = 16  # ways to find the code in a text
 FENCE = re.compile(r"\s*(?:```|~~~)")
-LOOKS_DEFINED = re.compile(r"\b(?:def|class) +(\w+)|\b(\w+) *= *lambda\b|\blambda\b")
+LOOKS_DEFINED = re.compile(
+    r"\bdef ++(\w++)\s*+[(\[:]"
+    r"|^[^\w\n]*+class ++(\w++) *+(?:\([^()\n]*+\) *+)?:[^\w\n]*+$"
+    r"|\b(\w++)(?: *+:[^=\n]{0,80})? *+= *+lambda\b"
+    r"|\blambda(?: ++[*\w][\w ,=*]{0,80})? *+:",
+    re.MULTILINE,
+)
+CODE_BEGINS = re.compile(r"(?:def|class|async def|import|from) +\w|@\w|[\w., ]+=[^=]")
+AT_LINE_START = re.compile(r"^(?:async )?def \w+\(|^class \w+[(:]", re.MULTILINE)
 NOT_RUN_HERE = re.compile(
     r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)"
 )  # written to a file, or given to a shell
 WORDS = ("def ", "class ", "lambda")
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
-BADGE = re.compile(r"colab-badge|kaggle\.com/static|mybinder\.org/badge|deepnote\.com/buttons")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -31,7 +39,7 @@ class Reader:
     """Reads the cells of one notebook, within one budget."""
 
     def __init__(self) -> None:
-        self._left, self._to_read = MOST_PARSED, MOST_READ
+        self._left = MOST_PARSED
         self._parsed: dict[str, ast.Module | None] = {}
         self._looks: dict[str, frozenset[str]] = {}
 
@@ -40,11 +48,32 @@ class Reader:
         return _of_release(source)
 
     def code_in(self, cell: Cell) -> str:
-        """The code of a cell: of a Markdown or raw cell what stands between fences, if it is not code as a whole."""
+        """The code of a cell: of a Markdown or raw cell, unless it is code as a whole, what stands between fences, else what
+        is left without the words before and after it. All of it where no code is found."""
         if cell.kind == "code" or self._tree(cell.source) is not None:
             return cell.source
         blocks = "\n".join(_between_fences(cell.source))
-        return blocks if blocks.strip() and self._tree(blocks) is not None else cell.source
+        if blocks.strip() and self._tree(blocks) is not None:
+            return blocks
+        tried = (part for part in _without_words(cell.source) if self._tree(part) is not None)
+        return next(tried, cell.source)
+
+    def is_code(self, source: str) -> bool:
+        """Whether a text is Python as far as its syntax goes."""
+        return self._tree(source) is not None
+
+    def can_be_joined(self, first: str, second: str) -> str:
+        """Two texts as one, if that makes a function of the halves of one; "" if it does not."""
+        for between in ("", "\n") if first.rpartition("\n")[2].isspace() else ("\n",):
+            tree = self._tree(first + between + second)
+            if tree is not None and not any(isinstance(node, ast.Return) for node in tree.body):
+                return first + between + second
+        return ""
+
+    def is_rest(self, source: str) -> bool:
+        """Whether a text looks like the second half of a function: it is indented, or returns something."""
+        first = next((line for line in source.splitlines() if line.strip()), "")
+        return first[:1].isspace() or bool(re.search(r"^(?:return|yield)\b", source, re.MULTILINE))
 
     def defines(self, cell: Cell, names: Collection[str]) -> bool:
         """Whether the cell defines one of these functions at its top level, or would if its code were right."""
@@ -63,31 +92,46 @@ class Reader:
     def looks(self, source: str) -> frozenset[str]:
         """The names that a text may define; "lambda" for a function without one."""
         if source not in self._looks:
-            readable = self._may_be_read(source) and any(word in source for word in WORDS)
-            found = LOOKS_DEFINED.findall(source) if readable else []
-            self._looks[source] = frozenset(one or other or "lambda" for one, other in found)
+            found = LOOKS_DEFINED.finditer(source) if any(word in source for word in WORDS) else ()
+            self._looks[source] = frozenset(match[1] or match[2] or match[3] or "lambda" for match in found)
         return self._looks[source]
-
-    def _may_be_read(self, source: str) -> bool:
-        self._to_read -= len(source)
-        return self._to_read >= 0 and len(source) <= LONGEST["compared"]
 
     def holds_definition(self, cell: Cell) -> bool:
         """Whether the text of a cell of the student's looks like a function or a class."""
         if not self.looks(cell.source):
             return False
-        return (
-            cell.kind != "markdown"
-            or any(_between_fences(cell.source))
-            or cell.source.lstrip().startswith("def ")
-        )
+        if cell.kind != "markdown":
+            return True
+        return any(_between_fences(cell.source)) or bool(AT_LINE_START.search(cell.source))
 
     def binds(self, cell: Cell, names: Collection[str]) -> bool:
-        """Whether running the cell gives one of these names a value."""
+        """Whether running the cell gives one of these names a value, or would if its code were right."""
         if cell.kind != "code" or not any(name in cell.source for name in names):
             return False
         tree = self._tree(cell.source)
-        return tree is not None and any(not _bound(node).isdisjoint(names) for node in tree.body)
+        if tree is None:
+            pattern = rf"^[ \t]*(?:{_any(names)})[ \t]*(?::[^=\n]*)?=(?!=)|^[ \t]*from [\w.]++ ++import\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
+        else:
+            pattern = (
+                rf"[\"'][^\"'\n]{{0,80}}\b(?:{_any(names)})\b[\"'\] \t]*=(?!=)|\bsetattr\([^\n]{{0,80}}[\"'](?:{_any(names)})[\"']"
+                rf"|^[ \t]++global\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
+            )
+        bound = tree is not None and any(not bound_by(node).isdisjoint(names) for node in tree.body)
+        return bound or bool(re.search(pattern, cell.source, re.MULTILINE))
+
+    def defined_in(self, cell: Cell) -> frozenset[str]:
+        """The functions and classes that the cell gives names to, or would if its code were right."""
+        if not self.holds_definition(cell):
+            return frozenset()
+        tree = self._tree(self.code_in(cell))
+        if tree is None:
+            return self.looks(cell.source) - {"lambda"}
+        return frozenset(map(_defined_by, tree.body)) - {""}
+
+    def names_bound(self, cells: Iterable[Cell]) -> set[str]:
+        """All names to which these cells of code give values."""
+        trees = (self._tree(cell.source) for cell in cells if cell.kind == "code")
+        return {name for tree in trees if tree is not None for node in tree.body for name in bound_by(node)}
 
     def cut(self, source: str, wanted: Mapping[int, Collection[str]]) -> list[tuple[int, str]] | None:
         """The code in pieces, in its order, each with the key of the definitions in it; None if it cannot be cut so.
@@ -164,15 +208,37 @@ def _defined_by(node: ast.stmt) -> str:
     return ""
 
 
-def _bound(node: ast.stmt) -> set[str]:
-    bound = {_defined_by(node)}
-    for part in ast.walk(node):
+def bound_by(node: ast.stmt) -> set[str]:
+    """The names to which a statement gives values, without those within functions and classes."""
+    bound: set[str] = set()
+    left: list[ast.AST] = [node]
+    while left:
+        part = left.pop()
         match part:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+                continue
+            case ast.Lambda():
+                continue
             case ast.Name(id=name, ctx=ast.Store()):
                 bound.add(name)
             case ast.alias(name=name, asname=other):
                 bound.add(other or name.partition(".")[0])
+        left += ast.iter_child_nodes(part)
     return bound
+
+
+def _without_words(source: str) -> Iterator[str]:
+    """Parts of a text that may be code: from a line that looks like it to a line behind which words may begin."""
+    lines = source.splitlines()
+    starts = [number for number, line in enumerate(lines) if CODE_BEGINS.match(line)]
+    ends = [number for number, line in enumerate(lines) if line[:1].strip() and number]
+    parts = (
+        "\n".join(lines[start:end]).rstrip()
+        for start in starts
+        for end in [len(lines), *(end for end in reversed(ends) if end > start)]
+    )
+    return islice(parts, MOST_TRIED)
 
 
 def _first_line(node: ast.stmt, lines: list[str]) -> int:
@@ -182,29 +248,3 @@ def _first_line(node: ast.stmt, lines: list[str]) -> int:
     while line and lines[line - 1].lstrip().startswith("#"):
         line -= 1
     return line
-
-
-def is_prose(cell: Cell, reader: Reader) -> bool:
-    """Whether a cell holds words and no code: Markdown, raw text, or code that only comments, quotes or prints words."""
-    if cell.kind != "code":
-        return True
-    tree = reader.tree(cell.source)
-    if tree is None:
-        return len(cell.source) <= LONGEST["compared"] and not reader.looks(cell.source)
-    return all(_says_words(node) for node in tree.body) and bool(re.search(r"\w", cell.source))
-
-
-def _says_words(node: ast.stmt) -> bool:
-    match node:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[ast.Constant(value=str()), *_])):
-            return True
-    return False
-
-
-def own_lines(text: str, released: Collection[str]) -> str:
-    """What of a text stands in no cell of the release; "" if that holds no word and no picture."""
-    lines = [line for line in text.splitlines() if len(line) < SHORT or line.strip() not in released]
-    own = "\n".join(lines).strip("\n")
-    return own if re.search(r"\w", own) and not BADGE.search(own) else ""

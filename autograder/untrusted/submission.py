@@ -56,6 +56,7 @@ class Submission:
     notes     what was put right or is missing, in sentences for the student and the instructor
     doubtful  {grade id of an unanswered cell of code: the first line of a cell that may hold the answer}
     another   in a sentence, which other assignment's notebook it is; it is the first of the notes
+    unsure    {grade id of an answer or a test: why a person must look at it before it is worth nothing}
     """
 
     student: str
@@ -69,6 +70,7 @@ class Submission:
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     doubtful: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     another: str = field(default="", kw_only=True)
+    unsure: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def graded(self) -> list[NotebookNode]:
@@ -107,6 +109,11 @@ class Handed:
     notes: tuple[str, ...] = ()
     another: str = ""  # in a sentence, which other assignment's notebook it is
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether cells of the file are lost: its notes say which."""
+        return bool(self.notes)
+
     def all_notes(self, restored: Iterable[str]) -> tuple[str, ...]:
         """Those on the file, and those on what was put right; of another assignment's notebook the latter say nothing."""
         return (self.another, *self.notes) if self.another else (*self.notes, *restored)
@@ -119,7 +126,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
     """
     handed = read_handed(folder, assignment)
     when, unread = time_of(folder)
-    restored = restore(handed.cells, release)
+    restored = restore(handed.cells, release, damaged=handed.is_damaged)
     return Submission(
         student,
         restored.notebook,
@@ -132,6 +139,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
         notes=handed.all_notes(restored.notes),
         doubtful=restored.doubtful,
         another=handed.another,
+        unsure=restored.unsure,
     )
 
 

@@ -221,9 +221,55 @@ def test_the_rest_of_a_broken_file_is_graded_and_the_break_is_told(course):
     text = nbformat.writes(course.perfect)
     course.hand_in("ada", text[: text.index("steps-largest-check")])
     (result,) = course.grade_class()
-    scores = {name: verdict.score for name, verdict in by_name(result).items()}
+    verdicts = by_name(result)
+    scores = {name: verdict.score for name, verdict in verdicts.items()}
     assert (scores["total"], scores["shares"]) == (2, 4)
     assert "breaks off" in read_history(course.assignment, "ada").notes[0]
+    assert verdicts["question"].status == Status.MANUAL and scores["question"] is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda text: text.replace("shares(values).max", 'shares("values).max'), "cell of the file cannot be read."),
+        (lambda text: text[: text.index("shares(values).max")], "The file breaks off before this cell."),
+    ],
+    ids=["a quote", "the end"],
+)  # fmt: skip
+def test_what_a_damaged_file_lost_is_left_to_a_person(course, spoil, words):
+    course.hand_in("ada", spoil(nbformat.writes(course.perfect)))
+    (result,) = course.grade_class()
+    verdicts = by_name(result)
+    assert (verdicts["total"].score, verdicts["shares"].score) == (2, 4)
+    assert (verdicts["largest"].status, verdicts["largest"].score) == (Status.MANUAL, None)
+    assert words in verdicts["largest"].reason
+    with course.gradebook() as gradebook:
+        assert gradebook.find_grade("steps-largest-check", NAME, NAME, "ada").needs_manual_grade
+        assert gradebook.find_comment("steps-largest", NAME, NAME, "ada").auto_comment is None
+
+
+def test_a_second_half_that_does_not_fit_is_left_to_a_person(course):
+    notebook = course.with_cells(
+        RIGHT | {"steps-largest": "def largest(values):\n    most = shares(values).max()"}
+    )
+    place = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == "steps-largest")
+    notebook.cells.insert(place + 1, new_code_cell("return most"))
+    course.hand_in("ada", notebook)
+    (result,) = course.grade_class()
+    verdict = by_name(result)["largest"]
+    assert (verdict.status, verdict.score) == (Status.MANUAL, None)
+    assert (
+        "seems to go on in the cell below. To be graded by hand. As the notebook stands: " in verdict.reason
+    )
+
+
+def test_words_in_a_cell_of_code_are_shown_to_the_grader(course):
+    notebook = course.perfect
+    notebook.cells.insert(1, new_code_cell('answer = "Nothing happens."'))
+    course.hand_in("ada", notebook)
+    (result,) = course.grade_class()
+    assert by_name(result)["question"].status == Status.MANUAL
+    assert "Nothing happens." in read_history(course.assignment, "ada").answers["steps-question"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from autograder.untrusted import cells as module
+from autograder.untrusted import scanning as module
 from autograder.untrusted.cells import Unreadable, parse_cells
 
 BEGINS = b'{"nbformat": 4, "cells": ['
@@ -65,6 +65,16 @@ ODD_CELLS = {
     "a null source": (as_json(FIRST, source=None), ("code", "", "one")),
     "a number as source": (as_json(FIRST, source=3), ("code", "", "one")),
     "a line that is no text": (as_json(FIRST, source=["a\n", None, 3, "b"]), ("code", "a\nb", "one")),
+    "an object as source": (as_json(FIRST, source={"0": "a\n", "1": ["b"]}), ("code", "a\nb", "one")),
+    "lists as source": (as_json(FIRST, source=[["a\n"], ["b", [["c"]]]]), ("code", "a\nbc", "one")),
+    "without commas": (
+        as_json(FIRST, source=["a\n", "b"]).replace(", ", " "),
+        ("code", "a\nb", "one"),
+    ),
+    "commas at the end": (
+        as_json(FIRST, source=["a"]).replace('["a"]', '["a",]').replace("}", ",}"),
+        ("code", "a", "one"),
+    ),
     "no object": ("7", ("raw", "", "")),
     "an odd name": (as_json(FIRST, id=["x"], metadata=None), ("code", "a = 1\nb = 2", "")),
     "deep metadata": (
@@ -88,7 +98,7 @@ BROKEN = {
     "between brackets": '{"cell_type": "code", "outputs": [[[',
     "in a key": '{"cell_ty',
     "before the value": '{"cell_type":',
-    "without a comma": '{"cell_type": "code" "source": "x"}',
+    "without a colon": '{"cell_type": "code", "source" "x"}',
     "a stray bracket": '{"cell_type": "code", "source": ]',
     "after a comma": "",
 }
@@ -101,9 +111,51 @@ def test_what_can_be_read_of_a_broken_file_is_read(read, rest):
     assert "breaks off" in note and "Hand it in again" in note
 
 
+SPOILT = {
+    "a quote in a text": as_json(FIRST, source="print(@hi@)").replace("@", '"'),
+    "a quote in a list": as_json(FIRST, source=["print(@hi@)\n", "x"]).replace("@", '"'),
+    "one quote": as_json(FIRST, source=["the 5@ disk\n", "x"]).replace("@", '"'),
+    "one quote in an output": as_json(FIRST, outputs=[{"text": ["5@", "x"]}]).replace("@", '"'),
+    "no end": as_json(FIRST)[:-1],
+    "half a cell": as_json(FIRST)[:60],
+    "a bracket": "]",
+    "a word": "oops",
+    "no colon": '{"cell_type" "code", "source": "x"}',
+}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("spoilt", SPOILT.values(), ids=SPOILT)
+def test_a_cell_that_cannot_be_read_costs_no_other(read, spoilt, place):
+    cells = [as_json(FIRST), as_json(LAST)]
+    found, note = read(*cells[:place], spoilt, *cells[place:])
+    kept = [cell for cell in summary(found) if cell in USUAL]
+    assert kept == USUAL and (note.startswith("The file is damaged") or place == 2 or spoilt == "oops")
+    assert bool(note) or spoilt == "oops"
+
+
+@pytest.mark.parametrize("between", ["", ",,", " , , "])
+def test_a_comma_more_or_less_between_cells_is_no_damage(between):
+    found = parse_cells(BEGINS + as_json(FIRST).encode() + between.encode() + as_json(LAST).encode() + b",]}")
+    assert summary(found.cells) == USUAL and found.note == ""
+
+
+def test_damage_ahead_of_the_cells_costs_no_cell():
+    found = parse_cells(b'{"nbformat" 4, "cells": [' + as_json(FIRST).encode() + b"]}")
+    assert summary(found.cells) == USUAL[:1] and found.note.startswith("The file is damaged")
+
+
+def test_a_file_of_damage_alone_is_not_searched_for_ever(monkeypatch):
+    blob = BEGINS + b'{"cell_type": "code", "source": [}, ' * 3000 + as_json(LAST).encode() + b"]}"
+    monkeypatch.setattr(module, "MOST_SEARCHED", 10 * len(blob))
+    with pytest.raises(Unreadable, match="it is damaged, and no cell of it can be read"):
+        parse_cells(blob)
+
+
 @pytest.mark.parametrize(
     ("blob", "words"),
     [
+        (b'{"cells": [{"cell_type" "code"}]}', "damaged, and no cell of it can be read"),
         (b"", "is empty"),
         (b" \n\t", "is empty"),
         (bytes(5000), "nothing but zeros"),

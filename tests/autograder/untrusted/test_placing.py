@@ -12,7 +12,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.source import grade_id
 from autograder.untrusted import definitions
 from autograder.untrusted.cells import Cell, parse_cells
-from autograder.untrusted.placing import ELSEWHERE, restore
+from autograder.untrusted.placing import restore
+from autograder.untrusted.written_answers import ELSEWHERE
 from tests.autograder.road import perfect_notebook
 from tests.conftest import ASSIGNMENTS
 
@@ -328,11 +329,15 @@ def test_a_function_of_another_name_beside_the_stub_is_named_to_a_person():
 
 
 @pytest.mark.parametrize("where", ["title", "setup", "third-check"])
-def test_a_helper_far_from_an_unanswered_function_is_no_answer(where):
+def test_a_function_of_another_name_far_away_is_named_to_a_person_unless_an_answer_calls_it(where):
     work = Work({"third": THIRD})
-    work.add(where, "def helper(x):\n    return x")
+    work.add(where, "def my_half(x):\n    return x / two()")
+    work.add("title", "def two():\n    return 2")
     work.restored()
-    assert work.result.doubtful == {}
+    assert set(work.result.doubtful) == {"half"} == set(work.result.unsure) - {"half-check"}
+    work["third"]["source"] = "def third(x):\n    return my_half(x) / 1.5"
+    work.restored()
+    assert work.result.doubtful == {} == work.result.unsure
 
 
 @pytest.mark.parametrize(
@@ -348,7 +353,7 @@ def test_a_function_that_no_cell_defines_is_shown_to_a_person(source):
 def test_scratch_cells_are_no_answers():
     work = Work({name: text for name, text in ANSWERS.items() if name not in ("half", "why")})
     work.add("half", "print(x)\nhalf(2)")
-    work.add("why", "1 + 1")
+    work.add("why", "x = [2, 3]\nx[0] + len(x)")
     restored = work.restored()
     assert restored["why"] == TEXT_STUB and "NotImplementedError" in restored["half"]
     assert work.result.doubtful == {}

@@ -19,9 +19,10 @@ from nbgrader.utils import compute_checksum
 from autograder.course import Assignment
 from autograder.settings import limits
 from autograder.source import grade_id, is_solution
-from autograder.untrusted.cells import MAX_CELLS, MAX_NOTEBOOK_BYTES, Unreadable, parse_cells
+from autograder.untrusted.cells import Unreadable, parse_cells
 from autograder.untrusted.notebooks import from_notebook, to_notebook
 from autograder.untrusted.placing import restore
+from autograder.untrusted.scanning import MAX_CELLS, MAX_NOTEBOOK_BYTES
 from autograder.untrusted.submission import (
     LONGEST_FILE_NAME,
     LONGEST_NAME,

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from autograder.checks import answer_key
 from autograder.checks.asking import Answer
 from autograder.checks.comparing import compare
-from autograder.untrusted import budgets, cells, pages, similarity
+from autograder.untrusted import budgets, pages, scanning, similarity
 from autograder.untrusted.budgets import Scribe, TooMuch
 from autograder.untrusted.cells import Unreadable, parse_cells
 from autograder.untrusted.pages import Pages
@@ -155,7 +155,7 @@ def test_of_a_file_of_millions_of_values_only_the_cells_are_built(monkeypatch, v
     built = []
     loads = json.loads
     monkeypatch.setattr(
-        cells.json, "loads", lambda text, **how: built.append(len(text)) or loads(text, **how)
+        scanning.json, "loads", lambda text, **how: built.append(len(text)) or loads(text, **how)
     )
     cell = {"cell_type": "code", "source": "x = 1", "outputs": "HERE", "metadata": {}}
     text = json.dumps({"cells": [cell], "nbformat": 4}).replace(
