@@ -260,15 +260,15 @@ def half_table(results: pd.DataFrame) -> str:
     ]
     labels = {
         "majority": "most frequent sense",
-        "bag": "bag of words: GloVe, {}",
-        "near words": "not a bag: GloVe, {}",
-        "window of two": "two words on either side: {}",
-        "context": "the word in context: {} of {}",
-        "context of two": "the word between the two words on either side, and nothing else: {} of {}",
-        "context above bag": "*context above bag*",
-        "context above near words": "*context above near words*",
-        "context above window of two": "*context above window of two*",
-        "context above context of two": "*whole sentence above two words on either side*",
+        "bag": "bag: GloVe, {}",
+        "near words": "near words: GloVe",
+        "window of two": "window of two",
+        "context": "context: {} of {}",
+        "context of two": "context of two: {} of {}",
+        "context above bag": "*context minus bag*",
+        "context above near words": "*context minus near words*",
+        "context above window of two": "*context minus window of two*",
+        "context above context of two": "*context minus context of two*",
     }
     sizes = results.drop_duplicates("part").set_index("part").sentences
     heads = " | ".join(f"{part} ({sizes[part]})" for part in PARTS)

@@ -209,7 +209,7 @@ def test_two_words_on_either_side_tell_more_of_the_words_of_the_novels_than_a_ba
     assert (round(low, 2), round(more[test].mean(), 2), round(high, 2)) == (0.05, 0.12, 0.18)
     asked = bag[test & new]
     margin = 1.96 * np.sqrt(asked.mean() * (1 - asked.mean()) / len(asked))
-    assert asked.mean() - margin < 0.5 < asked.mean() + margin  # "a guess, too"
+    assert asked.mean() - margin < 0.5 < asked.mean() + margin  # "also at chance level"
 
 
 def test_there_are_twelve_words_of_the_novels_with_two_senses_or_three_and_fifty_sentences(figures):
