@@ -15,6 +15,7 @@ from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, with
 ELSEWHERE = "*(The cell of this answer is as it was released. This stands elsewhere in the notebook:)*"
 MOST_ELSEWHERE = 20_000  # characters of such texts
 LONG = 20  # characters of a line that is nobody else's
+PARAGRAPHS = re.compile(r"\n\s*\n")
 NUMBERED = re.compile(r"\b([A-Z][a-z]{2,12}) (\d{1,3})\b")
 
 
@@ -93,7 +94,7 @@ class WrittenAnswers(Entries):
     def _beside_it(self, place: int, questions: list[int], is_missing: bool) -> dict[Entry, str]:
         """The texts in the cells of other answers that may answer this question, too.
 
-        Such a text holds the question, or its number; or it has several lines and stands in the cell of a neighbour; or this
+        Such a text holds the question, or its number; or it has several paragraphs and stands in the cell of a neighbour; or this
         question's cell is missing, as it is after a merge.
         """
         number = questions.index(place)
@@ -110,7 +111,8 @@ class WrittenAnswers(Entries):
             is_near = other in neighbours and not any(
                 self._is_code(p) for p in range(*sorted((place, other)))
             )
-            several = len(own_lines(text, self._lines, self._text_stubs).split("\n")) > 1
+            parts = (own_lines(part, self._lines, self._text_stubs) for part in PARAGRAPHS.split(text))
+            several = len([*filter(None, parts)]) > 1
             named = bool(pattern and pattern.search(text)) or not asked.isdisjoint(lines)
             if named or (is_near and several) or (is_near and is_missing and not self._damaged):
                 found[entry] = text

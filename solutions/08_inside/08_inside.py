@@ -459,7 +459,7 @@ pictures.cones(cones)
 
 def largest(vectors: Float[Tensor, "n D"], number: int) -> list[int]:
     """The coordinates that contribute most to the mean cosine, each by its mean product over all pairs of unit vectors."""
-    unit = vectors / vectors.norm(dim=-1, keepdim=True)
+    unit = torch.nn.functional.normalize(vectors, dim=-1)
     contributed = unit.sum(dim=0).square() - unit.square().sum(dim=0)
     return contributed.argsort(descending=True)[:number].tolist()
 

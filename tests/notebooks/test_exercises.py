@@ -117,13 +117,12 @@ def test_an_exercise_says_that_a_library_s_function_is_a_fair_answer():
 # Hints that say where an answer is right -----------------------------------------------------------------
 
 PROMISES = re.compile(
-    r"you are right|\b(?:is|are) (?:right|correct) (?:where|when|if|for|with|without|in|until|up to)\b",
+    r"you are right|your answer is (?:right|correct)|(?<!that )\b(?:is|are) (?:right|correct) (?:where|when|if|with|without|until)\b",
     re.IGNORECASE,
 )
 TRUE_ALL_THE_SAME = {
     ("transformer.layer_norm", "epsilon not used"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
-    ("gpt.shift_loss", "padding counted"): "each public input has padding",
     ("decoders.attention", "positions restart at every call"): "an input asks at once and in pieces",
     ("decoders.attention", "mask ignores the cache"): "an input asks at once and in pieces",
 }

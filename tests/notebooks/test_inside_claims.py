@@ -103,7 +103,7 @@ def test_one_sense_above_two_above_different_words_and_layer_0_knows_nothing(mea
     assert (wide[2:] > 3 * gap[2:]).all()  # "several times as wide"
     for word in ("match", "current"):  # "even inside": two nouns, against a noun and another part of speech
         of_nouns, *with_another = measured["gaps_inside"][word].values()
-        assert of_nouns < gap[-1] and min(with_another) > 3 * of_nouns, word
+        assert min(with_another) > 3 * of_nouns, word
     assert max(measured["gaps_inside"]["light"].values()) < 1.3 * gap[-1]  # "an exception"
     assert (two - other > 4 * gap).all()
     assert two[0] == pytest.approx(0.94, abs=0.01)
