@@ -89,11 +89,12 @@ def students(
 ) -> None:
     """Put the people of a table into the gradebook: of a spreadsheet, or as Moodle or Canvas exports its participants.
 
-    Columns are found by what they are called in some languages: id, first name, last name (or the whole name), e-mail address.
-    Commas, semicolons and tabs may stand between cells, and titles above the heading. UTF-8, UTF-16 and western encodings
-    are recognised; a file in another one is refused unless --encoding names it. Of several columns of ids that one is taken
-    whose ids the gradebook has, else the fullest. Ids that a spreadsheet has rounded are refused. Who is there already is changed where the table says something else. Nobody is removed. Whoever cannot be imported is named, and the exit
-    status is 1.
+    Columns are recognised by their headings, in several languages: id, first name, last name (or the whole name), e-mail
+    address. Commas, semicolons and tabs may separate cells, and there may be titles above the heading. UTF-8, UTF-16 and
+    western encodings are recognised; a file in another one is refused unless --encoding names it. If several columns hold
+    ids, the one whose ids the gradebook has is used, otherwise the fullest. Ids that a spreadsheet has rounded are refused.
+    Students who are there already are updated from the table. Nobody is removed. Students who cannot be imported are named,
+    and the exit status is 1.
     """
     from autograder.gradebook.columns import read_people
     from autograder.gradebook.gradebook import open_gradebook  # start-up: nbgrader

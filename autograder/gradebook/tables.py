@@ -90,7 +90,7 @@ def _text(path: Path, blob: bytes, encoding: str) -> tuple[str, bool]:
     text, found = decoded(blob)
     if is_of_another_script(blob, found):
         raise CourseError(
-            f"{path} is neither in UTF-8 nor in a Western encoding, so its letters cannot be told: save it as CSV UTF-8. "
+            f"{path} is neither in UTF-8 nor in a Western encoding, so its letters cannot be read with certainty: save it as CSV UTF-8. "
             "(`autograder students` also takes the name of its encoding, as in --encoding shift_jis.)"
         )
     return text, found == GUESSED

@@ -154,7 +154,7 @@ class Scanner:
         return found
 
     def _keys(self) -> Iterator[bytes]:
-        """The keys of the object that begins here; whoever takes one steps over its value."""
+        """The keys of the object that begins here; the caller steps over the value of each."""
         self._at += 1
         while self._next_but_commas() != b"}":
             key = self._string()

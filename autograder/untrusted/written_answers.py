@@ -1,4 +1,4 @@
-"""Texts of the student's and the written questions that they answer: each is shown to whoever grades, in its place or not."""
+"""Texts of the student's and the written questions that they answer: the grader sees each of them, in its place or not."""
 
 import re
 from collections import Counter
@@ -70,7 +70,7 @@ class WrittenAnswers(Entries):
         return bool(own_lines(entry.cell.source, self._lines, self._text_stubs))
 
     def _show(self, place: int, found: Mapping[Entry, str]) -> None:
-        """Let whoever grades see what may be the answer, and what was lost."""
+        """Let the grader see what may be the answer, and what was lost."""
         lost = self._unsure.get(place, "")
         texts = [
             text for text in [lost and f"*({lost})*", ELSEWHERE if found else "", *found.values()] if text

@@ -913,7 +913,7 @@ display(Markdown("ELMo compared with the bag of words: " + "; ".join(
 # %% [markdown]
 # Where order decides, ELMo is far better than every classifier based on counts, because its stacks read one word after another, and in each
 # sentence one of them reads the side that determines the sense. With a cue on the right the gain is smaller, because half of the vector carries no
-# information about the sense but counts fully in the comparison. There the translator of 04 remains ahead, since no half of its vectors is blind to
+# information about the sense but counts fully in the comparison. There the translator of 04 remains ahead, since neither half of its vectors is blind to
 # the cue. But it was trained on pairs of sentences, which somebody has to write, whereas ELMo was trained on text alone.
 
 # %% [markdown]

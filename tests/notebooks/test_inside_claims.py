@@ -104,7 +104,9 @@ def test_one_sense_above_two_above_different_words_and_layer_0_knows_nothing(mea
     for word in ("match", "current"):  # "even inside": two nouns, against a noun and another part of speech
         of_nouns, *with_another = measured["gaps_inside"][word].values()
         assert min(with_another) > 3 * of_nouns, word
-    assert max(measured["gaps_inside"]["light"].values()) < min(2.5 * gap[-1], min(with_another))  # "an exception"
+    assert max(measured["gaps_inside"]["light"].values()) < min(
+        2.5 * gap[-1], min(with_another)
+    )  # "an exception"
     assert (two - other > 4 * gap).all()
     assert two[0] == pytest.approx(0.94, abs=0.01)
 
