@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+import typer
 
 from autograder.cli import app
 
@@ -32,11 +32,11 @@ def test_every_link_leads_to_a_file(page):
 def test_the_first_hour_names_commands_and_options_that_there_are():
     rows = re.findall(r"`\.venv/bin/autograder ([^`]+)`", (ROOT / "docs" / "first-hour.md").read_text())
     assert len(rows) >= 7
+    commands = typer.main.get_command(app).commands
     for row in rows:
         command, *rest = row.split()
-        said = CliRunner().invoke(app, [command, "--help"], terminal_width=200)
-        assert said.exit_code == 0, row
-        assert [option for option in rest if option.startswith("--") and option not in said.output] == [], row
+        options = {name for parameter in commands[command].params for name in parameter.opts}
+        assert {option for option in rest if option.startswith("--")} <= options, row
 
 
 def test_readme_and_start_page_link_the_same_notebooks():
