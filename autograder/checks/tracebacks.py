@@ -26,7 +26,9 @@ def student_traceback(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [i for i, frame in enumerate(frames) if in_notebook(frame.filename)]
     # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
-    start = own[1] if len(own) > 1 else own[0] if own else len(frames)
+    # If it is the only one, no code of the student's is on the way to the error: only the error is shown.
+    alone = len(own) == 1 and frames[own[0]].name == "<lambda>"
+    start = own[1] if len(own) > 1 else own[0] if own and not alone else len(frames)
     line = f"{type(error).__name__}: {message(error)}"
     if type(error) is NameError and own == [len(frames) - 1]:  # the check itself asks for what is not there
         return f"{line[:1800]}\n{NOT_RUN}"

@@ -90,6 +90,15 @@ def test_the_end_of_a_deep_error_is_shown(monkeypatch):
     assert all(line.startswith("  in f, line 2") for line in lines[:-1])
 
 
+def test_an_error_outside_the_student_s_code_is_shown_without_the_way_to_it():
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(compile("(lambda case: divide(case))(0)", "<cell 1>", "eval"), {"divide": lambda case: 1 / case})
+    assert student_traceback(caught.value).endswith("ZeroDivisionError: division by zero")
+    error = caught.value
+    error.__traceback__ = error.__traceback__.tb_next.tb_next  # from the check's lambda on
+    assert student_traceback(error) == "ZeroDivisionError: division by zero"
+
+
 def test_a_write_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path, monkeypatch):
     write_aside(tmp_path / "a.json", "before")
     monkeypatch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError("full")))
