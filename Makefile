@@ -10,7 +10,7 @@ RUN := $(PYTHON) tools/bootstrap.py run
 RUN_TEST := $(PYTHON) tools/bootstrap.py --test run
 # Tests run in two processes; one torch thread in each is faster than two that wait for one another,
 # and what is compiled stays, or each of the processes that tests start would compile the course anew.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(RUN_TEST) python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(RUN_TEST) python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -r fER
 
 .DEFAULT_GOAL := help
 .PHONY: help lab demo test test-fast audit notebooks grade mutants student-release book bench lock environment python clean
