@@ -13,7 +13,7 @@ from tools.book import api
 from tools.book.notebook import instructors_page, students_page
 
 GLOSSARY = "glossary.md"
-TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)?(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
+TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)*(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
 PAGES = {"start.ipynb": "/index.md", "students.md": "/guides/students.md", "glossary.md": "/glossary.md"}
 """What notebooks link beside one another, and the pages of the website with the same content."""
 TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})\)")
@@ -41,6 +41,8 @@ def source_files(
         else:
             yield path, TO_REPOSITORY.sub(r"\1 (`\2`)", text).encode()
     yield from _folder(root / "docs" / "images", "guides/images/", "*")
+    for path, content in _folder(root / "docs" / "bugs", "bugs/", "*.md"):
+        yield path, lead_to_pages(content.decode(), names).encode()
     for package in ("coursekit", "autograder"):
         yield from api.pages(root, package)
 
