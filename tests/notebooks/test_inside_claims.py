@@ -46,7 +46,7 @@ def word_vectors(hidden, word_ids, i):
 SAYS = {
     "the first three right, the fourth leaves the vectors paired with themselves": "Vectors paired with themselves",
     "the first right, the second of a wrong shape": "RuntimeError",
-    "the word's number taken for a token's": "Words and tokens are counted differently",
+    "the word's number taken for a token's": "Words and tokens have different numbers",
 }
 
 
@@ -352,7 +352,7 @@ def test_in_the_generated_language_layer_2_adds_where_order_tells(measured):
         assert first[2] < second[1], name
     assert (
         max(high for _, _, high in by_layer["GPT"]["right"]) < 0.5
-    )  # "the GPT trained on the generated language is"
+    )  # "true of the GPT trained on the generated language"
 
 
 def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_minilm_does(measured):
@@ -383,7 +383,9 @@ def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_min
 
 def test_where_cues_come_later_gpt_is_above_a_guess_as_the_words_before_are(measured):
     table, later = measured["above_others"], "above chance, every cue comes after"
-    assert above(table["GPT"][later][1:]) and above(table["GPT"]["the same, last layer"][1:])
+    assert above(table["GPT"][later][1:]) and above(
+        table["GPT"]["above chance, every cue comes after, last layer"][1:]
+    )
     assert above(measured["before_above_guess"][1:])
     for name in ("ELMo", "BERT"):
         assert above(table[name][later][1:]), name
@@ -543,7 +545,7 @@ def test_a_sentence_without_the_word_agrees_with_a_hidden_one_and_with_mask_weig
     for name in (
         "attention × length of value",
         "gradient",
-    ):  # "agree less well", "neither clearly beats plain attention"
+    ):  # "agree less well", "neither is clearly better than plain attention"
         assert bootstrap((masked[name] - hidden[name]).to_numpy())[1] < 0
         low, high = measured["ahead"]["[MASK] in its place"][name]
         assert low < 0 < high
