@@ -61,12 +61,12 @@ bpe_train = Exercise(
     mistakes=(
         Mistake(
             "each word counted once",
-            "You count each word once, however often it occurs in the text. A pair in a frequent word is a frequent pair.",
+            "You count each word once, however often it occurs in the text. Count a pair as often as its word occurs.",
             "+= words[word]", "+= 1",
         ),
         Mistake(
             "ties broken by the larger pair",
-            "Among equally frequent pairs, you choose the largest; the docstring asks for the smallest.",
+            "Among equally frequent pairs, you choose the largest. The docstring asks for the smallest.",
             "(-counts[pair], pair)", "(-counts[pair], [-token for token in pair])",
         ),
         Mistake(
@@ -77,12 +77,12 @@ bpe_train = Exercise(
         ),
         Mistake(
             "characters instead of bytes",
-            "Your answer is right for words of ASCII letters. But é is one character and two bytes: a word starts as word.encode().",
+            "Your answer is correct for words of ASCII letters. However, é is one character and two bytes: a word starts as word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
             "pairs counted only before the first merge",
-            "Your pairs are the most frequent ones among the bytes. Each merge changes the text, so count again afterwards.",
+            "Your pairs are the most frequent pairs of bytes. Each merge changes the text, so count again after each merge.",
             code="""
 def bpe_train(words, merges):
     counts = Counter()
@@ -94,7 +94,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "new tokens numbered from 255",
-            "Your first new token is 255, which is a byte. Bytes have the ids 0 to 255.",
+            "Your first new token is 255, which is a byte: bytes have the ids 0 to 255. The first new token should be 256.",
             "new = 256 +", "new = 255 +",
         ),
         Mistake(
@@ -104,7 +104,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "new tokens numbered from 0",
-            "Your first new token is 0, which is a byte. Bytes have the ids 0 to 255.",
+            "Your first new token is 0, which is a byte: bytes have the ids 0 to 255. The first new token should be 256.",
             "new = 256 +", "new =",
         ),
         Mistake(
@@ -133,7 +133,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "In \"aaa\" you count the pair aa once. Every pair of neighbours counts, so it occurs twice.",
+            "In \"aaa\", you count the pair aa once. Every pair of neighbours counts, so this pair occurs twice.",
             "            for pair in pairwise(ids):\n                counts[pair] += words[word]",
             "            place = 0\n            while place < len(ids) - 1:\n                pair = ids[place], ids[place + 1]\n"
             "                counts[pair] += words[word]\n                doubled = place + 2 < len(ids) and ids[place + 1] == ids[place] == ids[place + 2]\n"
@@ -151,7 +151,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "one merge too few",
-            "Your list is one pair too short.",
+            "Your list is one pair too short. It should contain `merges` pairs.",
             "len(learned) < merges", "len(learned) < merges - 1",
         ),
     ),
@@ -271,7 +271,7 @@ bpe_encode = Exercise(
         ),
         Mistake(
             "pair learned last merged first",
-            "You merge the pair that was learned last. The earliest one takes priority.",
+            "You merge the pair that was learned last. The pair that was learned earliest takes priority.",
             FIRST, "first = max(pairs, key=place.get)",
         ),
         Mistake(
@@ -329,12 +329,12 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "only pairs of bytes merged",
-            "You merge only bytes. The list also contains pairs with a token that is itself the result of a merge.",
+            "You merge only bytes. The list also contains pairs in which one token is the result of a merge.",
             "if pair in place]", "if pair in place and max(pair) < 256]",
         ),
         Mistake(
             "characters instead of bytes",
-            "Your answer is right for words of ASCII letters. But 猫 is one character and three bytes: start with word.encode().",
+            "Your answer is correct for words of ASCII letters. However, 猫 is one character and three bytes: start with word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
@@ -344,7 +344,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "last merge never used",
-            "Your code never uses the last pair of the list.",
+            "Your code never uses the last pair of the list. Every pair in the list may be merged.",
             "enumerate(merges)}", "enumerate(merges[:-1])}",
         ),
         Mistake(
@@ -413,7 +413,7 @@ def bpe_encode(word, merges):
         "word: a string; its bytes are ids 0 to 255. Output: a list of ids, no longer than the list of bytes.",
         "ids = the bytes\nrepeat:\n    find the pairs of neighbours that are in the list\n    stop if there are none\n    merge "
         "the one with the smallest index into 256 + index",
-        "A near miss: merging the first pair of the word that is in the list. This is right for many words, but not where a pair learned earlier follows.",
+        "A near miss: merging the first pair of the word that is in the list. This is correct for many words, but not if a pair learned earlier follows.",
     ),
 )
 
@@ -436,7 +436,7 @@ rms_norm = Exercise(
     mistakes=(
         Mistake(
             "mean subtracted",
-            "Your vectors have mean 0 before the weight is applied: that is layer norm. RMSNorm does not subtract the mean.",
+            "Your vectors have mean 0 before the weight is applied, as in a layer norm. RMSNorm does not subtract the mean.",
             f"weight * x / {ROOT}", "weight * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + eps).sqrt()",
         ),
         Mistake(
@@ -501,7 +501,7 @@ def rms_norm(x, weight, eps):
 """,
     },
     hints=(
-        "Which three steps does the name RMS stand for, and in which order?",
+        "Which three operations does the name RMS stand for, and in which order are they applied?",
         "x: (…, D). Mean square: (…, 1), so that it broadcasts over each vector. weight: (D).",
         "mean square of each vector, over its D coordinates\nroot of (mean square + eps)\nx divided by it, times weight",
         "A near miss: x.std() measures deviations from the mean. Square, mean, root: three calls.",
@@ -528,7 +528,7 @@ rotary = Exercise(
     mistakes=(
         Mistake(
             "neighbours paired instead of halves",
-            "You rotate the coordinates 2i and 2i + 1 together. Here plane i consists of the coordinates i and i + d/2.",
+            "You rotate the coordinates 2i and 2i + 1 together. Plane i should consist of the coordinates i and i + d/2.",
             edits={
                 "first, second = x.chunk(2, dim=-1)": "first, second = x[..., ::2], x[..., 1::2]",
                 TURNED: "torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)",
@@ -553,7 +553,7 @@ rotary = Exercise(
         ),
         Mistake(
             "positions not used",
-            "Your answer is right where the text begins at position 0. Use the argument `positions`.",
+            "Your answer is correct if the text begins at position 0. Use the argument `positions`.",
             "positions[:, None]", "torch.arange(x.shape[-2])[:, None]",
         ),
         Mistake(
@@ -579,7 +579,7 @@ rotary = Exercise(
         ),
         Mistake(
             "sinusoids added",
-            "You add sines and cosines to the vector, as in 03. Here the vector is rotated, which preserves its length.",
+            "You add sines and cosines to the vector, as in notebook 03. The vector should be rotated, which preserves its length.",
             TURNED, "x + torch.cat([sin, cos], dim=-1)",
         ),
         Mistake(
@@ -595,7 +595,7 @@ def rotary(x, positions, base=10_000.0):
         ),
         Mistake(
             "base fixed at 10,000",
-            "Your answer is right for the base 10,000. Use the argument `base`.",
+            "Your answer is correct for the base 10,000. Use the argument `base`.",
             SPEED, "10_000.0 ** (-torch.arange(0, d, 2) / d)",
         ),
         Mistake(
@@ -746,12 +746,12 @@ attention = Exercise(
         Mistake(
             "key and value heads assigned in turn",
             "Your query heads use the heads of keys and values in turn: 0, 1, 0, 1. The first heads / kv_heads query heads "
-            "share the first one: 0, 0, 1, 1.",
+            "should share the first one: 0, 0, 1, 1.",
             SHARED, "shared.repeat(1, self.share, 1, 1)",
         ),
         Mistake(
             "positions restart at every call",
-            "Your answer is right for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
+            "Your answer is correct for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
             edits={
                 "positions = torch.arange(before, before + x.shape[1])": "positions = torch.arange(x.shape[1])",
                 HIDDEN: "torch.arange(k.shape[2]) > (before + positions)[:, None]",
@@ -792,19 +792,19 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "queries not rotated",
-            "Your queries are not rotated. If only the keys are, a score depends on the position of the key instead of the "
+            "Your queries are not rotated. If only the keys are rotated, a score depends on the position of the key instead of the "
             "distance.",
             BOTH, "k = rotary(k, positions, self.base)",
         ),
         Mistake(
             "keys not rotated",
-            "Your keys are not rotated. If only the queries are, a score depends on the position of the query instead of the "
+            "Your keys are not rotated. If only the queries are rotated, a score depends on the position of the query instead of the "
             "distance.",
             BOTH, "q = rotary(q, positions, self.base)",
         ),
         Mistake(
             "values rotated",
-            "You also rotate the values. Rotate only what the scores are computed from: queries and keys.",
+            "You also rotate the values. Rotate only the vectors from which the scores are computed: queries and keys.",
             BOTH, f"{BOTH}\n        v = rotary(v, positions, self.base)",
         ),
         Mistake(
@@ -812,7 +812,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "rotated before splitting into heads",
-            "You rotate whole vectors before they are split into heads. Each head has d coordinates and d/2 planes of its own.",
+            "You rotate whole vectors before they are split into heads. Each head has its own d coordinates and d/2 planes.",
             edits={
                 SPLIT: "(layer(x) if layer is self.value else rotary(layer(x), torch.arange(0 if self.past is None else self.past[0].shape[2], "
                 "x.shape[1] + (0 if self.past is None else self.past[0].shape[2])), self.base)).unflatten(-1, (-1, self.d)).transpose(1, 2)",
@@ -821,22 +821,22 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "base not passed to rotary",
-            "Your answer is right for the base 10,000, but you do not pass base on to `rotary`.",
+            "Your answer is correct for the base 10,000, but you do not pass base on to `rotary`.",
             BOTH, "q, k = rotary(q, positions), rotary(k, positions)",
         ),
         Mistake(
             "causal mask missing",
-            "When a text is processed at once, your last token is correct, but the earlier ones attend to tokens after them.",
+            "When a text is processed at once, your last token is correct, but the earlier tokens attend to tokens after them.",
             HIDDEN, "torch.zeros(x.shape[1], k.shape[2], dtype=torch.bool)",
         ),
         Mistake(
             "mask ignores the cache",
-            "Your answer is right for texts processed at once. For texts in pieces, your new tokens see no more of the cache than the first tokens of a text would.",
+            "Your answer is correct for texts processed at once. For texts in pieces, your new tokens see no more of the cache than the first tokens of a text would.",
             HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
         ),
         Mistake(
             "no mask once the cache is filled",
-            "Your answer is right for texts processed at once. For texts in pieces, the new tokens of one call also see those after them: later calls need a mask as well.",
+            "Your answer is correct for texts processed at once. For texts in pieces, the new tokens of one call also see the tokens after them: later calls need a mask as well.",
             HIDDEN, f"({HIDDEN}) & (before == 0)",
         ),
         Mistake(
@@ -870,7 +870,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "softmax over the queries",
-            "The columns of your weights sum to 1, but the rows should.",
+            "The columns of your weights sum to 1. The rows should sum to 1.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
@@ -1092,7 +1092,7 @@ decoder = Exercise(
         ),
         Mistake(
             "norm before the first layer",
-            "Your norm comes before the first layer. It belongs after the last.",
+            "Your norm comes before the first layer. It belongs after the last layer.",
             edits={"x = self.token(ids)": "x = self.norm(self.token(ids))", LOGITS: "x @ self.token.weight.T"},
         ),
         Mistake(
@@ -1111,7 +1111,7 @@ decoder = Exercise(
         ),
         Mistake(
             "embedding matrix saved twice",
-            "Your numbers are right, but the matrix is saved under two names. A weights file contains it only once, but load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
+            "Your numbers are correct, but the matrix is saved under two names. A weights file contains it only once, but load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
                 "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
@@ -1120,13 +1120,13 @@ decoder = Exercise(
         ),
         Mistake(
             "cache left on after reset",
-            "After reset() your first call is correct but the second is not: it still sees the tokens of the first. reset() "
+            "After reset(), your first call is correct but the second is not: it still sees the tokens of the first. reset() "
             "must pass False on to the layers.",
             TOLD, "layer.attention.reset(True)",
         ),
         Mistake(
             "tied matrix detached",
-            "Your logits are right, but the gradient of the embedding matrix is not: its use in the output is excluded from "
+            "Your logits are correct, but the gradient of the embedding matrix is not: its use in the output is excluded from "
             "training (detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
         ),
@@ -1137,13 +1137,13 @@ decoder = Exercise(
         ),
         Mistake(
             "reset passed on only to the first layer",
-            "For texts in pieces, only your first layer uses its cache. Each layer's attention has a cache of its own.",
+            "For texts in pieces, only your first layer uses its cache. The attention of each layer has its own cache.",
             f"for layer in self.layers:\n            {TOLD}", "self.layers[0].attention.reset(cached)",
         ),
         Mistake(
             "one layer used repeatedly",
             "All entries of your ModuleList are one and the same Layer, so they share one set of parameters. Each layer needs "
-            "its own.",
+            "its own parameters.",
             LIST, f"torch.nn.ModuleList([{MADE}] * layers)",
         ),
         Mistake(
@@ -1153,22 +1153,22 @@ decoder = Exercise(
         ),
         Mistake(
             "base not passed on",
-            "Your answer is right for the default base, but you do not pass base on to the layers.",
+            "Your answer is correct for the default base, but you do not pass base on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, eps)",
         ),
         Mistake(
             "base and eps not passed on",
-            "Your answer is right for the default base and eps, but you pass neither on to the layers.",
+            "Your answer is correct for the default base and eps, but you pass neither on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, 1e-5)",
         ),
         Mistake(
             "eps not passed on to the layers",
-            "Your answer is right for the default eps, but you do not pass eps on to the layers, whose norms need it.",
+            "Your answer is correct for the default eps, but you do not pass eps on to the layers, whose norms need it.",
             "inner, base, eps)", "inner, base, 1e-5)",
         ),
         Mistake(
             "fixed eps in the last norm",
-            "Your answer is right for the default eps, but you do not pass eps on to the last norm.",
+            "Your answer is correct for the default eps, but you do not pass eps on to the last norm.",
             "self.norm = RMSNorm(dim, eps)", "self.norm = RMSNorm(dim, 1e-5)",
         ),
         Mistake(
@@ -1178,7 +1178,7 @@ decoder = Exercise(
         ),
         Mistake(
             "sinusoids added",
-            "You add sinusoids to the token vectors. Positions now enter in the attention, where queries and keys are rotated.",
+            "You add sinusoids to the token vectors. Here, positions enter only in the attention, where queries and keys are rotated.",
             code="""
 class Decoder(torch.nn.Module):
     def __init__(self, vocabulary, dim, layers, heads, kv_heads, inner, base=10_000.0, eps=1e-5):
@@ -1207,7 +1207,7 @@ class Decoder(torch.nn.Module):
         ),
         Mistake(
             "layers in reverse order",
-            "Your answer is right for a single layer. If there are several, you apply them in the wrong order.",
+            "Your answer is correct for a single layer. If there are several layers, you apply them in the wrong order.",
             edits={"for layer in self.layers:\n            x = layer(x)": "for layer in reversed(self.layers):\n            x = layer(x)"},
         ),
     ),
@@ -1319,12 +1319,12 @@ def own_names(theirs):
         ),
         Mistake(
             "buffers included",
-            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed, not learned.",
+            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed and not learned.",
             "        if place:", '        if path[-1] == "rotary_emb":\n            place = "attention.rotary_emb"\n        if place:',
         ),
         Mistake(
             "matrices transposed",
-            "Your matrices are transposed. GPT-2's own weights need that; here both models use nn.Linear.",
+            "Your matrices are transposed. GPT-2's own weights need to be transposed, but here both models use nn.Linear.",
             PLACED, 'ours[".".join([*layer, place, part])] = value.T if value.ndim == 2 and path[0] != "embed_tokens" else value',
         ),
         Mistake(
@@ -1339,13 +1339,13 @@ def own_names(theirs):
         ),
         Mistake(
             "final norm missing",
-            "norm.weight is missing: it is outside the layers.",
+            "norm.weight is missing. This parameter is outside the layers.",
             "        if place:", '        if place and (layer or path[0] != "norm"):',
         ),
         Mistake(
             "names without the prefix ignored",
-            "Your answer is right where names have the prefix model., but you return nothing for a model without a head, whose names "
-            "lack it.",
+            "Your answer is correct if names have the prefix model., but you return nothing for a model without a head, whose names "
+            "lack this prefix.",
             "in theirs.items():", 'in ((n, v) for n, v in theirs.items() if n.startswith("model.")):',
         ),
         Mistake(
@@ -1367,7 +1367,7 @@ def own_names(theirs):
         ),
         Mistake(
             "prefix kept",
-            "Your names still begin with model.: those of a Decoder begin with token, layers or norm.",
+            "Your names still begin with model., whereas the names of a Decoder begin with token, layers or norm.",
             PLACED, 'ours["model." * name.startswith("model.") + ".".join([*layer, place, part])] = value',
         ),
         Mistake(
@@ -1436,7 +1436,7 @@ mended_rows = Exercise(
         ),
         Mistake(
             "all heads treated as one",
-            "Your answer is right for a single head. Each head has its own d rows: separate the neighbours within each head.",
+            "Your answer is correct for a single head. Each head has its own d rows: separate the neighbours within each head.",
             ROWS, "torch.cat([weight[::2], weight[1::2]])",
         ),
         Mistake(
@@ -1535,27 +1535,27 @@ route = Exercise(
         ),
         Mistake(
             "choices divided by T instead of T · k",
-            "Your weights are right, and with k = 1 your loss is, too: there are T · k choices, and f is a fraction of them.",
+            "Your weights are correct, and with k = 1 so is your loss: there are T · k choices, and f is a fraction of them.",
             "/ best.indices.numel()", "/ len(scores)",
         ),
         Mistake(
             "P computed from the weights",
-            "Your weights are right. P is the mean over tokens of a softmax that includes *all* experts, but you averaged the weights.",
+            "Your weights are correct. P is the mean over tokens of a softmax that includes *all* experts, but you averaged the weights.",
             "scores.softmax(dim=-1).mean(dim=0)", "weights.mean(dim=0)",
         ),
         Mistake(
             "P used in place of f",
-            "Your weights are right. f counts how often an expert was chosen; you used the mean probability twice.",
+            "Your weights are correct. f counts how often an expert was chosen, but you used the mean probability twice.",
             BALANCE, "E * (mean_probability * mean_probability).sum()",
         ),
         Mistake(
             "f used in place of P",
-            "Your weights are right. Your loss contains only counts, which have no gradient: P is a mean of probabilities.",
+            "Your weights are correct. Your loss contains only counts, which have no gradient: P is a mean of probabilities.",
             BALANCE, "E * (chosen * chosen).sum()",
         ),
         Mistake(
             "only first choices counted",
-            "Your weights are right, and with k = 1 your loss is, too: count all k choices of a token.",
+            "Your weights are correct, and with k = 1 so is your loss: count all k choices of a token.",
             "torch.bincount(best.indices.flatten(), minlength=E) / best.indices.numel()", "torch.bincount(best.indices[:, 0], minlength=E) / len(scores)",
         ),
         Mistake(
@@ -1565,7 +1565,7 @@ route = Exercise(
         ),
         Mistake(
             "softmax over the tokens",
-            "Your weights are right. P uses the softmax of each token over the experts, but you took it over the tokens.",
+            "Your weights are correct. P uses the softmax of each token over the experts, but you took it over the tokens.",
             "scores.softmax(dim=-1)", "scores.softmax(dim=0)",
         ),
         Mistake(
@@ -1663,7 +1663,7 @@ quantise = Exercise(
         ),
         Mistake(
             "largest signed value",
-            "Your answer is wrong where the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
+            "Your answer is wrong if the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
             "blocks.abs().amax(dim=1)", "blocks.amax(dim=1)",
         ),
         Mistake(
