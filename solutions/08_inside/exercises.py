@@ -142,7 +142,7 @@ def word_vectors(hidden, word_ids, i):
         "Write the tokens of a text in a line, and below each the number of its word. Which columns belong to word i?",
         "hidden: (L+1, T, D). word_ids: (T). The columns of one word: (L+1, subwords, D). Output: (L+1, D).",
         "select the tokens whose word_id is i, in all layers\naverage over those tokens",
-        "A near miss: `hidden[:, i + 1]` skips [CLS] and is right until an earlier word has two subwords.",
+        "A near miss: `hidden[:, i + 1]` skips [CLS] and is correct until an earlier word has two subwords.",
     ),
 )
 
@@ -854,7 +854,7 @@ def attention_entropy(attention):
         "What is the entropy of the row 1, 0, 0? Of ⅓, ⅓, ⅓? What does a computer return for 0 · log 0?",
         "attention: (L, H, T, T); the last axis sums to 1. One entropy per row: (L, H, T). Output: (L, H).",
         "for each row: minus the sum of weight times log weight, where the weight is above 0\nthen the mean over a head's rows",
-        "A near miss: `-(a * a.log()).sum(-1)` is right until a weight is exactly 0, which happens wherever there is a mask.",
+        "A near miss: `-(a * a.log()).sum(-1)` is correct until a weight is exactly 0, which happens wherever there is a mask.",
     ),
 )
 
@@ -1672,7 +1672,7 @@ def patching(layers, target, source):
         "(T, T, D). Output: (L+1, T, T, D).",
         "for each layer, and once after the last:\n    T copies of the target's vectors; in copy t, position t gets the "
         "source's vector\n    run the remaining layers on all copies\n    advance both runs, unchanged, by one layer",
-        "A near miss: inserting `source` itself is right at layer 0. At later layers you need the vector from the source's "
+        "A near miss: inserting `source` itself is correct at layer 0. At later layers you need the vector from the source's "
         "*own run*.",
     ),
 )

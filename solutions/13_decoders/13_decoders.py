@@ -1047,10 +1047,10 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 
 # %% [markdown]
 # For each seed, the law fitted to the shorter runs predicts the longest runs better than the assumption of *no further gain* does. That baseline is easy to
-# beat. When only the longest run of the largest model is left out, the law predicts too low a loss for each seed. It is then no better than taking the loss of
-# the next smaller model.
+# beat. When only the longest run of the largest model is left out, the law predicts too low a loss for each seed. It is no better than taking the loss of the
+# next smaller model.
 #
-# The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each smaller model, in nats, is larger after few
+# The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each smaller one, in nats, is larger after few
 # tokens than after many. A sum of two terms cannot express this: in the law, the difference between two sizes is the same after any number of tokens.
 
 # %% [markdown]

@@ -445,7 +445,7 @@ rms_norm = Exercise(
             "square.",
             ROOT, "(x.var(dim=-1, keepdim=True, unbiased=False) + eps).sqrt()",
         ),
-        Mistake("square root missing", "You divide your vectors by the mean square; its square root is missing.", ".sqrt()", ""),
+        Mistake("square root missing", "You divide your vectors by the mean square. Divide by its square root.", ".sqrt()", ""),
         Mistake(
             "divided by the length",
             "Your vectors have length 1 before the weight is applied. Their mean square should be 1, which means a length of "
@@ -468,7 +468,7 @@ rms_norm = Exercise(
             " + eps)", " + torch.finfo(x.dtype).eps)",
         ),
         Mistake(
-            "weight not applied", "The weight is missing: each coordinate of the vector has its own weight.", "weight * x", "x",
+            "weight not applied", "You do not multiply by the weight: each coordinate of the vector has its own weight.", "weight * x", "x",
         ),
         Mistake(
             "one mean square for the whole tensor",
@@ -481,7 +481,7 @@ rms_norm = Exercise(
             "dim=-1", "dim=0",
         ),
         Mistake(
-            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer.", "x / (", "x * (",
+            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer. Divide by it.", "x / (", "x * (",
         ),
         Mistake(
             "1 added to the weight",
@@ -808,7 +808,7 @@ class GroupedAttention(torch.nn.Module):
             BOTH, f"{BOTH}\n        v = rotary(v, positions, self.base)",
         ),
         Mistake(
-            "no rotation", "You rotate nothing, so the attention does not depend on the positions of the tokens.", BOTH, "pass",
+            "no rotation", "You rotate neither queries nor keys, so the attention does not depend on the positions of the tokens.", BOTH, "pass",
         ),
         Mistake(
             "rotated before splitting into heads",
@@ -990,14 +990,14 @@ swiglu = Exercise(
     cases=swiglu_cases,
     rule=Rule(tolerance=2e-5, axes={"registered": "weights", "eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
-        Mistake("gate and up swapped", "SiLU belongs to the gate, but you apply it to `up`.", GATED, "self.gate(x) * silu(self.up(x))"),
+        Mistake("gate and up swapped", "You apply SiLU to `up`. It belongs to the gate.", GATED, "self.gate(x) * silu(self.up(x))"),
         Mistake("activation function missing", "Your gate has no SiLU: you multiply the two projections as they are.", "silu(self.gate(x))", "self.gate(x)"),
-        Mistake("added instead of multiplied", "You add the two projections. A gate multiplies.", " * self.up", " + self.up"),
+        Mistake("added instead of multiplied", "You add the two projections. A gate multiplies the other projection.", " * self.up", " + self.up"),
         Mistake("activation applied to the product", "You apply SiLU to the product. It belongs only to the gate.", GATED, "silu(self.gate(x) * self.up(x))"),
-        Mistake("sigmoid instead of SiLU", "Your gate is σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
-        Mistake("ReLU instead of SiLU", "About half of your gate's entries are exactly 0: that is ReLU.", "silu(", "torch.relu("),
-        Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. That is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
-        Mistake("gate not used", "You do not use `gate`: that is the feed-forward layer of 03 with another activation function.", GATED, "silu(self.up(x))"),
+        Mistake("sigmoid instead of SiLU", "Your gate uses σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
+        Mistake("ReLU instead of SiLU", "About half of your gate's entries are exactly 0, because you use ReLU.", "silu(", "torch.relu("),
+        Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. This variant is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
+        Mistake("gate not used", "You do not use `gate`. Without it, this is the feed-forward layer from notebook 03 with another activation function.", GATED, "silu(self.up(x))"),
         Mistake("activation applied to both projections", "You apply SiLU to both projections; `up` has no activation function.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
         Mistake("activation applied to the output", "You apply SiLU to the output of `down`. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
         Mistake(
@@ -1430,7 +1430,7 @@ mended_rows = Exercise(
     rule=Rule("equal", axes={"": "Hd D"}),
     mistakes=(
         Mistake(
-            "rows in the original order", "Your rows are in their original order. That suffices for two rows per head; with more, neighbours "
+            "rows in the original order", "Your rows are in their original order. This suffices for two rows per head; with more rows, neighbours "
                            "must be separated.",
             f"return {ROWS}", "return weight.clone()",
         ),
@@ -1467,7 +1467,7 @@ mended_rows = Exercise(
             ".flatten(0, 1)", ".flatten(0, 1).T",
         ),
         Mistake(
-            "second half reversed", "The second half of each head is in reverse order.", "by_head[:, 1::2]]", "by_head[:, 1::2].flip(1)]",
+            "second half reversed", "The second half of each head is in reverse order. Keep the order of its rows.", "by_head[:, 1::2]]", "by_head[:, 1::2].flip(1)]",
         ),
     ),
     alternatives={
@@ -1517,7 +1517,7 @@ route = Exercise(
             "best.values.softmax(dim=-1)", "scores.softmax(dim=-1).gather(-1, best.indices)",
         ),
         Mistake(
-            "all experts used", "All your experts have a positive weight. Only the k best should.",
+            "all experts used", "All your experts have a positive weight. Only the k best experts should have one.",
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values.softmax(dim=-1))", "scores.softmax(dim=-1)",
         ),
         Mistake(
@@ -1527,11 +1527,11 @@ route = Exercise(
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values).softmax(dim=-1)",
         ),
         Mistake(
-            "equal weights", "Your k experts have equal weights. Their weights are the softmax of their scores.",
+            "equal weights", "Your k experts have equal weights. Their weights should be the softmax of their scores.",
             "best.values.softmax(dim=-1)", "torch.full_like(best.values, 1 / k)",
         ),
         Mistake(
-            "factor E missing", "Your weights are right, but your loss is too small by the factor E.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
+            "factor E missing", "Your weights are correct, but your loss is too small by the factor E.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
         ),
         Mistake(
             "choices divided by T instead of T · k",
@@ -1569,9 +1569,9 @@ route = Exercise(
             "scores.softmax(dim=-1)", "scores.softmax(dim=0)",
         ),
         Mistake(
-            "lowest scores chosen", "You choose the k lowest scores.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
+            "lowest scores chosen", "You choose the k lowest scores. Choose the k highest.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
         ),
-        Mistake("loss returned first", "Your tuple is in the wrong order: the weights come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
+        Mistake("loss returned first", "Your tuple is in the wrong order: the weights should come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
     ),
     alternatives={
         "a mask of minus infinity": """
@@ -1648,18 +1648,18 @@ quantise = Exercise(
     rule=Rule(tolerance=2e-5, axes={"0": "N", "1": "blocks"}),
     mistakes=(
         Mistake(
-            "0/0 in a block of zeros", "For a block of zeros you return NaN: 0 divided by a scale of 0.", "scale.clamp(min=1e-30)", "scale",
+            "0/0 in a block of zeros", "For a block of zeros, you return NaN, because you divide 0 by a scale of 0.", "scale.clamp(min=1e-30)", "scale",
         ),
         Mistake(
             "truncated instead of rounded", "You truncate your numbers towards 0. Round to the nearest integer.", ".round()", ".mul(1.001).trunc()",
             also=(TO_WHOLE.format("trunc"),),
         ),
         Mistake(
-            "rounded down", "You round your numbers down. Take the nearest integer.", ".round()", ".add(0.001).floor()",
+            "rounded down", "You round your numbers down. Round them to the nearest integer.", ".round()", ".add(0.001).floor()",
             also=(TO_WHOLE.format("floor"),),
         ),
         Mistake(
-            "one scale for all blocks", "You use one scale for all blocks. Each block has its own.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
+            "one scale for all blocks", "You use one scale for all blocks. Each block has its own scale.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
         ),
         Mistake(
             "largest signed value",
@@ -1673,13 +1673,13 @@ quantise = Exercise(
             "scale not divided by 7", "Your only integers are −1, 0 and 1: the scale should be one seventh of the largest absolute value.", " / 7", "",
         ),
         Mistake(
-            "not rounded", "Your numbers are not integers.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
+            "not rounded", "Your numbers are not integers. Round them to the nearest integer.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
         ),
         Mistake(
             "blocks of non-adjacent numbers", "The numbers in each of your blocks are N / size apart. A block consists of consecutive numbers.", "x.reshape(-1, size)", "x.reshape(size, -1).T",
         ),
         Mistake(
-            "size used as the number of blocks", "You make `size` blocks, but `size` is how many numbers a block contains.", "x.reshape(-1, size)", "x.reshape(size, -1)",
+            "size used as the number of blocks", "You make `size` blocks, but `size` is the number of values in a block.", "x.reshape(-1, size)", "x.reshape(size, -1)",
         ),
         Mistake(
             "dequantised numbers returned", "You return the rounded numbers multiplied by their scale. Return the integers and, "
