@@ -60,7 +60,7 @@ spearman = Exercise(
         ),
         Mistake(
             "argsort applied twice",
-            "Your answer is correct if all values are different. You give equal values, in one list or in both, different ranks, which depend on their order in the file.",
+            "Your answer would be correct if all values were different. You give equal values, in one list or in both, different ranks, which depend on their order in the file.",
             RANKS, "x.argsort().argsort().float()",
             also=("""
 def spearman(a, b):
