@@ -10,8 +10,8 @@
 # # 08 · Inside a pre-trained transformer
 #
 # So far, we have built models and trained small ones. In this notebook, we open a model that others trained on billions of words. It returns tensors, and
-# nothing in them is labelled. We extract a word's contextual embedding from every layer, find out which layer separates its senses best, and look at what the
-# word attends to. We compare every measurement with its value for words that have nothing in common.
+# nothing in them is labelled. We extract a word's contextual embedding from every layer, find out which layer separates its senses best, and inspect the tokens
+# that it attends to. We compare every measurement with its value for words that have nothing in common.
 #
 # **You need** notebooks 06 and 07. **Time** about 75 minutes for the core: five exercises, a bug to fix, and two written questions. Sections marked *Further* (three models trained on
 # novels, three exercises on causality) and two extensions are optional.
@@ -23,7 +23,7 @@
 #
 # - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
 # - state how similar two uses of a word are, compared with two random words;
-# - read attention with bertviz, and state what attention does not explain;
+# - inspect attention with bertviz, and state what attention does not explain;
 # - use contextual vectors to find senses in sentences that mislead a bag of words, and state how much of the success is due to grammar;
 # - *further:* compare three models trained on the same text, layer by layer;
 # - *further:* look for causes inside a model with the logit lens, by ablating a head, and by patching a vector.
@@ -69,7 +69,7 @@ RIVER = "i will hike along the bank of a river"
 MONEY = "i will open a new account at my bank and deposit some money"
 
 # %% [markdown]
-# **Predict:** the first sentence has nine words. How many vectors does each layer return for it?
+# **Predict:** the first sentence has nine words. How many vectors does each layer return for this sentence?
 
 # %% tags=["demo"]
 predict("inside.tokens", ...)
@@ -88,13 +88,13 @@ print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].
 # %% [markdown]
 # The sentence has 11 tokens: each of the nine words is a single subword of the vocabulary, and the tokenizer adds [CLS] and [SEP]. Each token has a vector of D
 # numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. There is one more hidden state than there are layers, because **layer 0** is the input to
-# the first layer. Each layer adds its output to the vector of a token, which is called the **residual stream** (03). BERT, being a post-norm model, also
-# normalises the sum. Each head of each layer has one attention matrix of 11 × 11.
+# the first layer. Each layer adds its output to a token's vector, which is called the **residual stream** (03). BERT, being a post-norm model, also normalises
+# the sum. Each head of each layer has one attention matrix of 11 × 11.
 
 # %% [markdown]
 # ## 2 · A word's vector
 #
-# A rarer word is split into several subwords and therefore has several vectors. Two conventions for the vector of such a word are common: the vector of the
+# A rare word is split into several subwords and therefore has several vectors. Two conventions for the vector of such a word are common: the vector of the
 # first subword, and the mean over all subwords. We use the mean. If you get stuck on an exercise, run `hint("inside.word_vectors")` in a cell of your own: the
 # first hint is a question, and later hints give more away.
 
@@ -332,10 +332,10 @@ for word, gaps in gaps_inside.items():
     print(f"{word}, gaps at the last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
 
 # %% [markdown]
-# Uses of a word with two senses have a high cosine at every layer (left), as if the model hardly distinguished the senses. However, uses that share a sense do
-# not reach a cosine of 1 either, and the cosine of different words changes from layer to layer. We therefore look at the gap between one sense and two (right).
-# The gap is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word, not
-# from its sense.
+# Two uses of a word with different senses have a high cosine at every layer (left), as if the model hardly distinguished the senses. However, uses that share a
+# sense do not reach a cosine of 1 either, and the cosine of different words changes from layer to layer. We therefore look at the gap between one sense and two
+# (right). The gap is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the
+# word, not from its sense.
 
 # %% [markdown]
 # When two senses differ in part of speech, the gap is several times as wide. This is true even within *match* and *current*, where two senses are nouns and one
@@ -391,10 +391,10 @@ display(pd.DataFrame({
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM, the bank of a *river* is as close
-# to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of understanding. The
-# values themselves are specific to each model. In the tutorial, *bank robber* and *bank vault* occur a few words apart in the same sentence; uses of one sense
-# in two sentences have less in common.
+# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM, however, the bank of a *river* is
+# as close to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
+# understanding. The values themselves are specific to each model. In the tutorial, *bank robber* and *bank vault* occur a few words apart in the same sentence;
+# uses of one sense in two sentences have less in common.
 
 # %% [markdown]
 # ## 5 · Do all vectors point the same way?
@@ -663,8 +663,8 @@ neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 #
 # Consider the claim "*Bank* attends to *deposit*, so *deposit* is the reason why the model knows the sense." Jain and Wallace (2019) found, for LSTM
 # classifiers, that attention weights agree poorly with other measures of importance, and that very different weights can give the same answer. Wiegreffe and
-# Pinter (2019) replied that the conclusion depends on the definition of an explanation, and on fair baselines. Abnar and Zuidema (2020) pointed out that above
-# layer 1 attention is paid to *mixtures* of words. We can test the claim on the model itself: we hide one word from all heads and measure how far the vector of
+# Pinter (2019) replied that the conclusion depends on the definition of an explanation, and on fair baselines. Abnar and Zuidema (2020) pointed out that, above
+# layer 1, tokens attend to *mixtures* of words. We can test the claim on the model itself: we hide one word from all heads and measure how far the vector of
 # the target word moves.
 
 # %% tags=["demo"]
@@ -828,10 +828,10 @@ def disambiguate(
 check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
-# A layer chosen on the test sentences would look better than it is. We therefore choose it on the training sentences: each is assigned the sense of the nearest
-# other one. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, with rare words weighted more);
-# **near words** (a bag of words in which nearby words are weighted more); and a **window of two**, a logistic regression on two words on each side. Since this
-# regression is *trained*, unlike a nearest neighbour, we also record a linear probe on the same vectors (a triangle).
+# A layer chosen on the test sentences would look better than it is. We therefore choose the layer on the training sentences, each of which gets the sense of
+# its nearest neighbour. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, with rare words
+# weighted more); **near words** (a bag of words in which nearby words are weighted more); and a **window of two**, a logistic regression on two words on each
+# side. Since this regression is *trained*, unlike a nearest neighbour, we also record a linear probe on these vectors (triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
@@ -939,8 +939,8 @@ display(pd.DataFrame(by_kind).T)
 # nearest neighbour, the lead is five points, and a bag of words does as well on far sentences.
 
 # %% [markdown]
-# **Decoys are the exception.** On sentences with decoys, the window and near words are ahead of MiniLM's vectors with either classifier, though this may be
-# noise. Yet the model can use the cue: from the five words of the window alone, it clearly finds more of these senses than from the whole sentence. The
+# **Decoys are the exception.** On sentences with decoys, the window and near words are ahead of MiniLM's vectors with either classifier, though this difference
+# may be noise. Yet the model can use the cue: from the five words of the window alone, it clearly finds more of these senses than from the whole sentence. The
 # remaining words suggest the wrong sense. When the senses differ in part of speech, decoys do no harm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1001,8 +1001,8 @@ display(Markdown(
 # The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out because they are not among the 16,384 most
 # frequent words of the novels. Senses that arose later are also left out: the computer *mouse*, the traffic *jam* and the *cell* phone.
 #
-# The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The
-# bottom row of the figure shows the models from notebooks 05 to 07 and MiniLM on the generated language.
+# The baselines are chance, a bag of words and near words (both with skip-gram vectors trained on the same novels and a nearest-neighbour classifier), and the
+# window of two. The bottom row of the figure shows the models from notebooks 05 to 07 and MiniLM on the generated language.
 #
 # **Predict:** in sentences where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences?
 # Chance is 0.48.
@@ -1213,9 +1213,9 @@ print("every cue comes after, difference between the preceding words alone (skip
 
 # %% [markdown]
 # If every cue comes after the word, GPT should be at chance level. This is true of the GPT trained on the generated language. The GPT trained on the novels,
-# however, is above chance, at the chosen layer and at the last. Because it cannot look ahead, the preceding words must contain some information, even though we
-# wrote these sentences so that the sense is revealed only after the word. Indeed, the preceding words alone, without any model, predict the sense better than
-# chance (see also notebook 12). ELMo and BERT, which read both sides, are also above chance, but not clearly ahead of GPT.
+# however, is above chance, both at the chosen layer and at the last layer. Because it cannot look ahead, the preceding words must contain some information,
+# even though we wrote these sentences so that the sense is revealed only after the word. Indeed, the preceding words alone, without any model, predict the
+# sense better than chance (see also notebook 12). ELMo and BERT, which read both sides, are also above chance, but not clearly ahead of GPT.
 
 # %% [markdown]
 # The tables contain more than forty intervals. About two of them would exclude 0 by chance alone, so do not rely on an interval that ends close to 0. Moreover,
@@ -1301,8 +1301,8 @@ print("Layer weights that ELMo learned, mean and range over the seeds:", ", ".jo
 # and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the
 # classifiers only 200 for each word. Differences between seeds are smaller than differences between models.
 #
-# ELMo leaves the weights of its layers to the task (05). Trained on these words, the weights put nearly all the emphasis on layer 2, but this brings no gain:
-# neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
+# ELMo leaves the weights of its layers to the task (05). Trained on these words, the layer weights concentrate almost entirely on layer 2, but this brings no
+# gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
 # Now try your own sentence. For each model and layer, you see the sense of the nearest labelled sentence. The number next to the sense is the margin: how far
@@ -1352,8 +1352,8 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # ## Further: reading the stream
 #
 # So far, we have only observed the model. To find what *causes* an answer, we must change something inside it, as we do in the next two sections. This section
-# reads what the model already encodes. For the small GPT of 07 and BERT of 06, the correct answer is known: in the generated language, every word has an exact
-# probability.
+# reads what the model already encodes. For the small GPT from 07 and BERT from 06, the correct answer is known: in the generated language, every word has an
+# exact probability.
 #
 # In a pre-norm model, the **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the
 # embedding table turn the stream into logits. The **logit lens** (nostalgebraist 2020) applies this norm and table to the stream after *each* component, as if
@@ -1505,11 +1505,11 @@ print(f"exact probability of the most probable word: {most_possible:.2f}")
 # %% [markdown]
 # After the embedding, the lens is further from the exact distribution than an untrained model is. It predicts the word just read, because input and output
 # share one table. With every component, the lens comes closer, and the final answer is nearly exact. After layer 1, it beats the bigram counts: the stream
-# contains more than the last word. The stream of another sentence is further off than an untrained model throughout, because its predictions are confident but
+# contains more than the last word. The stream of another sentence is further away than an untrained model throughout, because its predictions are confident but
 # belong to that sentence.
 #
-# A linear map that is fitted for each point reads more than the bare lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates of
-# the output*; the stream may contain more.
+# A linear map that is fitted for each point extracts more than the plain lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates
+# of the output*; the stream may contain more.
 
 # %% [markdown]
 # Next, we use a large model, for which nobody knows the exact distribution. We give SmolLM2 six prompts after which *cell* may follow: three about a prison and
@@ -1653,17 +1653,17 @@ reveal("inside.together", ratio_together)
 # removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. However, the effects do *not*
 # add up: removing all eight heads costs several times the sum. The heads are partly redundant: if one is removed, the others can replace it (McGrath et al.
 # 2023, in a large model). If all are removed, no word receives information from another. Therefore, a small effect does not mean that a head does little, only
-# that the others can do without it.
+# that the others can compensate for it.
 
 # %% [markdown]
-# With another random initialisation, other heads may do the work. In three runs, part 9 of notebook 07 shows two heads with a known function: the **induction
+# With another random initialisation, other heads may do this work. In three runs, part 9 of notebook 07 shows two heads with a known function: the **induction
 # head** and the previous-token head. It also shows how well a single layer works without them.
 
 # %% [markdown]
 # ## Further: patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by an exchange. We
-# take two sentences of the same length that differ only in the cue. We run the model on the first sentence, but replace *one* vector, at one position of one
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by exchanging vectors.
+# We take two sentences of the same length that differ only in the cue. We run the model on the first sentence, but replace *one* vector, at one position of one
 # layer, with the corresponding vector from the run on the second sentence. If the answer changes to that of the second sentence, this vector carried the
 # difference.
 
@@ -1851,24 +1851,25 @@ for name, values in in_word_after_1.items():
     print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
 
 # %% [markdown]
-# In each panel, the first column shows the effect of exchanging an input, and the last column shows the effect of exchanging the answer itself.
+# In each panel, the first column shows the effect of exchanging an input vector, and the last column shows the effect of exchanging the answer itself.
 
 # %% [markdown]
 # In BERT, the ambiguous word's vector does *not* contain the sense after layer 1. The sense is in the vector of the person who acts, as if layer 1 had noted
 # "this one acts"; layer 2 passes this information on to the word. The recorded test agrees: on such sentences, this BERT is at chance level at layer 1 and
 # finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.) In MiniLM, the vector of *cell* contains three quarters
-# of the difference after the first layer. The cue keeps the rest, which then shrinks. Other positions contribute next to nothing, and another cue of the same
-# sense changes little.
+# of the difference after the first layer. The cue carries the rest, which then shrinks. Other positions contribute next to nothing, and another cue for the
+# same sense changes little.
 
 # %% [markdown]
 # Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the vector of the ambiguous word in this BERT contains
-# hardly more after layer 1, about a twelfth. The cue and the words next to it carry the rest, and layer 2 collects it. The kind of cue is therefore not the
-# whole explanation: the models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the sense elsewhere.
+# hardly more of the difference after layer 1, about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of cue is
+# therefore not the whole explanation: the models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the
+# sense elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT
 #
-# Each of three successors of BERT asked one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the outputs of a larger one
+# Each of three successors of BERT addressed one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the outputs of a larger one
 # (**distillation**)? **RoBERTa** (Liu et al. 2019b): how good is BERT if it is simply trained longer and better? **DeBERTa** (He et al. 2021): should the
 # position be added to the word at all? On PyTorch's meta device, we can count the parameters of these models without loading any weights.
 
@@ -1918,7 +1919,8 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here it reads the files of the encoder that comes with this course.
+# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here, it reads the files of the encoder that comes
+# with this course.
 
 # %% tags=["demo"]
 from transformers import AutoConfig
@@ -1961,17 +1963,17 @@ draw_scoreboard()
 
 # %% [markdown]
 # The small models of 04 to 07 were trained on this language, whereas MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with
-# the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that a model without word order
-# can reach. BERT, fifty times smaller, is far above that. Its vector thus shows which words occur in the sentence, but hardly who did what to whom. (The vector
-# may contain the sense without a nearest neighbour finding it, since the topic moves the vector more.) Layer 0 has not seen the other words and stays at the
-# majority level.
+# the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that is possible without word
+# order. BERT, fifty times smaller, is far above that. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
+# vector may contain the sense without a nearest neighbour finding it, because the topic moves the vector more.) Layer 0 has not seen the other words and stays
+# at the majority level.
 
 # %% [markdown]
 # ## Extension: rollout
 #
-# Above layer 1, attention is paid to mixtures of words. Abnar and Zuidema (2020) undo this mixing by **attention rollout**: they average the heads, let half of
-# each token's vector come from the residual stream, and multiply the matrices of the layers. Each row of the result shows from which *input* tokens a vector
-# would come if only the weights mattered. This exercise earns extra credit.
+# Above layer 1, tokens attend to mixtures of words. Abnar and Zuidema (2020) undo this mixing by **attention rollout**: they average the heads, assume that
+# half of each token's vector comes from the residual stream, and multiply the matrices of the layers. Each row of the result shows from which *input* tokens a
+# vector would come if only the weights mattered. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
@@ -2012,16 +2014,16 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
 # %% [markdown]
 # > **Checking the literature.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM, the
 # > correlation of rollout with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose value vectors are short, and rollout
-# > multiplies weights as if they were amounts. Without the two special tokens, rollout does rank words, but no better than the last layer's attention does.
-# > Their tasks and models were different: a method has to be tested on the model to which it is applied.
+# > multiplies weights as if they were amounts. Without the two special tokens, rollout does rank words, but no better than the last layer's attention does. The
+# > authors' tasks and models were different: a method has to be tested on the model to which it is applied.
 
 # %% [markdown]
 # ## Extension: a probe and its control
 #
-# A **probe** is a small model that predicts a property from frozen vectors. If it succeeds, the property can be read from the vectors. However, a probe can
-# also *memorise* a task. Hewitt and Liang (2019) therefore also train the probe on a **control task**, in which every word type gets a random label. Nothing in
-# the language determines these labels, so the probe can predict them only if it has memorised them. The *selectivity* of a probe is its accuracy minus its
-# control accuracy.
+# A **probe** is a small model that predicts a property from frozen vectors. If the probe succeeds, the property can be read from the vectors. However, a probe
+# can also *memorise* a task. Hewitt and Liang (2019) therefore also train the probe on a **control task**, in which every word type gets a random label.
+# Nothing in the language determines these labels, so the probe can predict them only if it has memorised them. The *selectivity* of a probe is its accuracy
+# minus its control accuracy.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def probe(
@@ -2101,7 +2103,7 @@ pictures.probes(probed)
 # - Choose the layer on training data. Here, layer 5 of 6 is best; in three small models, all from 1 on are equally good.
 # - For nouns, a probe on MiniLM's vectors beats a classifier of two words on each side, except on decoys.
 # - An attention weight is a share, not an amount: hide the word to test it.
-# - To find causes, change something inside. Single effects do not sum to the joint effect.
+# - To find causes, intervene in the model. Single effects do not sum to the joint effect.
 # - Report accuracy on control labels, too.
 #
 # **Next**: notebook 09 changes the weights.

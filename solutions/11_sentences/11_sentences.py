@@ -10,8 +10,8 @@
 # # 11 · Sentences and documents
 #
 # So far, each vector has represented a single word. To search, group or compare texts, however, we need one vector for a whole sentence, and sentences with the
-# same meaning should have similar vectors. The simplest sentence vector is the mean of the word vectors. In this notebook, we compare it with human judgements,
-# train an encoder that does better, and use sentence vectors for search.
+# same meaning should have similar vectors. The simplest sentence vector is the mean of the word vectors. In this notebook, we compare the resulting
+# similarities with human judgements, train an encoder that does better, and use sentence vectors for search.
 #
 # **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which asks you to fix a bug, and two written questions.
 # Sections marked *Further* and the extension are optional.
@@ -52,7 +52,7 @@ def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Floa
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 # %% [markdown]
-# In 2022 a user of Hugging Face's library reported that the mean vector of a sentence depended on the *batch size* (transformers, issue 17463). The reason was
+# In 2022, a user of Hugging Face's library reported that the mean vector of a sentence depended on the *batch size* (transformers, issue 17463). The reason was
 # that the mean had been taken over all positions of the sequence, including the padding. How large is this effect? To find out, we encode a single sentence
 # with a small pre-trained encoder, MiniLM (Wang et al. 2020), and add more and more padding.
 #
@@ -102,15 +102,15 @@ reveal("sentences.padding", padded)
 pictures.padding(padding, cosines)
 
 # %% [markdown]
-# Attention ignores the padding, so the vectors of the *tokens* do not change. The mean over all positions does change. If we used it, a text would have a
-# different vector in a different batch, and search results would depend on the order of the texts. The mean over a sentence's own tokens stays the same.
+# Attention ignores the padding, so the vectors of the *tokens* do not change. The mean over all positions does change. If we used this mean, a text would have
+# a different vector in a different batch, and search results would depend on the order of the texts. The mean over a sentence's own tokens stays the same.
 
 # %% [markdown]
 # ## 2 · Human judgements
 #
 # `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently, and we use the
 # mean of their grades. A model assigns each pair the cosine of its two sentence vectors. Because grades and cosines are on different scales, we compare only
-# their *order*. The **Spearman correlation** does this: it is Pearson's correlation of the ranks (Spearman 1904).
+# their *order*. For this purpose, we use the **Spearman correlation**, which is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 from coursekit.datasets import read_table
@@ -210,9 +210,9 @@ reveal("sentences.overlap", by_overlap)
 # A correlation must not depend on the order of the pairs. A single `argsort` does not compute ranks at all. Applied twice, `argsort` gives the correct ranks as
 # long as no two values are equal.
 #
-# The table also shows that word overlap does not predict the grades. We designed the data to make sure of this. Ordinary paraphrases are often short and repeat
-# words, so counting words would be enough to pass a test that consists of paraphrases. In our data, by contrast, every grade occurs with short and long
-# premises, and with many and few shared words (`data/pairs/README.md`).
+# The table also shows that word overlap does not predict the grades. We designed the data with this aim. Ordinary paraphrases are often short and repeat words,
+# so counting words would be enough to pass a test that consists of paraphrases. In our data, by contrast, every grade occurs with short and long premises, and
+# with many and few shared words (`data/pairs/README.md`).
 
 # %% [markdown]
 # ## 3 · Before any training
@@ -262,7 +262,7 @@ class SentenceEncoder(torch.nn.Module):
 # %% [markdown]
 # Each hypothesis in the test set occurs in three pairs, so the pairs are not independent. We therefore obtain the confidence intervals by drawing *hypotheses*
 # with replacement, each with its three pairs (the bootstrap: Efron 1979). In the figure, *centred* means that the mean vector of the training sentences is
-# subtracted from all vectors first. (Notebook 08 measured the direction that all vectors share.)
+# subtracted from all vectors first. This removes the direction that all vectors share, which we measured in notebook 08.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
@@ -640,9 +640,9 @@ display(Markdown(said))
 # the 64 hypotheses. With the ranking loss, training on 24 hypotheses already achieves about half of the gain.
 #
 # > **Checking the literature.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those in
-# > SNLI. As a result, the cosines improve from 46 to 77 on the STS benchmark. On our 576 pairs, the same loss decreases, but the cosines improve little. The
-# > contrastive loss trains the cosine directly and gains far more from fewer than 200 pairs. (Modern sentence encoders, including MiniLM, are trained with
-# > contrastive losses.)
+# > SNLI. As a result, the agreement of the cosines with human judgements rises from 46 to 77 on the STS benchmark. On our 576 pairs, the same loss decreases,
+# > but the agreement improves little. The contrastive loss trains the cosine directly and gains far more from fewer than 200 pairs. (Modern sentence encoders,
+# > including MiniLM, are trained with contrastive losses.)
 
 # %% [markdown]
 # **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", yet this pair has a grade of 3.5 out of 5. Training
@@ -651,10 +651,10 @@ display(Markdown(said))
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The grades measure how much of the content is shared. A contradiction shares most of it and therefore gets a grade in the middle of the scale. Hard negatives
-# teach the opposite, namely that a contradiction should be as far away as an unrelated sentence. They should therefore lower the agreement with these grades.
-# In the table, the mean is lower, but the difference is smaller than the noise of the five seeds, so the table neither shows nor rules out an effect. Hard
-# negatives are useful where a near miss is worse than no result, for example in searching for evidence *for* a claim, answering questions or detecting
-# duplicate bug reports. Similarity is not a property of two sentences alone: it also depends on the training pairs and on the application.
+# teach the encoder the opposite, namely that a contradiction should be as far away as an unrelated sentence. They should therefore lower the agreement with
+# these grades. In the table, the mean is lower, but the difference is smaller than the noise of the five seeds, so the table neither shows nor rules out an
+# effect. Hard negatives are useful where a near miss is worse than no result, for example in searching for evidence *for* a claim, answering questions or
+# detecting duplicate bug reports. Similarity is not a property of two sentences alone: it also depends on the training pairs and on the application.
 #
 # *Marking: 1 point for explaining the conflict between the grades and hard negatives, with reference to the table and its intervals; 1 point for an application
 # in which contradicting texts must be kept apart.*
@@ -771,7 +771,8 @@ for step, loss, on_pairs in cut_course:
 # We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise
 # idle core). The first figure shows each encoder at the learning rate that is best on the validation pairs; the second shows all learning rates. The baseline
 # (labelled *untrained*) has the same architecture but was trained from random weights. Recall at 1 is the fraction of hypotheses for which the entailing
-# premise ranks first. It is stricter than the accuracy in section 5 because the candidates are all 192 test premises, including the contradicting ones.
+# premise ranks first. This measure is stricter than the accuracy in section 5 because the candidates are all 192 test premises, including the contradicting
+# ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -1289,8 +1290,8 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
 # %% [markdown]
 # When a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly all relevant passages. When a question describes the term, both
 # methods miss at least half of them, and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both
-# kinds of question. A search that does well on questions by someone who has read the text may fail for people who do not know the term yet. However, it is
-# these people who ask the questions.
+# kinds of question. A search that does well on questions by someone who has read the text may fail for people who do not know the term yet. Yet it is these
+# people who need the search.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
@@ -1577,9 +1578,9 @@ pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 # layer from this figure would mean choosing it on the test set.)
 
 # %% [markdown]
-# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was
-# ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It uses the vector of the last
-# token, as your function does, and its queries begin with an instruction that describes the task.
+# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025, one of these encoders, Qwen3
+# Embedding, was ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It uses the vector
+# of the last token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
 # ## The same in five lines
