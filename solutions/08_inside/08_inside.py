@@ -692,8 +692,8 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
-    """The norm of a gradient with respect to each input vector: that of the target's last-layer
-    vector, projected onto a random direction."""
+    """The norm of the gradient of the target's last-layer vector, projected onto a random
+    direction, with respect to each input vector."""
     x = model.embeddings(input_ids=tokenizer(text, return_tensors="pt").input_ids).detach()
     x.requires_grad_()
     vector = model.encoder(x).last_hidden_state[0, target]
@@ -859,7 +859,7 @@ asked = senses[test_rows.numpy()].reset_index(drop=True)
 HALVES = {"all nouns": "same", "another part of speech": "another"}
 
 def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
-    """Accuracy with its interval; whole words are resampled, since sentences with the same word are similar."""
+    """Accuracy with its interval; whole words are resampled, because sentences with the same word are similar."""
     counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
     interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
     return (answers.mean(), *interval)
@@ -1045,7 +1045,7 @@ def all_layers(name: str, read: Int[Tensor, "B T ..."]) -> Float[Tensor, "L+1 B 
 
 @torch.no_grad()
 def vectors_by(name: str, texts: list[str], starts: list[int]) -> Float[Tensor, "n L+1 D"]:
-    """Like vectors_of, for a model of the novels or the one loaded in part 1."""
+    """Like vectors_of, but for a model trained on the novels or for the model loaded in part 1."""
     if name not in OF_NOVELS:
         return vectors_of(texts, starts)
     read = [read_at(name, *which) for which in zip(texts, starts)]
@@ -1241,12 +1241,12 @@ WITHOUT_MODEL = {("more frequent word", ""): "more frequent word", ("bag of word
                  ("window of two", "both"): "window of two", ("5-grams", "both"): "5-grams"}
 
 def right_by_pair(model: str, side: str, layer: str = "") -> pd.DataFrame:
-    """For each pair, the number of correct positions and of all positions; mean over the seeds."""
+    """For each pair, the number of correct positions and the number of all positions, averaged over the seeds."""
     rows_of_it = of_pairs[(of_pairs.model == model) & (of_pairs.side == side) & (of_pairs.layer == layer)]
     return rows_of_it.groupby("pair")[["right", "asked"]].mean()
 
 def share_of_pairs(counted: pd.DataFrame, less: pd.DataFrame | None = None) -> tuple[float, float, float]:
-    """The accuracy, or the paired difference of two, with its 95 % interval; whole pairs are resampled."""
+    """The accuracy, or the difference between two paired accuracies, with its 95 % interval; whole pairs are resampled."""
     right_there = counted.right - (0 if less is None else less.right)
     table_there = np.stack([right_there, counted.asked], axis=1)
     return right_there.sum() / counted.asked.sum(), *bootstrap(table_there, lambda some: some[:, 0].sum() / some[:, 1].sum())
@@ -1624,7 +1624,7 @@ def loss_of_bert() -> np.ndarray:
     return torch.stack(found_losses).mean(dim=0).numpy()
 
 def worth(network, loss, taken: list[tuple[int, int]], row: int) -> np.ndarray:
-    """The increase in the loss of each sentence, in nats, without these heads."""
+    """The increase in the loss of each sentence, in nats, when these heads are ablated."""
     hooks = without_heads(network, taken, row, (told_ids != 0).long())
     without = loss()
     for hook in hooks:
@@ -1902,7 +1902,7 @@ def shape_of(config) -> dict[str, str]:
             "of these in tables": f"{tables:,}"}
 
 def same_anywhere(config) -> str:
-    """Is a token's input to the first layer the same at every position? (random weights)"""
+    """Whether a token's input to the first layer is the same at every position (with random weights)."""
     small = {"vocab_size": 100, "pad_token_id": 0, "num_hidden_layers": 1, "n_layers": 1}
     config = type(config).from_dict(config.to_dict() | small)
     torch.manual_seed(0)

@@ -422,8 +422,8 @@ pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 # The subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
 # return to this problem below.
 #
-# The model outputs tags, but users want entities, that is, the beginning, the end and the type of each. Not every sequence of tags is well formed. For example,
-# what should happen if an I- tag follows O?
+# The model outputs tags, but users want entities, that is, the beginning, the end and the type of each entity. Not every sequence of tags is well formed. For
+# example, what should happen if an I- tag follows O?
 
 # %%
 def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
@@ -585,7 +585,7 @@ def counts(tags: list[list[str]]) -> Float[np.ndarray, "sentences 2"]:
     return np.array([(2 * len(t & p), len(t) + len(p)) for t, p in pairs])
 
 def ratio(rows: Float[np.ndarray, "items 2"]) -> float:
-    """The sum of the first column divided by that of the second: the F1 over all sentences."""
+    """The sum of the first column divided by the sum of the second: the F1 over all sentences."""
     return rows[:, 0].sum() / rows[:, 1].sum()
 
 table = {}
@@ -954,8 +954,8 @@ for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", [
     print(f"answer {answer!r:<18} accepted {str(accepted):<36} exact match {exact:.0f}, F1 {overlap:.2f}")
 
 # %% [markdown]
-# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. The next table has two parts. The first part
-# covers the questions that have an answer, and models may not abstain; the second covers all questions, and models may abstain. The baselines are the frozen
+# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. In the first part of the next table, which
+# covers the questions that have an answer, models may not abstain; in the second part, which covers all questions, they may. The baselines are the frozen
 # encoder with a trained head, the sentence that shares the most words with the question (*likeliest sentence*), and a model that *always abstains*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1081,13 +1081,13 @@ pictures.decision(leaves)
 # choose? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# (a) The answer is one label for a text: an encoder with a head on a pooled vector, fine-tuned on a few hundred labelled letters. The metric is accuracy or, if
-# complaints are rare, precision and recall of "complaint"; the baselines are the majority class and a bag of words. (b) The answer is a position in a text, or
-# no position: start and end scores chosen jointly, or tags. The metrics are exact match and F1 with the option to abstain. The baseline is a model that *always
-# abstains*, which is correct for every letter without a cancellation. The threshold is chosen on letters outside the test set. (c) The answer is a new text,
-# which only a decoder (or an encoder–decoder) can generate. Word overlap with a single reference reply says little, so people should rate the drafts without
-# knowing where they come from; the baseline is the standard letter that the library sends today. For two million letters, cost matters as well: one pass of a
-# small encoder is much cheaper than generating a text.
+# (a) The answer is one label for a text, so a suitable model is an encoder with a head on a pooled vector, fine-tuned on a few hundred labelled letters. The
+# metric is accuracy or, if complaints are rare, precision and recall of "complaint"; the baselines are the majority class and a bag of words. (b) The answer is
+# a position in a text, or no position, so the head computes start and end scores, chosen jointly, or tags. The metrics are exact match and F1 with the option
+# to abstain. The baseline is a model that *always abstains*, which is correct for every letter without a cancellation. The threshold is chosen on letters
+# outside the test set. (c) The answer is a new text, which only a decoder (or an encoder–decoder) can generate. Word overlap with a single reference reply says
+# little, so people should rate the drafts without knowing where they come from; the baseline is the standard letter that the library sends today. For two
+# million letters, cost matters as well: one pass of a small encoder is much cheaper than generating a text.
 #
 # *Marking: 1 point for the three shapes (label, span or none, new text) with suitable models; 1 point for suitable metrics, each with a baseline that is hard to beat or
 # exposes a flaw of the metric.*

@@ -183,7 +183,7 @@ predict("sentences.overlap", ...)
 from scipy.stats import spearmanr
 
 def overlap(first: str, second: str) -> float:
-    """Words in common, as a fraction of all distinct words in the two texts (Jaccard)."""
+    """The number of words in common, divided by the number of distinct words in the two texts (Jaccard)."""
     a, b = set(words_of(first)), set(words_of(second))
     return len(a & b) / len(a | b)
 
@@ -297,7 +297,7 @@ def agreement(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, flo
     return rho(threes), *bootstrap(threes, rho, draws=1000)
 
 def partial_rho(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-    """Partial correlation of the ranks of columns 0 and 1, controlling for those of column 2."""
+    """The partial correlation of the ranks in columns 0 and 1, controlling for the ranks in column 2."""
     a, b, held = torch.from_numpy(items.reshape(-1, 3)).T
     ab, a_held, b_held = (float(spearman(*two)) for two in ((a, b), (a, held), (b, held)))
     return (ab - a_held * b_held) / ((1 - a_held**2) * (1 - b_held**2)) ** 0.5
@@ -308,7 +308,7 @@ def given_length(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, 
     return partial_rho(threes), *bootstrap(threes, partial_rho, draws=1000)
 
 def gain(after: str, control: str) -> tuple[float, float, float]:
-    """Difference between two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
+    """The difference between two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
     columns = np.stack([similarities[after], similarities[control], exam.similarity], axis=-1)
     threes = columns.reshape(-1, 3, 3)
 
@@ -488,8 +488,8 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Token ids of the hypotheses and of the three premises for each; with mining, also of one
-    mined premise for each."""
+    """Token ids of the hypotheses and of the three premises per hypothesis; with mining, also of
+    one mined premise per hypothesis."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]

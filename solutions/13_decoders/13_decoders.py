@@ -763,15 +763,15 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
     print(f"rows {name}: the scores are off by {row_errors[name]:.0%} of their mean absolute value")
 
 # %% [markdown]
-# The wrong scores are not random. A query and a key at the same position are rotated by the same angles, so their score is correct. The error is in the way in
-# which the scores change with the distance. The published conversion script reorders the rows as you did.
+# The wrong scores are not random. A query and a key at the same position are rotated by the same angles, so their score is correct. At other distances, the
+# scores are wrong. The published conversion script reorders the rows as you did.
 
 # %% [markdown]
 # ## 8 · Further: a mixture of experts
 #
 # In a **mixture of experts** (MoE; Shazeer et al. 2017), a layer contains many feed-forward networks, the **experts**, and each token uses only a few of them.
-# Additional experts increase the number of parameters, but not the number of operations per token. A router, which is a linear layer, computes a score of each
-# expert for each token. The k experts with the highest scores process the token, and their outputs are added with weights that are the softmax of *these* k
+# Additional experts increase the number of parameters, but not the number of operations per token. A router, which is a linear layer, computes a score for each
+# expert and each token. The k experts with the highest scores process the token, and their outputs are added with weights that are the softmax of *these* k
 # scores (Jiang et al. 2024).
 
 # %% [markdown]
@@ -834,16 +834,16 @@ experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] 
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
-# For each of the five seeds, the load-balancing loss distributes the choices more evenly. However, five seeds do not show that it also reduces the error. In
-# this problem, all groups are equally large, so nothing forces a router to neglect an expert. In natural language, some topics are far more frequent than
-# others.
+# For each of the five seeds, the load-balancing loss distributes the choices more evenly. However, five seeds do not show that this loss also reduces the
+# error. In this problem, all groups are equally large, so nothing forces a router to neglect an expert. In natural language, some topics are far more frequent
+# than others.
 
 # %% [markdown]
 # ## 9 · Decoders since 2018
 #
 # A configuration consists of a few settings, which determine the number of parameters. The next cell builds each model on PyTorch's **meta device**, where
 # tensors have shapes but no values, and counts its parameters. The context length and the number of training tokens are those stated by the model's authors;
-# the year is that in which the weights were published.
+# the year refers to the publication of the weights.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -908,8 +908,8 @@ display(decoders_table)
 # Between 2018 and 2023, nearly every column changes. From 2023 on, all models in this table have rotary positions, RMSNorm and a gate. The context has grown
 # from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36 trillion tokens.
 #
-# However, we chose the models in this list. The next cell therefore searches the code of all decoders in the installed transformers library whose copyright
-# notice is dated 2025 or later. A search for names is only approximate, so the fractions are reliable only to within a few percentage points.
+# However, we selected the models in the table ourselves. The next cell therefore searches the code of all decoders in the installed transformers library whose
+# copyright notice is dated 2025 or later. A search for names is only approximate, so the fractions are reliable only to within a few percentage points.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import re
@@ -1046,8 +1046,8 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # too few tokens, and a smaller model could not learn enough.
 
 # %% [markdown]
-# For each seed, the law fitted to the shorter runs predicts the longest runs better than the assumption of *no further gain* does. That baseline is easy to
-# beat. When only the longest run of the largest model is left out, the law predicts too low a loss for each seed. It is no better than taking the loss of the
+# For each seed, the law fitted to the shorter runs predicts the longest runs better than the assumption of *no further gain*. That baseline is easy to beat.
+# When only the longest run of the largest model is left out, the law predicts too low a loss for each seed. The law is no better than taking the loss of the
 # next smaller model.
 #
 # The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each smaller one, in nats, is larger after few

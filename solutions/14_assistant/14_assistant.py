@@ -437,7 +437,7 @@ pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 #
 # For most questions, nobody can write down *the* correct answer, but people can state which of two answers they prefer. Suppose that each answer has a
 # **reward** r, and that the first answer is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a
-# high reward without moving far from the model before this training, the **reference**:
+# high reward without moving far from the **reference**, which is the model before this training:
 #
 # $$\max_\pi \; \mathbb{E}_\pi[r] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\text{ref}) \qquad\Rightarrow\qquad \pi^*(y) \propto \pi_\text{ref}(y)\, e^{r(y)/\beta}$$
 
@@ -758,8 +758,8 @@ pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
 # LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and
-# LoRA agrees with their accuracy, within the interval. However, MiniLM is much cheaper: it needs a third of LoRA's time for training and an eighth of it for
-# judging.
+# LoRA agrees with their accuracy, within the interval. However, MiniLM is much cheaper: it needs a third of LoRA's training time and an eighth of LoRA's time
+# for judging.
 
 # %% [markdown]
 # With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce the accuracy, because they shift the scores relative to the
@@ -874,7 +874,7 @@ pictures.leaked(leaks)
 
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
-    """Replace every LoRALinear in the model by a plain layer."""
+    """Replace every LoRALinear in the model with a plain layer."""
     for name, part in model.named_children():
         if isinstance(part, LoRALinear):
             setattr(model, name, part.base)
