@@ -110,7 +110,7 @@ def word_vectors(hidden, word_ids, i):
         ),
         Mistake(
             "earlier words included",
-            "Your mean also includes the subwords of earlier words.",
+            "Your mean also includes the subwords of earlier words. Average only the subwords of word i.",
             "word_ids == i", "(word_ids >= 0) & (word_ids <= i)",
             also=(
                 """
@@ -208,7 +208,7 @@ mended_words = Exercise(
         ),
         Mistake(
             "only the first subword of each word",
-            "You assign only the first subword to each word.",
+            "You assign only the first subword to each word. Every subword of a word belongs to it.",
             "begin >= words[:, 0]", "begin == words[:, 0]",
         ),
         Mistake(
@@ -928,7 +928,7 @@ disambiguate = Exercise(
         ),
         Mistake(
             "masked cosines set to 0",
-            "Where all cosines of a word are negative, you choose a neighbour of another word: 0 is not low enough.",
+            "If all cosines of a word are negative, you choose a neighbour of another word: 0 is not low enough.",
             "-torch.inf", "0.0",
         ),
         Mistake(
@@ -981,7 +981,7 @@ def disambiguate(train, train_words, train_senses, test, test_words):
         ),
         Mistake(
             "search started at 0",
-            "Where all cosines of a word are negative, you find no neighbour at all. Start the search below −1, not at 0.",
+            "If all cosines of a word are negative, you find no neighbour at all. Start the search below −1, not at 0.",
             code="""
 def disambiguate(train, train_words, train_senses, test, test_words):
     answers = []
@@ -1151,8 +1151,8 @@ logit_lens = Exercise(
         ),
         Mistake(
             "mean not subtracted in the numerator",
-            "Your variance is correct, but the vector that you divide by its root still contains its mean. Subtract the mean "
-            "there, too.",
+            "Your variance is correct, but the vector that you divide by its root still contains its mean. Subtract the mean from it "
+            "as well.",
             "return (centred /", "return (stream /",
         ),
         Mistake(
@@ -1247,8 +1247,8 @@ def logit_lens(stream, gain, bias, table):
         ),
         Mistake(
             "differences of the stream",
-            "You read what each part *adds*, the difference between two points. The lens reads the stream itself, the sum of "
-            "everything so far.",
+            "You read the *contribution* of each part, the difference between two points. The lens reads the stream itself, the "
+            "sum of all contributions so far.",
             CENTRED,
             "stream = torch.cat([stream[:1], stream[1:] - stream[:-1]])\n    centred = stream - stream.mean(dim=-1, keepdim=True)",
         ),
@@ -1346,13 +1346,13 @@ ablate_head = Exercise(
         ),
         Mistake(
             "mean over the d coordinates as well",
-            "You replace the head's output by a single number, because you also average over its d coordinates. Each of them "
+            "You replace the head's output with a single number, because you also average over its d coordinates. Each coordinate "
             "has its own mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].mean()",
         ),
         Mistake(
             "mean of all heads",
-            "You replace the head's output by the mean of *all* heads. Use the mean of this head.",
+            "You replace the head's output with the mean of *all* heads. Use the mean of this head.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs.transpose(1, 2)[real == 1].mean(dim=(0, 1))",
             also=(
                 """
@@ -1365,7 +1365,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "sum instead of mean",
-            "In row 1 you use the *sum* over the real tokens instead of their mean.",
+            "In row 1, you use the *sum* over the real tokens instead of their mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].sum(dim=0)",
         ),
         Mistake(
@@ -1406,7 +1406,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "zeros at padding in row 1",
-            "In row 1 you put zeros at padding. The mean belongs there, too.",
+            "In row 1, you put zeros at padding. Insert the mean there as well.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, mean * real[..., None]",
         ),
         Mistake(
@@ -1484,7 +1484,7 @@ patching = Exercise(
         ),
         Mistake(
             "source input inserted at every layer",
-            "Your entries for layer 0 are correct. At later layers you still insert what *enters the first* layer. Take the "
+            "Your entries for layer 0 are correct. At later layers, you still insert the input to the *first* layer. Take the "
             "vector of that layer from the source's own run.",
             EXCHANGE, "x[range(T), range(T)] = source",
         ),
@@ -1507,7 +1507,7 @@ patching = Exercise(
         ),
         Mistake(
             "one layer skipped",
-            "You skip a layer. The exchange replaces what *enters* layer l, so layer l itself still has to run.",
+            "You skip a layer. The exchange replaces the *input* to layer l, so layer l itself still has to run.",
             REST, "for rest in layers[layer + 1 :]:",
         ),
         Mistake(
@@ -1705,12 +1705,12 @@ attention_rollout = Exercise(
         ),
         Mistake(
             "matrix product in the wrong order",
-            "You multiply the layers in reverse order. The last layer attends to what the layers below it have mixed.",
+            "You multiply the layers in reverse order. The last layer attends to the mixtures computed by the layers below it.",
             STEP, "share = share @ (layer + torch.eye(len(layer))) / 2",
         ),
         Mistake(
             "last layer only",
-            "Only your last layer counts: you discard what the layers below it have mixed.",
+            "Only your last layer counts: you discard the mixtures computed by the layers below it.",
             STEP, "share = (layer + torch.eye(len(layer))) / 2",
         ),
         Mistake(
@@ -1873,7 +1873,7 @@ probe = Exercise(
         ),
         Mistake(
             "inputs not centred",
-            "Your weights also have to explain what all vectors have in common. Centre the inputs first.",
+            "Your weights also have to account for the mean of all vectors. Centre the inputs first.",
             edits={
                 XY: "x, y = train, targets - targets.mean(dim=0)",
                 SCORES: "return test @ W + targets.mean(dim=0)",
@@ -1955,7 +1955,7 @@ def probe(train, labels, test, ridge):
         ),
         Mistake(
             "only two labels",
-            "Your scores always have two columns. There should be one for each label.",
+            "Your scores always have two columns. There should be one column for each label.",
             "torch.nn.functional.one_hot(labels)", "torch.nn.functional.one_hot(labels.clamp(max=1), 2)",
         ),
         Mistake(
@@ -1965,7 +1965,7 @@ def probe(train, labels, test, ridge):
         ),
         Mistake(
             "test vectors not centred",
-            "Your scores are all shifted. Centre the test vectors like the vectors that the weights were fitted to.",
+            "Your scores are all shifted. Centre the test vectors in the same way as the training vectors.",
             "(test - train.mean(dim=0))", "test",
         ),
         Mistake(

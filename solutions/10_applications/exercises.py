@@ -67,7 +67,7 @@ pool = Exercise(
         ),
         Mistake(
             "padding set to 0 for the maximum",
-            "Some of your largest values are exactly 0, where all tokens of the sequence are below it: that 0 comes from the "
+            "Some of your largest values are exactly 0, although all tokens of the sequence are below 0: the 0 comes from the "
             "padding.",
             LARGEST, "(H * kept).amax(dim=1)",
         ),
@@ -88,7 +88,7 @@ pool = Exercise(
         ),
         Mistake(
             "last token instead of [CLS]",
-            "Your first vector is that of the last position, which may be padding. [CLS] is at the first position.",
+            "Your first vector comes from the last position, which may be padding. [CLS] is at the first position.",
             RETURN_POOLED, "return H[:, -1], mean, largest",
         ),
         Mistake(
@@ -628,12 +628,12 @@ mended_piece_labels = Exercise(
     mistakes=(
         Mistake(
             "bug of 2021 unchanged",
-            "This is still the code of 2021: if a word begins an entity, each of its subwords begins another one.",
+            "This is still the code of 2021: if a word begins an entity, each of its subwords begins another entity.",
             PIECE, "-100 if word is None else tags[word]",
         ),
         Mistake(
             "only first subwords labelled",
-            "This is the same as your align_labels. Here every subword should have a label; the bug only concerns *which* label.",
+            "Your function does the same as align_labels. Here, every subword should have a label; the bug concerns only *which* label.",
             PIECE, "-100 if word is None or word == before else tags[word]",
         ),
         Mistake(
@@ -684,7 +684,7 @@ def mended_piece_labels(word_ids, tags):
         ),
         Mistake(
             "special tokens labelled O",
-            "You label [CLS], [SEP] and padding O. They have no tag and should stay −100.",
+            "You label [CLS], [SEP] and padding O. They have no tag, so their label should stay −100.",
             "-100 if", "0 if",
         ),
     ),
@@ -778,7 +778,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "best start first, then the best end for it",
-            "Some of your spans begin at the best start of all but end where the end score is low. The best pair need not "
+            "Some of your spans begin at the best start but end where the end score is low. The best pair need not "
             "contain the best start.",
             code="""
 def best_span(start, end, context, max_len):
@@ -789,7 +789,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "best end first, then the best start for it",
-            "Some of your spans end at the best end of all but begin where the start score is low. The best pair need not "
+            "Some of your spans end at the best end but begin where the start score is low. The best pair need not "
             "contain the best end.",
             code="""
 def best_span(start, end, context, max_len):
@@ -834,7 +834,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "max_len not used",
-            "Some of your answers are longer than max_len tokens, which is the longest length allowed.",
+            "Some of your answers are longer than max_len tokens. Exclude spans that are too long.",
             " & (length <= max_len)", "",
         ),
         Mistake(
@@ -1053,7 +1053,7 @@ exact_match_and_f1 = Exercise(
         ),
         Mistake(
             "each word shared at most once",
-            "A word that occurs twice on both sides is shared twice. You count it once, as a set does.",
+            "A word that occurs twice on both sides is shared twice, but you count it once, as a set does.",
             "shared = (Counter(said_words) & Counter(words)).total()", "shared = len(set(said_words) & set(words))",
         ),
         Mistake(
@@ -1078,7 +1078,7 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "both scores from one accepted answer",
-            "You choose one accepted answer and take both scores from it. For each score the best value counts: F1 may "
+            "You choose one accepted answer and take both scores from it. Use the best value of each score: F1 may "
             "come from another answer.",
             code="""
 def exact_match_and_f1(said, accepted):
@@ -1253,7 +1253,7 @@ best_threshold = Exercise(
         ),
         Mistake(
             "mean over answered questions only",
-            "You divide by the number of answered questions, so not answering costs nothing. All questions count.",
+            "You divide by the number of answered questions, so abstaining costs nothing. All questions should count.",
             SCORED, "(f1 * given).sum(dim=1) / given.sum(dim=1).clamp(min=1)",
         ),
         Mistake(
@@ -1294,6 +1294,6 @@ def best_threshold(margins, f1, answerable):
         "+ 1, n). Output: two numbers.",
         "for each threshold:\n    a question with a margin above it earns its f1; any other earns 1 if it has no answer, else "
         "0\n    score = the mean over all questions\nreturn the threshold with the best score, and that score",
-        "A near miss: `>=` also answers the question exactly at the threshold; then another threshold gets the same score.",
+        "A near miss: `>=` also answers the question exactly at the threshold, so that another threshold gets the same score.",
     ),
 )

@@ -246,7 +246,7 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "difference squared",
-            "The third part of your features is never negative, but it makes small differences too small and large ones too large.",
+            "The third part of your features is never negative, but squaring makes small differences too small and large ones too large.",
             "(u - v).abs()", "(u - v).square()",
         ),
         Mistake(
@@ -416,7 +416,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "positive left out of the softmax",
-            "Your loss can become negative: the correct answer is missing from the candidates of the softmax.",
+            "Your loss can become negative, because the correct answer is missing from the candidates of the softmax.",
             PICK,
             "(scores.masked_fill(torch.eye(*scores.shape, dtype=torch.bool), float('-inf')).logsumexp(dim=1) - scores.diagonal()).mean()",
         ),
@@ -692,7 +692,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "division by zero",
-            "Where a query has no relevant text, you divide 0 by 0, and one such query makes the mean NaN.",
+            "If a query has no relevant text, you divide 0 by 0, and one such query makes the mean NaN.",
             SHARES, "(found / total).mean()",
         ),
         Mistake(
@@ -919,7 +919,7 @@ def windows(ids, size, overlap, pad):
 """,
     },
     hints=(
-        "Draw a line of 20 tokens and cover it with windows of 8 that overlap by 2. Where does each begin, and which one is "
+        "Draw a line of 20 tokens and cover it with windows of 8 that overlap by 2. Where does each window begin, and which one is "
         "the last?",
         "ids (T). Window w begins at w · (size − overlap). Output: (W, size) twice; W is 1 if the whole text fits.",
         "from the beginning, in steps of size − overlap:\n    take size tokens, or those that are left; fill up with padding\n   "
@@ -955,7 +955,7 @@ pool_windows = Exercise(
         ),
         Mistake(
             "padding included in the mean",
-            "Your mean includes the padding of the last window.",
+            "Your mean includes the padding of the last window. Average only the tokens of the text.",
             WEIGHTED, "hidden.mean(dim=(0, 1))",
         ),
         Mistake(
@@ -985,7 +985,7 @@ def pool_windows(hidden, keep):
         ),
         Mistake(
             "one vector per window",
-            "You return one vector per window, but the text has only one.",
+            "You return one vector per window, but the text should have only one.",
             WEIGHTED, "mean_pool(hidden, keep)",
             also=("""
 def pool_windows(hidden, keep):
@@ -1106,7 +1106,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "limit treated as exclusive",
-            "Where the passages have exactly `most` words, you leave out the last one. Exactly `most` words are allowed.",
+            "If the passages have exactly `most` words, you leave out the last passage. Exactly `most` words are allowed.",
             "if words > most:", "if words >= most:",
         ),
         Mistake(
@@ -1164,17 +1164,17 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "empty line without passages",
-            "Where no passage is included, your prompt begins with an empty line. It should begin with the question.",
+            "If no passage is included, your prompt begins with an empty line. It should begin with the question.",
             EMPTY, '    lines.append("")\n',
         ),
         Mistake(
             "empty line missing",
-            "Your question follows the last passage directly. Separate them with an empty line.",
+            "Your question follows the last passage directly. Separate the two with an empty line.",
             EMPTY, "",
         ),
         Mistake(
             "empty lines between passages",
-            "Your passages are separated by empty lines. Each belongs on the line directly below the previous one.",
+            "Your passages are separated by empty lines. Each passage belongs on the line directly below the previous one.",
             LINE, 'lines.append(f"[{number}] {passage}" if number == 1 else f"\\n[{number}] {passage}")',
         ),
         Mistake(
@@ -1371,17 +1371,17 @@ def supported(answer, passage):
         ),
         Mistake(
             "1 only for full support",
-            "You return 1 if every word occurs in the passage, otherwise 0. Return the share.",
+            "You return 1 if every word occurs in the passage, otherwise 0. Return the share of the words that occur in it.",
             SUPPORT, "float(claimed <= set(content_words(passage)))",
         ),
         Mistake(
             "1 for a single supported word",
-            "You return 1 as soon as one word occurs in the passage. Return the share.",
+            "You return 1 as soon as one word occurs in the passage. Return the share of the words that occur in it.",
             SUPPORT, "float(bool(claimed & set(content_words(passage))))",
         ),
         Mistake(
             "share of unsupported words",
-            "You return the share of the words that do *not* occur in the passage.",
+            "You return the share of the words that do *not* occur in the passage. Return the share of those that do.",
             SUPPORT, "len(claimed - set(content_words(passage))) / len(claimed)",
         ),
         Mistake(
@@ -1480,7 +1480,7 @@ def last_token(hidden, keep):
         ),
         Mistake(
             "position after the last token",
-            "Where padding follows, you look one position too late. (Counting starts at 1, positions start at 0.)",
+            "If padding follows, you look one position too late. (Counting starts at 1, positions start at 0.)",
             LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) + 1).clamp(max=T - 1)",
         ),
         Mistake(

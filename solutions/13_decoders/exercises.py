@@ -71,7 +71,7 @@ bpe_train = Exercise(
         ),
         Mistake(
             "ties broken by the first pair counted",
-            "Among equally frequent pairs, you choose the one counted first (as max and most_common do). The docstring asks "
+            "Among equally frequent pairs, you choose the pair counted first (as max and most_common do). The docstring asks "
             "for the smallest.",
             BEST, "max(counts, key=counts.get)",
         ),
@@ -133,7 +133,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "In \"aaa\", you count the pair aa once. Every pair of neighbours counts, so this pair occurs twice.",
+            "In \"aaa\", you count the pair aa once. Every pair of neighbours counts, so the pair aa occurs twice.",
             "            for pair in pairwise(ids):\n                counts[pair] += words[word]",
             "            place = 0\n            while place < len(ids) - 1:\n                pair = ids[place], ids[place + 1]\n"
             "                counts[pair] += words[word]\n                doubled = place + 2 < len(ids) and ids[place + 1] == ids[place] == ids[place + 2]\n"
@@ -276,7 +276,7 @@ bpe_encode = Exercise(
         ),
         Mistake(
             "longest match from the left",
-            "You take the longest token that fits, from the left, as WordPiece does. Here merges are applied in the order in "
+            "You take the longest token that fits, from the left, as WordPiece does. Here, merges are applied in the order in "
             "which they were learned.",
             code="""
 def bpe_encode(word, merges):
@@ -324,7 +324,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "only one merge applied",
-            "You stop after one merge. Continue until no pair of the word is in the list.",
+            "You stop after one merge. Continue until no pair in the word is in the list.",
             "while pairs :=", "if pairs :=",
         ),
         Mistake(
@@ -363,7 +363,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "merges applied in reverse order",
-            "You go through the list from the end, so merges learned late are applied first. Start with the earliest.",
+            "You go through the list from the end, so merges learned late are applied first. Start with the earliest merge.",
             code="""
 def bpe_encode(word, merges):
     ids = list(word.encode())
@@ -409,7 +409,7 @@ def bpe_encode(word, merges):
 """,
     },
     hints=(
-        "The list is [bc, ab]. What does abc become, and what would the longest match from the left have given?",
+        "The list is [bc, ab]. Which tokens does abc become, and which would the longest match from the left give?",
         "word: a string; its bytes are ids 0 to 255. Output: a list of ids, no longer than the list of bytes.",
         "ids = the bytes\nrepeat:\n    find the pairs of neighbours that are in the list\n    stop if there are none\n    merge "
         "the one with the smallest index into 256 + index",
@@ -542,7 +542,7 @@ rotary = Exercise(
         ),
         Mistake(
             "rotated in the wrong direction",
-            "You rotate in the wrong direction: the minus belongs to the first half. A model trained that way would do "
+            "You rotate in the wrong direction: the minus sign belongs to the first half. A model trained in this way would do "
             "equally well, but published weights would give different scores, because a distance of 3 would become −3.",
             TURNED, "torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)",
         ),
@@ -573,7 +573,7 @@ rotary = Exercise(
         ),
         Mistake(
             "sine and cosine swapped",
-            "At position 0 you rotate by a quarter turn, but nothing should change: cos 0 = 1 multiplies the coordinate "
+            "At position 0, you rotate by a quarter turn, but nothing should change: cos 0 = 1 multiplies the coordinate "
             "itself.",
             "angle.cos(), angle.sin()", "angle.sin(), angle.cos()",
         ),
@@ -641,7 +641,7 @@ def rotary(x, positions, base=10_000.0):
 """,
     },
     hints=(
-        "Rotating the point (1, 0) by a quarter turn gives (0, 1). Which of the two formulas has the minus?",
+        "Rotating the point (1, 0) by a quarter turn gives (0, 1). Which of the two formulas has the minus sign?",
         "positions: (T). Frequencies: (d/2). Angles: (T, d/2). The two halves of x: (…, T, d/2) each.",
         "frequency of plane i = base to the power −2i/d\nangle = position times frequency\nfirst half · cos − second half · "
         "sin\nfirst half · sin + second half · cos\nconcatenate the two",
@@ -857,7 +857,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "cache filled without being requested",
-            "Your second call sees the tokens of the first, although no cache was requested.",
+            "Your second call sees the tokens of the first call, although no cache was requested.",
             "if self.cached:", "if True:",
         ),
         Mistake(
@@ -875,14 +875,14 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "heads split across tokens",
-            "Your heads mix tokens from the start. A view as (B, heads, T, d) reads the numbers in memory order, token after "
+            "Your heads mix tokens from the start. A view as (B, heads, T, d) reads the values in memory order, token after "
             "token: make it (B, T, heads, d), then swap the two axes.",
             SPLIT, "layer(x).reshape(x.shape[0], -1, x.shape[1], self.d)",
             also=(WITHOUT_TRANSPOSE,),
         ),
         Mistake(
             "heads joined across tokens",
-            "Your result mixes tokens: move the axis of heads back next to d before you merge the two.",
+            "Your result mixes tokens: move the axis of heads back next to d before you merge the two axes.",
             "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
         ),
         Mistake(
@@ -1086,7 +1086,7 @@ decoder = Exercise(
     mistakes=(
         Mistake(
             "final norm missing",
-            "You compute the logits from the last layer's residual sum. In a pre-norm stack nothing has normalised it: `norm` "
+            "You compute the logits from the last layer's residual sum. In a pre-norm stack, nothing has normalised this sum: `norm` "
             "comes after the last layer.",
             LOGITS, "x @ self.token.weight.T",
         ),
@@ -1097,7 +1097,7 @@ decoder = Exercise(
         ),
         Mistake(
             "norm after every layer",
-            "You apply the norm after each layer. It belongs only after the last one.",
+            "You apply the norm after each layer. It belongs only after the last layer.",
             edits={"x = layer(x)": "x = self.norm(layer(x))", LOGITS: "x @ self.token.weight.T"},
         ),
         Mistake(
@@ -1120,7 +1120,7 @@ decoder = Exercise(
         ),
         Mistake(
             "cache left on after reset",
-            "After reset(), your first call is correct but the second is not: it still sees the tokens of the first. reset() "
+            "After reset(), your first call is correct, but the second call still sees the tokens of the first. reset() "
             "must pass False on to the layers.",
             TOLD, "layer.attention.reset(True)",
         ),
@@ -1252,7 +1252,7 @@ class Decoder(torch.nn.Module):
 """,
     },
     hints=(
-        "Which part of the GPT from notebook 07 is missing here? Which part uses the positions now, and which parts have a cache to "
+        "Which part of the GPT from notebook 07 is missing here? Which part now uses the positions, and which parts have a cache to "
         "reset?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from an embedding matrix of shape "
         "(vocabulary, dim).",
@@ -1339,7 +1339,7 @@ def own_names(theirs):
         ),
         Mistake(
             "final norm missing",
-            "norm.weight is missing. This parameter is outside the layers.",
+            "Your result lacks norm.weight. This parameter is outside the layers.",
             "        if place:", '        if place and (layer or path[0] != "norm"):',
         ),
         Mistake(
@@ -1350,17 +1350,17 @@ def own_names(theirs):
         ),
         Mistake(
             "gate and up swapped",
-            "gate_proj and up_proj are swapped. They have the same shape, so no error is raised.",
+            "Your gate_proj and up_proj are swapped. They have the same shape, so no error is raised.",
             LOOK, 'place = PLACES.get(".".join(path).replace("gate", "x").replace("up_", "gate_").replace("x_", "up_"))',
         ),
         Mistake(
             "keys and values swapped",
-            "k_proj and v_proj are swapped. They have the same shape, so no error is raised.",
+            "Your k_proj and v_proj are swapped. They have the same shape, so no error is raised.",
             LOOK, 'place = PLACES.get(".".join(path).replace("k_proj", "x").replace("v_proj", "k_proj").replace("x", "v_proj"))',
         ),
         Mistake(
             "the two norms swapped",
-            "The two norms of a layer are swapped: input_layernorm comes before the attention, post_attention_layernorm after "
+            "Your two norms of a layer are swapped: input_layernorm comes before the attention, post_attention_layernorm after "
             "it, which is before the feed-forward layer.",
             PLACED,
             'place = {"norm_attention": "norm_feed_forward", "norm_feed_forward": "norm_attention"}.get(place, place)\n            ' + PLACED,
@@ -1560,7 +1560,7 @@ route = Exercise(
         ),
         Mistake(
             "bincount without minlength",
-            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount returns one for each expert.",
+            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount returns one count for each expert.",
             ", minlength=E)", ")",
         ),
         Mistake(

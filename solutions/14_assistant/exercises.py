@@ -71,10 +71,10 @@ def sft_labels(turns):
         ),
         Mistake(
             "one −100 per turn",
-            "You give a turn that does not count a single −100. Give it one −100 per token, so that labels and ids stay aligned.",
+            "For a turn that does not count, you add a single −100. Add one −100 per token, so that labels and ids stay aligned.",
             "[-100] * len(tokens)", "[-100]",
         ),
-        Mistake("user's turns labelled", "You label the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
+        Mistake("user's turns labelled", "You label the user's tokens. Label the assistant's tokens instead.", 'role == "assistant"', 'role == "user"'),
         Mistake(
             "system turn labelled",
             "Your labels are correct if there is no system turn. A system turn is not an answer and should have no labels.",
@@ -163,7 +163,7 @@ pack = Exercise(
                                              "at 1.", edits={
             "rows, used = [], length": "rows, used, segment = [], length, 0", "used, segment = 0, 0": "used = 0",
         }),
-        Mistake("one segment for the whole row", "You give all conversations of a row segment 1, so they could attend to each other.", "[segment] * n", "[1] * n"),
+        Mistake("one segment for the whole row", "All conversations of a row have segment 1, so they could attend to each other. Number them within the row.", "[segment] * n", "[1] * n"),
         Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is itself a token. Use −100.", "[-100] * length,", "[0] * length,"),
         Mistake(
             "one conversation per row",
@@ -217,7 +217,7 @@ def pack(conversations, length):
     return {"ids": fill(ids, 0), "labels": fill(labels, -100), "positions": fill(positions, 0), "segments": fill(segments, 0)}
 """,
         ),
-        Mistake("labels all −100", "All your labels are −100, so nothing is learned. Only the first label of each conversation should be −100.", "[-100, *labels[1:]]", "[-100] * n"),
+        Mistake("labels all −100", "All your labels are −100, so nothing is learned. Use the labels of each conversation, except at its first token.", "[-100, *labels[1:]]", "[-100] * n"),
         Mistake("ids used as labels", "Your labels are the ids, including those of the questions. Use the labels of each "
                                  "conversation, except at its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
         Mistake(
@@ -435,7 +435,7 @@ merge = Exercise(
         Mistake("weight of the update only", "Your weight is only the low-rank update. Add it to the base's weight.", MERGED, "layer.scale * (layer.B @ layer.A)"),
         Mistake(
             "merged into the base",
-            "You add the low-rank update to the base's own weight. A second merge then adds it again, and so does the forward "
+            "You add the low-rank update to the base's own weight. A second merge then adds the update again, and so does the forward "
             "of `layer`.",
             code="""
 @torch.no_grad()
@@ -756,7 +756,7 @@ dpo_loss = Exercise(
             "Your loss is 0 if the margin is large, as in a hinge loss (SLiC). Here, the loss is −log σ.",
             LOSS, "(1 - beta * margin).clamp(min=0).mean()",
         ),
-        Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside, it only scales the "
+        Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside the sigmoid, it only scales the "
                                 "loss.", LOSS, "-beta * logsigmoid(margin).mean()"),
     ),
     alternatives={
@@ -772,11 +772,11 @@ def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
 """,
     },
     hints=(
-        "What is the loss while policy and reference are the same model?",
+        "What is the loss as long as the policy and the reference are the same model?",
         "All four: (B), one number for each pair. Output: one number.",
         "raised = chosen − ref_chosen, and likewise for the rejected answer\nmargin = the first minus the second\nmean of "
         "−logsigmoid(beta · margin)",
-        "A near miss: sigmoid(…).log() is −inf where the margin is very negative.",
+        "A near miss: sigmoid(…).log() is −inf if the margin is very negative.",
     ),
 )
 
@@ -874,7 +874,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
     hints=(
         "Which of the four log-probabilities need a gradient?",
         "chosen and rejected: (ids, labels), each (B, T), where T may differ between the two. answer_log_p: (B).",
-        "log p of both answers under the policy\nthe same under the reference, without gradients\nloss\nset old gradients to "
+        "log p of both answers under the policy\nlog p of both answers under the reference, without gradients\nloss\nset old gradients to "
         "zero, backward, step\nreturn the loss as a number",
         "A near miss: zero_grad between backward and step leaves the optimiser without a gradient.",
     ),
@@ -941,7 +941,7 @@ def kl_to_reference(logits, ref_logits, counts):
             "should have a negative term.",
             "(log_p - log_ref)", "(log_p - log_ref).abs()",
         ),
-        Mistake("sum over the positions", "You add up over the positions. Take the mean: the result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
+        Mistake("sum over the positions", "You take the sum over the positions. Take the mean: the result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
         Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all logits should change "
                                                        "nothing, so apply log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
         Mistake("cross-entropy instead of KL divergence", "You compute the cross-entropy. Subtract the entropy of the policy.", "log_p - log_ref", "-log_ref"),
@@ -998,7 +998,7 @@ in_order = Exercise(
         Mistake("ties counted as wrong", "Your result is correct if no scores are equal. A pair with equal scores counts as one half.", GAPS, "(gap > 0).double().mean()"),
         Mistake("ties counted as in order", "You count a pair with equal scores as being in order. It counts as one half, because a constant "
                                           "score orders nothing.", GAPS, "(gap >= 0).double().mean()"),
-        Mistake("order reversed", "You count the pairs in which the negative has the higher score. Count those in which the positive does.", "(gap > 0)", "(gap < 0)"),
+        Mistake("order reversed", "You count the pairs in which the negative has the higher score. Count the pairs in which the positive has the higher score.", "(gap > 0)", "(gap < 0)"),
         Mistake(
             "accuracy with threshold 0",
             "You compute the accuracy with the threshold 0. The AUC needs no threshold: it compares scores in pairs.",
@@ -1104,7 +1104,7 @@ mended_unload = Exercise(
         Mistake("no layer replaced", "No layer has been replaced: merge returns a new layer, which must replace the old layer.", "setattr(module, name, merge(child))", "merge(child)"),
         Mistake(
             "merged layers set at the top level",
-            "You attach all merged layers to the model itself. Each should be where the old layer was.",
+            "You attach all merged layers to the model itself. Each merged layer should replace its old layer.",
             "setattr(module, name, merge(child))", "setattr(model, name, merge(child))",
         ),
         Mistake(
@@ -1144,6 +1144,6 @@ def mended_unload(model):
         "model.modules(): every module, at any depth. named_children(): names and modules directly inside one module.",
         "for every module of the model:\n    for every child that is a LoRALinear:\n        set the merged layer in its "
         "place\nreturn the model",
-        "A near miss: model.named_children() visits only the top level.",
+        "A near miss: model.named_children() visits only the modules at the top level.",
     ),
 )
