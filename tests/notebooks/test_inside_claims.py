@@ -207,7 +207,7 @@ def test_a_layer_before_the_last_finds_most_senses_and_layer_0_none(measured):
     assert chosen == last - 1  # "the last but one"
     assert plain[chosen] == pytest.approx(4 / 5, abs=0.04) and hard[chosen] == pytest.approx(2 / 3, abs=0.04)
     grammar = [np.array(exam["another part of speech", kind])[chosen, 0] for kind in ("plain", "hard")]
-    assert min(grammar) > 0.9  # "nearly all senses"
+    assert min(grammar) > 0.9  # "finds nearly all of them"
     assert measured["before"].float().mean() == pytest.approx(0.7, abs=0.04)  # "seven of ten"
     assert abs(measured["difference"].mean()) < 0.03  # centring: "hardly any nearest neighbours"
 
@@ -430,7 +430,7 @@ def test_the_lens_reads_the_word_itself_first_and_the_right_answer_last(measured
         measured["most_possible"], abs=0.01
     )
     assert lens["logit lens"][2][2] < counts["bigram counts"][1]  # intervals apart
-    assert raw.mean() == pytest.approx(6, abs=0.3)  # "about 6 nats away"
+    assert raw.mean() == pytest.approx(6, abs=0.3)  # "about 6 nats"
     assert counts["bigram counts"][0] == pytest.approx(1.4, abs=0.1)
     assert (other > raw).all() and other[-1] > other[1:-1].max() + 1  # "throughout", "with confidence"
     assert (fitted[:-1] < read[:-1]).all() and fitted[-1] == pytest.approx(read[-1], abs=0.01)
@@ -442,7 +442,7 @@ def test_cell_comes_up_in_the_last_layers_and_not_in_the_controls(measured):
     lens = measured["cell_lens"]
     ranks = np.array([lens[text][0] for text in measured["CELL_FOLLOWS"]])
     control = np.array([lens[text][0] for text in measured["NO_CELL"]])
-    assert (np.median(ranks[:, :21], axis=0) > 100).all()  # "nowhere near the top"
+    assert (np.median(ranks[:, :21], axis=0) > 100).all()  # "far from the top"
     assert np.median(ranks[:, -1]) < 3 and np.median(control[:, -1]) > 200
     log_p = np.array([lens[text][1] for text in measured["CELL_FOLLOWS"]]).mean(axis=0)
     assert (log_p[5:21] < measured["even_guess"]).all()
@@ -489,7 +489,7 @@ def test_where_one_word_tells_the_small_bert_hands_it_on_as_late_as_where_order_
     cue, word, rest = measured["word_maps"].mean(axis=0)
     assert (
         cue[1] > 0.4 and rest[1] > 0.2 and word[2] == pytest.approx(1, abs=1e-3)
-    )  # "the rest", "collects it"
+    )  # "the rest", "layer 2 collects"
     assert np.abs(measured["same_word"].mean(axis=0)).max() < 0.1
 
 

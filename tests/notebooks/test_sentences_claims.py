@@ -261,7 +261,7 @@ def test_a_second_reader_agrees_with_the_author_on_what_answers(measured):
 def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described(measured):
     describes, hits = measured["describes"], measured["hits_at"]
     for name in ("TF-IDF", "MiniLM"):
-        assert hits[name, 3][~describes].mean() > 0.9  # "find nearly everything"
+        assert hits[name, 3][~describes].mean() > 0.9  # "find nearly all relevant passages"
         assert 0.25 < hits[name, 3][describes].mean() < 0.5  # "miss half or more"
     low, high = measured["by_kind"]["describe"][1:]
     assert low < 0 < high  # "31 questions are too few to tell"
