@@ -495,7 +495,7 @@ with torch.no_grad():
     at_15 = decoder.model(**given, output_hidden_states=True).hidden_states[15][0]
 norms, massive = at_15.norm(dim=-1), at_15[0].abs().argsort(descending=True)[:2].tolist()
 print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the others {norms[1:].mean():,.0f}")
-print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest at the first token: {massive}")
+print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest coordinates of the first token: {massive}")
 
 # %% [markdown]
 # In the decoder, any two tokens are as similar as related tokens are in MiniLM. However, a few coordinates account for most of this similarity: without three
@@ -1540,7 +1540,7 @@ pictures.lens_of_a_word(
     CELL_FOLLOWS, "cell",
 )
 even_guess = -np.log(decoder.model.embed_tokens.num_embeddings)
-print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
+print("log probability of cell (mean over the six prompts) at layers 0, 5, 10, …, 30:",
       " ".join(f"{np.mean([cell_lens[text][1][layer_shown] for text in CELL_FOLLOWS]):.1f}" for layer_shown in range(0, 31, 5)),
       f"(uniform distribution {even_guess:.1f})")
 

@@ -641,8 +641,8 @@ for size, scores in f1_by_size.items():
 # > the whole document, and was trained on about 14,000 sentences. Our model is uncased, has half as many layers and is trained on 312 deliberately tricky
 # > sentences.
 # >
-# > It is often said that recognising names requires a cased model. Two additional inputs at the *head* did not help measurably, but this result does not apply
-# > to a model that sees capitals from its first layer on. Each doubling of *our* training set still increased F1 (see above). A published score is therefore
+# > It is often said that recognising names requires a cased model. Two additional inputs at the *head* did not help measurably, but this result says nothing
+# > about a model that sees capitals from its first layer on. Each doubling of *our* training set still increased F1 (see above). A published score is therefore
 # > meaningful only together with its data, its metric and its model.
 
 # %% [markdown]

@@ -1022,7 +1022,7 @@ for seed, rows in longest.groupby("seed"):
     same_as_before.append(before[before["seed"] == seed]["above"].to_numpy() / rows["above"].to_numpy())
 for place, (size, rows) in enumerate(longest.groupby("parameters")):
     mean, half = mean_and_half(rows["above"])
-    print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; predicted {np.mean(predicted, axis=0)[place]:.2f} times as much")
+    print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; the prediction is {np.mean(predicted, axis=0)[place]:.2f} times the measured value")
 misses = {name: np.exp(np.abs(np.log(ratios)).mean(axis=1)) - 1 for name, ratios in {"law": predicted, "baseline": same_as_before}.items()}
 for name, values in misses.items():
     print(f"  error of the {name + (' (no gain after 640 steps)' if name == 'baseline' else '')} for each seed: {', '.join(f'{value:.0%}' for value in values)}")
