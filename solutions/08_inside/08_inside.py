@@ -86,10 +86,10 @@ print("hidden states:", len(output.hidden_states), "of", list(output.hidden_stat
 print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].shape))
 
 # %% [markdown]
-# The sentence has 11 tokens: each of the nine words is a single subword of the vocabulary, and the tokenizer adds [CLS] and [SEP]. Each token has a vector of D
-# numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. There is one more hidden state than there are layers, because **layer 0** is the input to
-# the first layer. Each layer adds its output to a token's vector, which is called the **residual stream** (03). BERT, being a post-norm model, also normalises
-# the sum. Each head of each layer has one attention matrix of 11 × 11.
+# The sentence has 11 tokens, because each of the nine words is a single subword of the vocabulary, and the tokenizer adds [CLS] and [SEP]. Each token has a
+# vector of D numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. There is one more hidden state than there are layers, because **layer 0** is the
+# input to the first layer. Each layer adds its output to a token's vector, which is called the **residual stream** (03). BERT, being a post-norm model, also
+# normalises the sum. Each head of each layer has one attention matrix of 11 × 11.
 
 # %% [markdown]
 # ## 2 · A word's vector
@@ -300,7 +300,7 @@ print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} s
 
 # %% [markdown]
 # The 44 words form two groups. For 30 words, such as *bank* and *cell*, all senses are **nouns**. The other 14 words also have a sense that belongs to
-# **another part of speech**: grammar alone separates the tool *saw* from *saw*, the past tense of *see*. Because our question is about meaning, the figure
+# **another part of speech**, so grammar alone separates the tool *saw* from *saw*, the past tense of *see*. Because our question is about meaning, the figure
 # shows the first group. The values for the second group are printed below the figure.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -498,7 +498,7 @@ print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the
 print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest coordinates of the first token: {massive}")
 
 # %% [markdown]
-# In the decoder, any two tokens are as similar as related tokens are in MiniLM. However, a few coordinates account for most of this similarity: without three
+# In the decoder, any two tokens are as similar as related tokens are in MiniLM. However, a few coordinates account for most of this similarity. Without three
 # of the 576 coordinates, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same effect in other models). At the
 # first token, which we left out, two of these three coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long
 # as the average. Decoders use the first token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
@@ -655,8 +655,8 @@ pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_
 neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 
 # %% [markdown]
-# Point at *bank* and press the plus sign. (In the figure, violet is positive and orange with a dash is negative.) No single coordinate determines a score: it
-# is the sum of many small products of both signs, and the softmax depends on the differences between such sums.
+# Point at *bank* and press the plus sign. (In the figure, violet is positive and orange with a dash is negative.) No single coordinate determines a score,
+# because a score is the sum of many small products of both signs, and the softmax depends on the differences between such sums.
 
 # %% [markdown]
 # ## 7 · Is attention an explanation?
@@ -794,7 +794,7 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 # than when any other word is hidden. Second, check whether this head matters. It is one of dozens that write into the residual stream, and its weight is
 # multiplied by a value vector that may be short. Above the first layer, the vector at *river* is already a mixture of several words. Third, check whether the
 # example was hand-picked: in how many sentences does this head attend to the cue, compared with other heads, with an untrained model, and with sentences in
-# which *bank* has the other sense? With enough heads, there will always be one that shows what you hope to see.
+# which *bank* has the other sense? With enough heads, one of them will always show the pattern that you hope to see.
 #
 # *Marking: 2 points for three sound checks of different kinds, each with a measurement (effect of the word; contribution of the head or the value; selection
 # and baselines); 1 point for two such checks.*
@@ -935,13 +935,13 @@ display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
 # **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 %
-# interval 5 to 14). The lead comes from plain sentences and from sentences with a distant cue (far); on all hard sentences together, it is not clear. With the
-# nearest neighbour, the lead is five points, and a bag of words does as well on far sentences.
+# interval 5 to 14). The lead comes from plain sentences and from sentences with a distant cue (far); on all hard sentences together, there is no clear lead.
+# With the nearest neighbour, the lead is five points, and a bag of words does as well on far sentences.
 
 # %% [markdown]
-# **Decoys are the exception.** On sentences with decoys, the window and near words are ahead of MiniLM's vectors with either classifier, though this difference
-# may be noise. Yet the model can use the cue: from the five words of the window alone, it clearly finds more of these senses than from the whole sentence. The
-# remaining words suggest the wrong sense. When the senses differ in part of speech, decoys do no harm.
+# **Decoys are the exception.** On sentences with decoys, the window and near words are ahead of MiniLM's vectors with either classifier, although this
+# difference may be noise. Yet the model can use the cue: from the five words of the window alone, it clearly finds more of these senses than from the whole
+# sentence. The remaining words suggest the wrong sense. When the senses differ in part of speech, decoys do no harm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
@@ -1198,7 +1198,7 @@ print("every cue comes after, difference between the preceding words alone (skip
 # %% [markdown]
 # Layer 0 is at chance level in all four models, because it encodes only the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model
 # separates senses.** The gap between one sense and two is also above 0. In the three models trained on the novels, layer 1 already does about as well as any
-# layer above it: for all 13 pairs of layers, the interval for the difference includes 0. (With 27 words, a difference of three to five points could go
+# layer above it. For all 13 pairs of layers, the interval for the difference includes 0. (With 27 words, a difference of three to five points could go
 # undetected.) MiniLM improves up to layer 3. Its last layer finds fewer senses than its fifth, but the interval of this difference ends close to 0.
 
 # %% [markdown]
@@ -1206,8 +1206,8 @@ print("every cue comes after, difference between the preceding words alone (skip
 # determines the sense, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
 
 # %% [markdown]
-# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though the intervals of these differences begin near 0; for
-# GPT, the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two
+# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, although the intervals of these differences begin near 0;
+# for GPT, the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two
 # models. All three models were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words
 # and the window.
 
@@ -1352,7 +1352,7 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # ## Further: reading the stream
 #
 # So far, we have only observed the model. To find what *causes* an answer, we must change something inside it, as we do in the next two sections. This section
-# reads what the model already encodes. For the small GPT from 07 and BERT from 06, the correct answer is known: in the generated language, every word has an
+# reads the information already encoded. For the small GPT from 07 and BERT from 06, the correct answer is known: in the generated language, every word has an
 # exact probability.
 #
 # In a pre-norm model, the **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the
@@ -1547,8 +1547,8 @@ print("log probability of cell (mean over the six prompts) at layers 0, 5, 10, �
 # %% [markdown]
 # In the first two thirds of the layers, *cell* is far from the top; it rises in the last ten of thirty layers. After the other prompts, its median rank stays
 # in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would. The lens therefore does not show what the
-# model is "thinking": it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show the shape of the
-# curve and nothing more.
+# model is "thinking", because it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show the shape
+# of the curve and nothing more.
 
 # %% [markdown]
 # ## Further: what a head is worth
@@ -1863,8 +1863,8 @@ for name, values in in_word_after_1.items():
 # %% [markdown]
 # Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the vector of the ambiguous word in this BERT contains
 # hardly more of the difference after layer 1, about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of cue is
-# therefore not the whole explanation: the models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the
-# sense elsewhere.
+# therefore not the whole explanation, because the models also differ in depth, size and language. Moreover, this is a single BERT, and another initialisation
+# may store the sense elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT
@@ -2015,7 +2015,7 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
 # > **Checking the literature.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM, the
 # > correlation of rollout with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose value vectors are short, and rollout
 # > multiplies weights as if they were amounts. Without the two special tokens, rollout does rank words, but no better than the last layer's attention does. The
-# > authors' tasks and models were different: a method has to be tested on the model to which it is applied.
+# > authors' tasks and models were different, so a method has to be tested on the model to which it is applied.
 
 # %% [markdown]
 # ## Extension: a probe and its control

@@ -1055,9 +1055,9 @@ versus = {
 display(pd.DataFrame(versus))
 
 # %% [markdown]
-# The decoder labels most reviews positive: its decision threshold is shifted, as in notebook 07. It often answers questions in whole sentences, which SQuAD's
-# metrics penalise even if the sentences are correct. The table compares two ways of working, not two architectures: one model had a few hundred labels, whereas
-# the other had none, and most of its weights were rounded to 4 bits.
+# The decoder labels most reviews positive, because its decision threshold is shifted, as in notebook 07. It often answers questions in whole sentences, which
+# SQuAD's metrics penalise even if the sentences are correct. The table compares two ways of working, not two architectures: one model had a few hundred labels,
+# whereas the other had none, and most of its weights were rounded to 4 bits.
 #
 # In general, the *shape* of the answer determines the choice. If a label or a position in the text is wanted, a head cannot output anything else; it needs a
 # single forward pass and returns scores that can be compared with a threshold. Only a generative model can produce a new text.

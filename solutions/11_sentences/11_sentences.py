@@ -662,8 +662,8 @@ display(Markdown(said))
 # %% [markdown]
 # ## Further: from a pre-trained encoder
 #
-# Our encoder was built on word vectors, whereas Sentence-BERT was built on BERT, a model pre-trained on much text. Which pre-trained encoder has *not* been
-# trained to compare sentences? We try two candidates:
+# Our encoder started from word vectors, whereas Sentence-BERT started from BERT, pre-trained on a large amount of text. Which pre-trained encoder has *not*
+# been trained to compare sentences? We try two candidates:
 #
 # - the BERT of notebook 06, with mean pooling in place of its two heads. It was trained only on the generated language: its vocabulary contains 57 % of the
 #   words in our pairs, and the others become [UNK];
@@ -923,7 +923,7 @@ print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The bi-encoder computes the vectors of all abstracts once, and these vectors are stored. When a question arrives, it is encoded (one forward pass) and
 # compared with the million vectors by cosine (a matrix–vector product or an index), and the best hundred or so abstracts are kept. The cross-encoder processes
-# only these abstracts, each together with the question, and ranks them: this takes a hundred forward passes instead of a million. It cannot be run in advance
+# only these abstracts, each together with the question, and ranks them, which takes a hundred forward passes instead of a million. It cannot be run in advance
 # because its output depends on both texts of a pair, and the question is unknown until it is typed. The second stage cannot recover abstracts that the first
 # stage misses.
 #
@@ -1101,7 +1101,7 @@ for name, rank in rank_of.items():
 display(pd.DataFrame(rows).T.fillna("").style.set_caption("Measures of each search, with 95 % intervals over paragraphs"))
 
 # %% [markdown]
-# Without Matryoshka training, shortening the vectors is costly: with the first 96 of its 384 coordinates, MiniLM ranks the relevant paragraph first for clearly
+# Without Matryoshka training, shortening the vectors is costly. With the first 96 of its 384 coordinates, MiniLM ranks the relevant paragraph first for clearly
 # fewer questions. On these questions, the fused ranking does not differ clearly from either of the rankings that it combines.
 
 # %% [markdown]

@@ -955,8 +955,8 @@ for idea, fraction in census.items():
 # selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to these tokens.
 
 # %% [markdown]
-# The table contains only one model from 2026. The transformers library has classes for others, but we could not compare the settings of those models with what
-# their authors have published. Look up one of them and add a row for it.
+# The table contains only one model from 2026. The transformers library has classes for others, but we could not compare the settings of those models with the
+# settings that their authors have published. Look up one of them and add a row for it.
 #
 # Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
 
@@ -1130,8 +1130,8 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # 1 bit per weight in blocks of 16, but only 0.03 bits in blocks of 576. The loaded weights had already been rounded to four bits by a different rule (Q4_1: a
 # scale and a minimum for each block). We therefore measure the cost of a second rounding.
 #
-# On these texts, every block size increases the loss (95 % intervals over 32 texts). Blocks of 576 weights, a whole row of most matrices, increase it more than
-# blocks of 16; between blocks of 16 and 64, we see no difference.
+# On these texts, every block size increases the loss (95 % intervals over 32 texts). Blocks of 576 weights, a whole row of most matrices, increase the loss
+# more than blocks of 16; between blocks of 16 and 64, we see no difference.
 
 # %% [markdown]
 # Quantisation is not the only way to save memory. **bfloat16** stores each number in 16 bits: it keeps the exponent of a 32-bit float, and therefore its range, but only 8 bits of precision (Kalamkar et al. 2019). Many models are trained and published in this format.
