@@ -1980,8 +1980,8 @@ def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T
     """The share of each input token in each token of the last layer.  (extension, ●●○, 8 minutes)
 
     In each layer, take the mean over heads and add half of it to half of the identity. Row i
-    of the result belongs to token i after the last layer, column j to token j before the
-    first layer. Rows sum to 1.
+    of the result belongs to token i after the last layer, and column j belongs to token j before
+    the first layer. Rows sum to 1.
     """
     ### BEGIN SOLUTION
     share = torch.eye(attention.shape[-1])
@@ -2032,7 +2032,7 @@ def probe(
     """Scores of a linear probe, fitted by ridge regression.  (extension, ●●●, 12 minutes)
 
     The labels are 0 to K − 1, and each occurs; the targets are their one-hot vectors. Centre
-    inputs and targets by their means over train. W minimises |x W − y|² + ridge · |W|², where
+    inputs and targets with their means over train. W minimises |x W − y|² + ridge · |W|², where
     the first term is summed over train. The scores are the centred test vector times W, plus
     the mean target.
     """

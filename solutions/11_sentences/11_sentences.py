@@ -1114,7 +1114,7 @@ display(pd.DataFrame(rows).T.fillna("").style.set_caption("Measures of each sear
 def windows(
     ids: Int[Tensor, "T"], size: int, overlap: int, pad: int
 ) -> tuple[Int[Tensor, "W size"], Bool[Tensor, "W size"]]:
-    """Split a long text into windows: (ids, keep).  (difficulty ●●○, 10 minutes)
+    """Split a long text into windows; return (ids, keep).  (difficulty ●●○, 10 minutes)
 
     Window w begins at position w · (size − overlap). The first window that reaches the end of
     the text is the last one and is filled up with pad. keep is True at tokens of the text. You

@@ -1085,7 +1085,7 @@ def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Floa
     A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a
     block is its largest absolute value divided by 7. Each number x becomes the integer nearest
     to x / scale, as a float or an int; no x / scale lies midway between two integers. A block
-    of zeros has the scale 0 and contains only zeros.
+    of zeros has the scale 0, and all its integers are 0.
     """
     ### BEGIN SOLUTION
     blocks = x.reshape(-1, size)
