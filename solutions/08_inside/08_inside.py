@@ -1965,8 +1965,8 @@ draw_scoreboard()
 # The small models of 04 to 07 were trained on this language, whereas MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with
 # the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that is possible without word
 # order. BERT, fifty times smaller, is far above that. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
-# vector may contain the sense without a nearest neighbour finding it, because the topic moves the vector more.) Layer 0 has not seen the other words and stays
-# at the majority level.
+# vector may contain the sense although a nearest neighbour misses it, because the topic affects the vector more.) Layer 0 has not seen the other words and
+# stays at the majority level.
 
 # %% [markdown]
 # ## Extension: rollout
