@@ -9,9 +9,8 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo (Peters et al. 2018) combines two unidirectional language models, one for each direction; neither ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of notebook 03, in which
-# every word attends to every other, and trains it to predict words that have been masked. We build everything around the encoder: subword tokenisation, sentence pairs, masking
-# and two losses. Then we train it and measure how much the right-hand context is worth.
+# ELMo (Peters et al. 2018) combines two language models, one for each direction, so neither of them ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of notebook 03, in which
+# every word attends to every other, and trains it to predict words that have been masked. In this notebook we build everything around the encoder: subword tokenisation, sentence pairs, masking and two losses. Then we train the model and measure how much the right-hand context is worth.
 #
 # **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises and two written questions. Seven
 # extensions are optional.
@@ -25,7 +24,7 @@
 # - mask words as in BERT's pre-training, and compute the loss on the masked words only;
 # - train a small masked language model and compare its loss with the entropy of the language;
 # - state in nats how much the right-hand context is worth;
-# - run the weights of a published model in an encoder of your own.
+# - load the weights of a published model into an encoder of your own.
 
 # %%
 import torch
@@ -35,12 +34,12 @@ from torch import Tensor
 from coursekit import check, hint, predict, reveal
 from coursekit.growing import whole_numbers
 
-UNCHOSEN = -100                      # the label of a position that does not count in the loss, as in PyTorch
+UNCHOSEN = -100                      # the label of a position that the loss ignores, as in PyTorch
 
 # %% [markdown]
 # ## 1 · Self-supervision: the text provides the labels
 #
-# The translator of 04 needed pairs of sentences that someone had written. A language model is self-supervised: its labels are the words of the text itself. Two objectives are common.
+# The translator of notebook 04 was trained on pairs of sentences that someone had written. A language model is self-supervised: it needs no such pairs, because the words of the text itself are its labels. Two objectives are common.
 # A *causal* (autoregressive) model predicts each word from those before it. A **masked language model** (MLM) predicts masked words from the words on both sides
 # (Taylor 1953 used the same task with human readers and called it the cloze procedure).
 
@@ -65,22 +64,18 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# The causal model has a label at every position but the last; the masked model has labels only at masked words. This is the price of bidirectional context. Why not predict all words without masking? The model could see them: in a deep bidirectional network the information about each word flows back to its own position through its neighbours, which is the leak that you
-# found in 05. (In an extension you compute both kinds of labels.)
+# The causal model has a label at every position except the last, whereas the masked model has labels only at masked words. Fewer labels are the price of bidirectional context. Could a bidirectional model predict all words without masking any of them? It could see the answers, because in a deep bidirectional network the information about each word flows back to its own position through its neighbours. This is the leak that you found in notebook 05. (In one of the extensions you compute both kinds of labels.)
 
 # %% [markdown]
 # ## 2 · Subword tokenisation
 #
-# A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT uses 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016): frequent
-# words are single tokens, and rarer words are composed of several. A subword that continues a word is written with ## in front. Tokenisation is greedy: take the longest subword that matches the beginning of the word, then the longest
-# that matches the rest, and so on.
+# A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT therefore uses a vocabulary of 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016). A frequent word is a single token, whereas a rarer word is composed of several tokens. A subword that continues a word is written with ## in front. Tokenisation is greedy: we take the longest subword that matches the beginning of the word, then the longest subword that matches the beginning of the rest, and so on.
 #
-# An example: with the vocabulary {un, ##forget, ##table, ##able, forget, table}, *unforgettable* begins with *un*; the remaining *forgettable* begins with *##forget*; what is left, *table*, matches *##table*. The result is
-# *un ##forget ##table*. The shorter *##able* is never tried because the longest match is found first.
+# As an example, consider the vocabulary {un, ##forget, ##table, ##able, forget, table}. The longest subword at the beginning of *unforgettable* is *un*. The rest of the word, *forgettable*, begins with *##forget*, and what remains after that, *table*, matches *##table*. The result is *un ##forget ##table*. The subword *##able* is never tried, because the longer *##table* already covers the rest of the word.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
-    """The subword ids of each word as a row, padded with −1, so that they form an array."""
+    """One row of subword ids per word, padded with −1 so that the rows form an array."""
     vocab = dict(zip(case["pieces"], case["ids"].tolist(), strict=True))
     rows = [whole_numbers(cut(word, vocab), "wordpiece")[:10] for word in case["words"]]
     return torch.tensor([row + [-1] * (10 - len(row)) for row in rows])
@@ -89,10 +84,10 @@ def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
 def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
     """The subword ids of a word, by greedy longest match.  (difficulty ●●○, 10 minutes)
 
-    vocab maps each subword to its id (≥ 0). Subwords that begin a word are listed as they are,
-    all others with ## in front. From left to right, take the longest subword that matches,
-    continue after it, and never backtrack. If no subword matches at some position, the whole
-    word becomes the single id vocab["[UNK]"].
+    vocab maps each subword to its id (≥ 0). A subword that begins a word is listed as it is; a
+    subword that continues a word is listed with ## in front. From left to right, take the longest
+    subword that matches, continue after it, and never backtrack. If no subword matches at some
+    position, the whole word becomes the single id vocab["[UNK]"].
     """
     ### BEGIN SOLUTION
     pieces, start = [], 0
@@ -112,7 +107,7 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
 check("bert.wordpiece", lambda case: cut_all(case, wordpiece))
 
 # %% [markdown]
-# We first try a vocabulary of eight entries and then BERT's own, which is supplied in a small package.
+# We first try your function with a vocabulary of eight entries and then with BERT's own vocabulary, which is supplied in a small package.
 #
 # **Predict:** what fraction of the words in our generated language are single tokens in BERT's vocabulary (0 to 1)?
 
@@ -128,7 +123,7 @@ real = wordpieces.get_vocab()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cut_into(word: str, vocab: dict[str, int]) -> str:
-    """The subwords of a word as text."""
+    """The subwords of a word, separated by spaces."""
     names = {i: piece for piece, i in vocab.items()}
     return " ".join(names[i] for i in wordpiece(word, vocab))
 
@@ -149,19 +144,16 @@ most = words[counts.argmax()]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens; the largest number of subwords is "
-    f"{counts.max()} ({most}: {cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
+    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens. The word with the most subwords is " "
+    f"f"*{most}* with {counts.max()} subwords ({cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
     f"**{agree:.1%}** of the words."
 ))
 
 # %% [markdown]
-# The toy vocabulary contains *##forget*; BERT's does not, so the greedy match ends after *##for*, and *##get* follows. Subwords need not be meaningful
-# units: they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so what is learned for one helps the other, and a word that
-# never occurred in training consists of subwords that did.
+# The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units: they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
 
 # %% [markdown]
-# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We use the files of a model that tokenises like BERT and is installed on this
-# machine; a name such as "bert-base-uncased" would download BERT's files from the Hugging Face hub.
+# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that tokenises text as BERT does and is installed on this machine. A name such as "bert-base-uncased" would instead download BERT's files from the Hugging Face hub.
 
 # %% tags=["demo"]
 from transformers import AutoTokenizer
@@ -177,15 +169,15 @@ print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids
 #
 # Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters. Then the best pair of adjacent units is merged into a new subword, and this step is repeated until
 # the vocabulary has the desired size. Two criteria are common. **Byte-pair encoding** (BPE; Sennrich et al. 2016) merges the pair that occurs most often. WordPiece merges the pair
-# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published; textbooks usually give this ratio instead:
+# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published. Textbooks usually give the following ratio as its criterion:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
 # Up to a constant factor, this ratio measures how much more often b follows a than it would by chance.
 
 # %% [markdown]
-# Here is a worked example: a text with *the* (9 times), *hat* (4) and *quiz* (1). The pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore starts with a pair from *the*.
-# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so with this ratio a pair from the rarest word is merged first.
+# As an example, consider a text with the words *the* (9 times), *hat* (4 times) and *quiz* (once). The pairs (t, ##h) and (##h, ##e) occur 9 times, the pair (h, ##a) occurs 4 times, and the pair (q, ##u) occurs once. BPE therefore starts with a pair from *the*.
+# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for the pairs of *hat*, and 1/(1 · 1) = 1 for the pairs of *quiz*. With this ratio, therefore, a pair from the rarest word is merged first.
 
 # %%
 from collections import Counter
@@ -200,14 +192,15 @@ def by_likelihood(pair: int, left: int, right: int) -> float:
     return pair / (left * right)
 
 def by_share(pair: int, left: int, right: int) -> float:
-    """How often the right part follows the left one, as a fraction: a third score, to test your function."""
+    """The count of the pair, divided by the count of its left part; the check uses this third
+    score."""
     return pair / left
 
 SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
-    """The character codes of each subword as a row, padded with −1, so that they form an array."""
+    """One row of character codes per subword, padded with −1 so that the rows form an array."""
     rows = [[ord(letter) for letter in piece[:12]] + [-1] * (12 - len(piece)) for piece in pieces]
     return torch.tensor(rows, dtype=torch.int16)
 
@@ -215,10 +208,14 @@ def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
 def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
     """A vocabulary of `size` subwords, in the order in which they are learned.  (extension, ●●●, 15 minutes)
 
-    counts: the number of occurrences of each word in a text. At first a word consists of its
-    letters, all but the first with ## in front; the list starts with these one-letter subwords in the order of `sorted`, even if there are more than `size` of them. Then merge until the list has size entries or no word has
-    two parts left: choose the pair of adjacent parts with the highest
-    score(pair, left, right), whose arguments say how often the pair, its left part and its right part occur in the text. In a tie, choose the pair (left, right) that comes first when the pairs are sorted. Within each word, merge from left to right. All counts refer to the current segmentation; x ##a ##a ##a
+    counts: the number of occurrences of each word in a text. At first each word consists of its
+    letters, and every letter but the first has ## in front. The list starts with these one-letter
+    subwords in the order of `sorted`, even if there are more than `size` of them. Then merge
+    pairs until the list has `size` entries or no word has two parts left. In each step, choose
+    the pair of adjacent parts with the highest score(pair, left, right); the arguments are the
+    numbers of occurrences of the pair, of its left part and of its right part in the text. In a
+    tie, choose the pair (left, right) that comes first when the pairs are sorted. Within each
+    word, merge from left to right. All counts refer to the current segmentation; x ##a ##a ##a
     contains (##a, ##a) twice.
     """
     ### BEGIN SOLUTION
@@ -252,7 +249,7 @@ check("bert.learn_pieces", lambda case: spell_all(
 ))
 
 # %% [markdown]
-# Our text consists of the sentences in `data/senses`, split into words as in BERT. Like most such programs, ours ignores rare words and learns from those that occur at least three times. We begin with six words and both scores:
+# Our training text consists of the sentences in `data/senses`, which we split into words as BERT does. Like most programs of this kind, ours ignores rare words and learns only from words that occur at least three times. We first apply both scores to a text of only six different words:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -260,7 +257,8 @@ from coursekit.datasets import read_table
 bert_splits = wordpieces.backend_tokenizer
 
 def count_words(texts) -> Counter:
-    """Counts of lower-case words, split as in BERT, without numbers or punctuation."""
+    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or
+    punctuation."""
     small = (bert_splits.normalizer.normalize_str(text) for text in texts)
     return Counter(
         word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
@@ -273,14 +271,14 @@ letters = len(learn_pieces(six_words, 0, by_count))
 merges = {name: learn_pieces(six_words, letters + 5, SCORES[name])[letters:] for name in ("count", "likelihood")}
 print(six_words)
 for name, new in merges.items():
-    print(f"best by {name:<10} →", ", ".join(new))
+    print(f"merged by {name:<10} →", ", ".join(new))
 
 # %% tags=["demo"]
 print("This takes about five seconds.")
 learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
 
 # %% [markdown]
-# We apply your two vocabularies to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
+# We now apply the two vocabularies that you have learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
@@ -310,9 +308,7 @@ cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies
 display(cut_reviews)
 
 # %% [markdown]
-# Merging by count spends its 300 subwords on frequent strings: almost half of all word occurrences are single tokens. The ratio is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges
-# extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's list is a hundred times as long
-# and contains nearly all words. In our text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK].
+# Merging by count produces subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words of the reviews. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
 
 # %% [markdown]
 # **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
@@ -327,16 +323,15 @@ trained.train_from_iterator(repeated, trainers.WordPieceTrainer(vocab_size=300, 
 their_pieces = set(trained.get_vocab())
 shared = len(their_pieces & set(learned["count"]))
 only_theirs = sorted(their_pieces - set(learned["count"]))
-print(f"{shared} of your 300 subwords are also in their vocabulary. Only in theirs: {', '.join(only_theirs)}")
+print(f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that only Hugging Face's vocabulary contains: {', '.join(only_theirs)}")
 
 # %% [markdown]
-# Their trainer differs from yours in two rules. Its vocabulary contains every letter without ##, even if no word begins with it (here x). Among pairs with the same count, it merges the pair whose parts entered the list first.
+# Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
 
 # %% [markdown]
 # ## 3 · Sentence pairs
 #
-# BERT's input is a single sequence of one or two sentences: *[CLS]* at the start, *[SEP]* after each sentence, and padding at the end. The vector of the **[CLS] token** will represent the whole sequence.
-# *Segment ids* indicate the sentence to which a token belongs.
+# BERT's input is a single sequence that contains one or two sentences. It begins with *[CLS]*, each sentence is followed by *[SEP]*, and padding fills the remaining positions. The vector of the **[CLS] token** will represent the whole sequence. *Segment ids* indicate to which of the two sentences each token belongs.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-encode_pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_pair(
@@ -346,8 +341,8 @@ def encode_pair(
 
     ids: cls, a, sep, b, sep, then padding. segments: 0 for cls, a and its sep; 1 for b and its
     sep; 0 for padding. keep: True for all tokens, whatever their ids, and False for padding.
-    If the pair is too long, repeatedly remove the last token of the longer sentence until it
-    fits; if both are equally long, remove from b.
+    If the pair is too long, repeatedly remove the last token of the longer sentence until the
+    pair fits; if both sentences are equally long, remove the last token of b.
     """
     ### BEGIN SOLUTION
     a, b = a.tolist(), b.tolist()
@@ -366,7 +361,7 @@ def encode_pair(
 check("bert.encode_pair", lambda case: encode_pair(**case))
 
 # %% [markdown]
-# We encode a pair with BERT's vocabulary and your two functions, and compare the result with Hugging Face's:
+# We encode a sentence pair with BERT's vocabulary and your two functions, and compare the result with the output of Hugging Face's tokenizer:
 
 # %% tags=["demo"]
 def ids_of(text: str) -> Int[Tensor, "T"]:
@@ -390,17 +385,17 @@ pictures.input_row(wordpieces.convert_ids_to_tokens(ids.tolist()), segments, kee
 # %% [markdown]
 # ## 4 · Masking
 #
-# The model has to predict 15 % of all words, which are *chosen* at random. But [MASK] never occurs in the texts on which the model will be used. Therefore only 80 % of the chosen words become
-# [MASK]; 10 % become a random word, and 10 % are left unchanged (Devlin et al., section 3.1). Since any word may have to be predicted, the model has to compute a useful vector at every position.
+# In pre-training, 15 % of all words are *chosen* at random, and the model has to predict these words. However, [MASK] never occurs in the texts to which the model will be applied. Therefore only 80 % of the chosen words become [MASK]; 10 % become a random word, and 10 % are left unchanged (Devlin et al., section 3.1). Since any word of the input may be a chosen word, the model has to compute a useful vector at every position.
 #
-# **Predict:** of 100 words, how many does the model see in a changed form?
+# **Predict:** out of 100 words of a text, how many are different in the model's input?
 
 # %% tags=["demo"]
 predict("bert.seen_changed", ...)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def with_draws(case: dict) -> dict:
-    """The inputs of a check, with the draws converted from thousandths; some lie exactly on a threshold."""
+    """The inputs of a check, with the draws converted from thousandths; some draws equal a
+    threshold exactly."""
     return case | {name: case[name].double() / 1000 for name in ("choice", "change")}
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -412,13 +407,13 @@ def mlm_corrupt(
     change: Float[Tensor, "B T"],
     random_words: Int[Tensor, "B T"],
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """The input of the model and its labels: (corrupted, labels).  (difficulty ●●○, 8 minutes)
+    """The model's input and its labels: (corrupted, labels). (difficulty ●●○, 8 minutes)
 
-    All randomness is given: choice and change are uniform draws from [0, 1). A token is chosen
-    if its choice is below 0.15, but never if its id is in special. A chosen token becomes mask
-    if its change is below 0.8, and its entry of random_words (whatever that is) if its change
-    is at least 0.8 but below 0.9; otherwise it is left unchanged. labels: the original id
-    where chosen, UNCHOSEN (−100) elsewhere.
+    All random numbers are given: choice and change contain uniform draws from [0, 1). A token is
+    chosen if its entry of choice is below 0.15, but never if its id is in special. A chosen token
+    becomes mask if its entry of change is below 0.8. If that entry is at least 0.8 but below 0.9,
+    the token becomes its entry of random_words (whatever that is); otherwise it is left
+    unchanged. labels: the original id where a token is chosen, UNCHOSEN (−100) elsewhere.
     """
     ### BEGIN SOLUTION
     chosen = (choice < 0.15) & ~torch.isin(ids, special)
@@ -432,13 +427,13 @@ def mlm_corrupt(
 check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 
 # %% [markdown]
-# Does your function produce the proportions 80/10/10? We corrupt several thousand sentences and compare the proportions with the range in which 95 % of such samples lie.
+# Does your function produce the proportions 80/10/10? We corrupt several thousand sentences and compare each proportion with the range in which 95 % of such samples would lie.
 
 # %% tags=["demo"]
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
 
 def corrupt(ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Your mlm_corrupt with draws from a generator."""
+    """Corrupt ids by your mlm_corrupt, with random draws from a generator."""
     choice, change = torch.rand(2, *ids.shape, generator=generator)
     random_words = torch.randint(len(SPECIAL_TOKENS), vocabulary, ids.shape, generator=generator)
     return mlm_corrupt(ids, SPECIAL, MASK, choice, change, random_words)
@@ -464,17 +459,15 @@ print(f"special tokens chosen: {special_chosen} of {(~is_word).sum().item():,}")
 pictures.corruption(shares)
 
 # %% [markdown]
-# All four proportions lie within the expected range, and no special token was changed. A random word can happen to be the original one. On average this occurs once in as many draws as the vocabulary has words, which is too
-# rare to be visible here.
+# All four proportions lie within the expected ranges, and no special token was changed. A random word may happen to be the original word. On average this occurs once in as many draws as the vocabulary has words, which is too rare to be visible in the figure.
 
 # %% [markdown]
-# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
+# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use the model's vectors for clean text? How do the random words and the unchanged words (10 % each) prevent this? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. They would not need to encode
-# which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position on which the loss placed no demands.
-# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so their vectors must encode the word. Because a tenth become random words, it cannot simply copy what it
-# sees: any word may be wrong, so it has to weigh the word against its context.
+# The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. These vectors would not need to encode
+# which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position at which the loss required nothing.
+# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input: any word may be wrong, so the model has to weigh each word against its context.
 #
 # *Marking: 1 point for the mismatch (no demands on unmasked positions, no [MASK] in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
@@ -503,8 +496,7 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
 check("bert.mlm_loss", lambda case: mlm_loss(**case))
 
 # %% [markdown]
-# What loss can we expect? For our language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`), and its cross-entropy is the conditional **entropy** of a masked word: no model can have a lower expected loss. The
-# difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's. We compare the entropy with the losses of three baselines.
+# What loss can we expect? For our generated language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`). Its cross-entropy is the conditional **entropy** of a masked word, and no model can have a lower expected loss. The difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's distribution. We compare the entropy with the losses of three baselines.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert = load_small("bert")
@@ -530,20 +522,18 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Our model starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
-# corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a non-zero loss: the entropy is the uncertainty in the
-# language itself, which no model can remove.
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. The first loss of our model is much higher, because its token embeddings are initialised ten times as large as its other weights. As a result, the untrained model is confident in random predictions. Training corrects this quickly, but comparing the first loss with ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove.
 
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use part of the language: the topics *prison*, *river* and *night*. We leave out sentences whose sense depends on word order, and those whose cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
+# Training on text alone, before training on any task, is called **pre-training**. To see results in less than twenty seconds, we use only a part of the language: the topics *prison*, *river* and *night*. We leave out the sentences in which the sense depends on word order and those in which the cue is on the right. The exact entropy of this part of the language is also known. Your functions process all 720 batches.
 #
-# The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
-# BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
+# The encoder is given for now; you will build one yourself in section 10. It consists of layers like those that you built in notebook 03, with post-norm and exact **GELU** (Hendrycks and Gimpel 2016), and of an additional layer norm on the sum of the embeddings.
+# BERT also uses **dropout**, which sets a tenth of the activations to 0 during training; our small model does not.
 
 # %% [markdown]
-# Without padding, the sequences from your `encode_pair` differ in length. A `DataLoader` shuffles them and passes 32 at a time to a function that pads them with `collate` (03). Each step calls your `training_step` from 03. At several points during training, the model fills two gaps in a sentence.
+# We remove the padding from the sequences that your `encode_pair` returns, so the sequences differ in length. A `DataLoader` shuffles them and passes 32 sequences at a time to a function that pads them with your `collate` from notebook 03. Each step calls your `training_step`, which is also from notebook 03. At several points during training, the model fills two gaps in a sentence.
 
 # %%
 from torch.utils.data import DataLoader
@@ -562,7 +552,8 @@ corner = Language.from_grammar(replace(GRAMMAR.only("prison", "river", "night"),
 V, T = len(corner.vocabulary), 2 * corner.max_length - 1
 
 def rows_of(passages) -> list[tuple[list[int], list[int], int]]:
-    """ids, segments and next-sentence label of each passage, from your encode_pair without the padding."""
+    """The ids, segments and next-sentence label of each passage, from your encode_pair, with the
+    padding removed."""
     sides = ([torch.from_numpy(row[row > SEP]) for row in side.ids] for side in (passages.first, passages.second))
     encoded = (encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True))
     return [(ids[real].tolist(), segments[real].tolist(), int(not continues))
@@ -577,10 +568,10 @@ BATCH, STEPS = 32, 720
 rows = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
 examined = corner.passages(300, np.random.default_rng(1), split="held_out")
 exam_rows = batch_of(rows_of(examined))
-print(f"vocabulary of {V} instead of {len(language.vocabulary):,} words; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
+print(f"vocabulary: {V} instead of {len(language.vocabulary):,} words; training data: {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
 
 # %% [markdown]
-# Our pairs are either two consecutive sentences or two sentences from different texts. In the second case the other sentence carries no information, so the best possible prediction of a masked word is that of `masked_word` for the word's own sentence. We evaluate on pairs of the second kind, with every chosen word replaced by [MASK].
+# Each of our pairs consists either of two consecutive sentences or of two sentences from different texts. If the sentences come from different texts, neither contains information about the other. The best possible prediction of a masked word is then the prediction of `masked_word` for the word's own sentence. We therefore evaluate the loss on pairs from different texts, with every chosen word replaced by [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 apart = exam_rows[2] == 1
@@ -589,7 +580,7 @@ _, exam_labels = corrupt(strangers, V, torch.Generator().manual_seed(1))
 exam_hidden = exam_labels != UNCHOSEN
 
 def exact_losses() -> tuple[float, float]:
-    """The entropies: nats per masked word, nats per pair."""
+    """The two entropies, in nats per masked word and in nats per pair."""
     losses = []
     for side, segment in ((examined.first, 0), (examined.second, 1)):
         ids = side.ids[~examined.continues]
@@ -603,7 +594,8 @@ def exact_losses() -> tuple[float, float]:
 
 @torch.no_grad()
 def examine(model: BERT) -> tuple[float, float, float]:
-    """On held-out pairs: nats per masked word, nats per pair, accuracy on pairs."""
+    """The losses on held-out pairs, in nats per masked word and in nats per pair, and the
+    accuracy on pairs."""
     ids, segments, not_next = exam_rows
     output = model(strangers.masked_fill(exam_hidden, MASK), segments[apart])
     next_logits = model(ids, segments).next_sentence
@@ -624,7 +616,8 @@ def filled(model: BERT) -> str:
 
 # %% tags=["demo"]
 class WordsOfPairs(torch.nn.Module):
-    """A BERT with the interface that training_step expects: logits for each position from (ids, segments)."""
+    """A BERT with the interface that training_step expects: it maps (ids, segments) to the logits
+    at each position."""
 
     def __init__(self, model: BERT):
         super().__init__()
@@ -634,18 +627,20 @@ class WordsOfPairs(torch.nn.Module):
         return self.model(*rows).logits
 
 def words_alone(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
-    """Your training step, in which only the chosen words of each batch count."""
+    """Your training step, with a loss on the chosen words of each batch only."""
     batch = (ids, segments), labels, labels != UNCHOSEN
     return training_step(WordsOfPairs(model), batch, optimiser, rate, 1.0)
 
 def learning_rate(step: int, steps: int, highest: float = 6e-3) -> float:
-    """Linear warm-up over the first three tenths, then cosine decay."""
+    """Linear warm-up over the first three tenths of the steps, then cosine decay."""
     return highest * min((step + 1) / (0.3 * steps), 0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7))
 
 def train(take_step, steps: int, show_at=()) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
-    """A BERT trained on batches of 32, and the evaluation during training: (step, results of examine).
+    """A BERT trained on batches of 32, and its evaluations during training as rows (step, results
+    of examine).
 
-    take_step receives a batch and returns its loss. After the steps in `show_at` the model fills two gaps.
+    take_step receives a batch and returns its loss. After each step in `show_at`, the model fills
+    two gaps.
     """
     torch.manual_seed(0)
     model, generator = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224)), torch.Generator().manual_seed(0)
@@ -669,14 +664,14 @@ bounds = exact_losses()
 pictures.hidden_words_learned(course[:, :2], bounds[0])
 
 # %% [markdown]
-# The loss falls from about 7 nats to 1.1, while the entropy is 0.64: the model has covered most of the distance, but its remaining KL divergence is still about 0.5 nats. BERT was trained on a second task as well, **next-sentence prediction** (NSP): does the second sentence follow the first in the text? The section *Further: the next sentence, and a bug to find* adds this task.
+# The loss falls from about 7 nats to 1.1 nats. Since the entropy is 0.64 nats, the model has covered most of the distance, but a KL divergence of about 0.5 nats remains. BERT was also trained on a second task, **next-sentence prediction** (NSP): the model predicts whether the second sentence follows the first in the text. The section *Further: the next sentence, and a bug to find* adds this task.
 # RoBERTa (Liu et al. 2019) was trained without NSP.
 
 # %% [markdown]
 # ## 7 · A longer training run
 #
-# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, the model had to predict more words than in the paper:
-# in addition to the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK]. The figure compares its loss on masked words with that of the untrained model and with the entropy.
+# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). So that the model learned more in this time, it had to predict more words than in the paper:
+# in addition to the 15 % that your `mlm_corrupt` chooses, a fifth of the other words became [MASK]. The figure compares the model's loss on masked words with the loss of the untrained model and with the entropy.
 
 # %% tags=["demo"]
 from coursekit.pictures import small_models
@@ -685,11 +680,12 @@ figure, alt = small_models.losses("bert")
 show(figure, alt=alt)
 
 # %% [markdown]
-# Held-out sentences contain combinations of words that occur in no training sentence; fresh sentences of the training split contain no such combinations. A loss is a single number. To see what is behind it, we plot three distributions for each of three masked words: the exact one given the words before, the exact one given both sides, and the model's.
+# Held-out sentences contain combinations of words that occur in no training sentence, whereas fresh sentences of the training split contain no such combinations. The loss is a single number that summarises many predictions. To see some of these predictions, we plot three distributions for each of three masked words: the exact distribution given the words before, the exact distribution given both sides, and the model's distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
-    """Three distributions of the word at a position: exact given the left side, exact given both, BERT's."""
+    """Three distributions of the word at a position: exact given the left side, exact given both
+    sides, and BERT's."""
     ids = language.encode(words)[None]
     masked = np.zeros(ids.shape, dtype=bool)
     masked[0, place] = True
@@ -711,10 +707,9 @@ panels = {(words, place): guesses(words, place) for words, place in hidden_words
 pictures.hidden_words(panels, language.vocabulary)
 
 # %% [markdown]
-# Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only people who lock thieves in cells remain. After *along the* an adjective is possible,
-# but the following *of a river* rules it out. The model has learned these sets from text alone. *Within* a set the true distribution is uniform, whereas the model has preferences, which increase its loss even when the set is right.
+# Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only words for people who lock thieves in cells remain. After *along the* an adjective is possible, but the following *of a river* rules adjectives out. The model has learned these sets of possible words from text alone. *Within* a set the true distribution is uniform, whereas the model prefers some words to others. These preferences increase the loss even when the model has found the right set.
 #
-# Mask another word of these sentences (this needs a running notebook and is not graded):
+# Now mask another word in these sentences (this requires a running notebook and is not graded):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
@@ -722,7 +717,8 @@ import ipywidgets
 from coursekit.sliders import interact
 
 def show_hidden(sentence: str, place: int) -> None:
-    """The three distributions of the word at a position of a sentence, counted from 1."""
+    """The three distributions of the word at a position of a sentence; positions are counted from
+    1."""
     place = min(place, len(sentence.split()))
     pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
 
@@ -731,10 +727,9 @@ interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywi
 # %% [markdown]
 # ## 8 · What the right-hand context is worth
 #
-# How much do the words *after* a gap help? In our language this has an exact answer: the entropy given the left side minus the entropy given both sides, for the
-# same words. (We mask one word at a time, and do so for all words of 300 held-out sentences.)
+# How much do the words *after* a gap help to predict the missing word? For our language this question has an exact answer: the entropy given the left side minus the entropy given both sides, computed for the same words. (We mask one word at a time and repeat this for every word of 300 held-out sentences.)
 #
-# **Predict:** how many nats per word is the right-hand context worth? The entropy given the left side is about 1.8.
+# **Predict:** how many nats per word is the right-hand context worth? The entropy given the left side is about 1.8 nats.
 
 # %% tags=["demo"]
 predict("bert.right_worth", ...)
@@ -768,21 +763,20 @@ last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the two trained models differ by "
-    f"**{measured_worth:.2f}** nats. At the last word of a sentence it is worth {last_word:.2f} nats, and {six:.2f} nats if six "
-    "words follow."
+    f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the losses of the two trained models "
+    f"differ by " f"**{measured_worth:.2f}** nats. The right-hand context is worth {last_word:.2f} nats at the last word of a "
+    f"sentence and " f"{six:.2f} nats at words that are followed by six others."
 ))
 
 # %% [markdown]
-# The right-hand side helps a little even at the last word, because the model can see that the sentence ends after it. GPT, the model of the next notebook, sees only the left side. The difference between the two models is nearly
-# equal to that between the entropies. Each model's loss remains above the corresponding entropy, by about the same amount.
+# Even at the last word the right-hand context helps a little, because it shows the model that the sentence ends there. GPT, the model of the next notebook, sees only the left side. The difference between the losses of GPT and BERT is nearly equal to the difference between the two entropies, because each loss exceeds its entropy by about the same amount.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 is computed from all words and their positions.
+# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 is computed from all words of the sentence and their positions.
 #
-# **Predict:** in two-clause sentences whose sense depends on word order, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 achieve (0 to 1)?
+# **Predict:** in some two-clause sentences the sense of the word depends on word order. On these sentences, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("bert.order_layer_1", ...)
@@ -795,7 +789,7 @@ from coursekit.small import recorded, recorded_senses
 accuracy = {"ELMo": recorded_senses("elmo", 2), "BERT": recorded_senses("bert", 2)}      # one for each seed
 
 def in_short(shares: list[float]) -> str:
-    """Mean over the seeds, and half the width of its 95 % interval."""
+    """The mean over the seeds and half the width of its 95 % interval."""
     return "{:.3f} ± {:.3f}".format(*mean_and_half(shares))
 
 # %% tags=["demo"]
@@ -804,15 +798,14 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side. Its use of word order depends on the seed: two of the three seeds are hardly better than a bag of words, and the third answers four questions in five correctly. This explains the wide interval. Layer 2
-# is nearly always correct for every seed, with one clause as well as with two, so there is no sign that two clauses need more depth than one. Does order require two layers, then?
+# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed: for two of the three seeds they are hardly better than a bag of words, whereas for the third they answer four questions in five correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 depth = read_table("results/transformer_depth.csv")
 alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
-display(Markdown("Accuracy where order decides, two clauses: " + "; ".join(
+display(Markdown("Accuracy on sentences of two clauses in which word order decides: " + "; ".join(
     f"{name} **{in_short(shares)}**" for name, shares in {
         "BERT's layer 1": [one.order2 for one in by_layer[1]], "BERT's layer 2": [one.order2 for one in by_layer[2]],
         "a model with one layer, trained on labelled senses (03)": alone.order2,
@@ -820,10 +813,9 @@ display(Markdown("Accuracy where order decides, two clauses: " + "; ".join(
 ) + "."))
 
 # %% [markdown]
-# It does not: in 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth. BERT's first layer was trained for a different purpose: to prepare what the second layer needs for its predictions. What a layer encodes therefore depends on what its
-# model was trained to do, and does not show how deep a model must be.
+# It does not. In notebook 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth seed. BERT's first layer was trained for a different purpose, namely to provide what the second layer needs for its predictions. The information that a layer encodes therefore depends on the training objective of the model, and does not show how deep a model must be.
 #
-# The untrained model finds cues as well, because random attention mixes neighbouring words into a word's vector. Where order decides it is no better than a bag of words: the use of word order is learned. We add this notebook's results to the scoreboard:
+# The vectors of the untrained model also contain information about cues, because random attention mixes neighbouring words into the vector of a word. Where word order decides, however, the untrained model is no better than a bag of words: it has to learn to use word order. We add this notebook's results to the scoreboard:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
@@ -835,7 +827,8 @@ draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def beside(kind: str) -> str:
-    """BERT compared with ELMo on one kind of question: both means, and whether they differ over the seeds."""
+    """The mean accuracies of BERT and ELMo on one kind of question, and whether they differ over
+    the seeds."""
     (elmo_mean, elmo_half), (bert_mean, bert_half) = (
         mean_and_half([one[kind] for one in accuracy[name]]) for name in ("ELMo", "BERT")
     )
@@ -846,18 +839,13 @@ def beside(kind: str) -> str:
 display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 
 # %% [markdown]
-# BERT outperforms ELMo where the only cue is on the right: half of ELMo's vector is blind to such a cue (05), but no part of BERT's is. Where order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be
-# predicted by knowing who does what to whom. It does not outperform ELMo there: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was ever given labels for
-# senses.
+# BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
 
 # %% [markdown]
-# **Question 2.** ELMo predicts every word, BERT only 15 % of them, so BERT gets fewer labels from the same text. Why can BERT not predict all words, as ELMo does, while using
-# both sides in every layer? And why can its loss not be compared with that of a left-to-right language model? (3–5 sentences)
+# **Question 2.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why can BERT not use both sides in every layer and still predict all words, as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict that word the model only has to copy it, as the
-# leaking bidirectional LSTM of 05 did. Masking the word at the input removes it from all layers at once, but a masked word cannot help to predict others, so only a few can be
-# masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every
+# If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict this word, the model then only has to copy it, as the leaking bidirectional LSTM of notebook 05 did. Masking the word at the input removes it from all layers at once. However, a masked word cannot help to predict other words, so only a few words can be masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every
 # word is used to predict its neighbours and is then predicted from them. The terms of an autoregressive model add up to −log p of the sentence by the chain rule.
 #
 # *Marking: 1 point for the word that reaches its own position (and masking as the remedy, with its cost); 1 point for the different conditioning (no chain rule, more context known,
