@@ -144,8 +144,8 @@ most = words[counts.argmax()]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens. The word with the most subwords is " "
-    f"f"*{most}* with {counts.max()} subwords ({cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
+    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens. The word with the most subwords is "
+    f"*{most}* with {counts.max()} subwords ({cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
     f"**{agree:.1%}** of the words."
 ))
 
@@ -764,8 +764,8 @@ last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the losses of the two trained models "
-    f"differ by " f"**{measured_worth:.2f}** nats. The right-hand context is worth {last_word:.2f} nats at the last word of a "
-    f"sentence and " f"{six:.2f} nats at words that are followed by six others."
+    f"differ by **{measured_worth:.2f}** nats. The right-hand context is worth {last_word:.2f} nats at the last word of a "
+    f"sentence and {six:.2f} nats at words that are followed by six others."
 ))
 
 # %% [markdown]
@@ -854,12 +854,11 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %% [markdown]
 # ## 10 · Your own BERT
 #
-# MiniLM is a published encoder with BERT's architecture and six layers like those of 03. (It was distilled from a larger model and then fine-tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
+# MiniLM is a published encoder with BERT's architecture and six layers like those that you built in notebook 03. (It was distilled from a larger model and then fine-tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run this model? Your encoder will use your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
 # default of 10⁻⁵.
 
 # %% [markdown]
-# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, one each for its subword, its segment and its position. BERT does not use the sinusoids of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
-# **pooler**: a linear map and tanh applied to the vector of [CLS], for predictions about the whole sequence.
+# Attention ignores positions (03), and it would also ignore the boundary between two sentences. Each token is therefore represented by the sum of three learned vectors: one for its subword, one for its segment and one for its position. BERT does not use the sinusoids of notebook 03. Its position embeddings are a learned table of 512 rows, which limits the length of the input. After the last block, the **pooler** applies a linear map and tanh to the vector of [CLS]; the result is used for predictions about the whole sequence.
 
 # %%
 from torch import nn
@@ -872,14 +871,15 @@ Block = mine("Block")
 class Bert(nn.Module):
     """The encoder of Devlin et al. (2019), built from your blocks.  (difficulty ●●●, 10 minutes)
 
-    Register `token`, `segment` and `position`, each an nn.Embedding, with vocabulary, 2 and
-    tokens rows; `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks
-    (post-norm, exact GELU, no dropout); and `pooler`, an nn.Linear from dim to dim. Nothing
-    else is saved with the model. Every norm has eps 1e-12. Then write forward(self, ids,
-    segments, real), all (B, T); real is False at padding, to which no token may attend. Return
-    the hidden states (layers + 1, B, T, dim), the first of which are the normalised sums of
-    the embeddings, and the pooled vectors (B, dim). Positions are counted from 0 across both
-    sentences. Padding positions are computed like all others.
+    Register three tables, each an nn.Embedding: `token` with `vocabulary` rows, `segment` with 2
+    rows and `position` with `tokens` rows. Also register `norm`, an nn.LayerNorm for the sum of
+    the three embeddings; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
+    dropout); and `pooler`, an nn.Linear from dim to dim. Nothing else is saved with the model.
+    Every norm has eps 1e-12. Then write forward(self, ids, segments, real), whose inputs are all
+    (B, T); real is False at padding, to which no token may attend. Return the hidden states
+    (layers + 1, B, T, dim), which start with the normalised sums of the embeddings, and the
+    pooled vectors (B, dim). Positions are counted from 0 across both sentences. The states at
+    padding are computed like all others.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
@@ -902,7 +902,8 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """The outputs of a class with the weights of the case, also in training mode; nothing where a weight cannot be loaded."""
+    """The outputs of a class with the weights of the case, also in training mode; no outputs if a
+    weight cannot be loaded."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
     whole = registered[:-1].all() and registered[-1] <= 0
@@ -924,8 +925,7 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
-# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than you need. They include heads for the training objectives, which your encoder lacks. Files from 2019 contain the position indices 0 to 511
-# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused, and none are transposed, since both implementations use `nn.Linear`. (In GPT-2's files, matrices are fused and transposed: see 07.)
+# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than your encoder needs. They include heads for the training objectives, for which your encoder has no parameters. Files from 2019 also contain the position indices 0 to 511 as a buffer (03), which is saved with the model but never trained. In files from 2018, the weight of a norm is called gamma and its bias is called beta. The matrices are neither fused nor transposed, since both implementations use `nn.Linear`. (GPT-2's files, in contrast, contain fused and transposed matrices; see notebook 07.)
 
 # %%
 PLACES = {
@@ -941,10 +941,10 @@ PLACES = {
 def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a BertModel, under the names of your Bert.  (difficulty ●●○, 7 minutes)
 
-    Layer i is called encoder.layer.i there and layers.i in your class; PLACES lists the rest.
-    In a model with heads, the names of the encoder start with "bert.": accept these as well,
-    and leave out everything for which your Bert has no parameter. gamma is weight, beta is
-    bias. The values are not changed.
+    Layer i is called encoder.layer.i in a BertModel and layers.i in your class; PLACES lists the
+    other names. In a model with heads, the names of the encoder's parameters start with "bert.".
+    Accept these names as well, and leave out everything for which your Bert has no parameter.
+    gamma becomes weight, and beta becomes bias. Do not change the values.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -964,7 +964,7 @@ def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("bert.bert_names", lambda case: bert_names(case))
 
 # %% [markdown]
-# We pass ten sentences, as one padded batch, through the model from the transformers library and through yours. For comparison we also run your model with PyTorch's default ε, to see how much such a detail matters.
+# We pass ten sentences, as one padded batch, through the model from the transformers library and through your model. We also run your model with PyTorch's default ε to see how much such a detail matters.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -986,7 +986,8 @@ batch_of_ten = minilm.tokenizer(PRISON + BIOLOGY, padding=True, return_tensors="
 is_real = batch_of_ten["attention_mask"].bool()
 
 def largest_difference(model: Bert) -> float:
-    """Largest difference at real tokens between the model's last hidden states and those of transformers."""
+    """The largest difference, at real tokens, between the model's last hidden states and those
+    from transformers."""
     with torch.no_grad():
         states, _ = model(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
         theirs = minilm.model(**batch_of_ten).last_hidden_state
@@ -1002,10 +1003,10 @@ for module in own_bert.modules():
         module.eps = 1e-12
 print(f"{minilm.name}: {sum(w.numel() for w in own_bert.parameters()):,} parameters in your code")
 print(f"largest difference between the last hidden states: {from_transformers:.0e}")
-print(f"the same with ε = 1e-5 in every norm:              {with_another_eps:.0e}")
+print(f"largest difference with ε = 1e-5 in every norm:    {with_another_eps:.0e}")
 
 # %% [markdown]
-# The outputs agree up to rounding: your code runs a published model. How do its layers represent *cell*? Five of the sentences are about prisons and five about biology. The figure shows the cosines between the vectors of *cell* in pairs of sentences, by layer:
+# The outputs agree up to rounding, so your code runs a published model. How do the layers of this model represent *cell*? Five of the ten sentences are about prisons, and five are about biology. For each layer, the figure shows the cosines between the vectors of *cell* in pairs of sentences:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cell_piece = minilm.tokenizer.convert_tokens_to_ids("cell")
@@ -1020,24 +1021,22 @@ same_sense, other_sense = cosines[:, once & one_sense], cosines[:, once & ~one_s
 pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
-# At layer 0 the vectors differ only in the position of the word. From layer 1 on, pairs with the same sense are closer on average than pairs with different senses, most clearly in the top layer, although individual pairs overlap at every layer. Ten sentences are an illustration rather than a test
-# (sentences with the same sense also share other words); notebook 08 repeats the comparison with hundreds of sentences and with controls.
+# At layer 0 the vectors of *cell* differ only because of the position of the word. From layer 1 on, pairs of vectors with the same sense are more similar on average than pairs with different senses. The difference is clearest in the top layer, but individual pairs overlap at every layer. Ten sentences are an illustration rather than a test, because sentences with the same sense also share other words. Notebook 08 repeats the comparison with hundreds of sentences and with controls.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
 #
-# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half it comes from another text. From the vector of [CLS], the model has to predict which is the case. Label 0 means "b continues a", as in Hugging Face's library. In our language a continuation has the same topic:
+# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half the second sentence comes from another text. From the vector of [CLS], the model has to predict whether the second sentence follows the first. Label 0 means "b continues a", as in Hugging Face's library. In our language, a sentence has the same topic as the sentence that it continues:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 examples = language.passages(4, np.random.default_rng(9), split="train")
 certainty = language.continuation_posterior(examples.first.ids, examples.second.ids)
 for i, probability in enumerate(certainty):
     pair = " / ".join(language.decode(side.ids[i]) for side in (examples.first, examples.second))
-    print(f"label {int(~examples.continues[i])}, exact probability of 0: {probability:.2f}\n    {pair}")
+    print(f"label {int(~examples.continues[i])}, exact probability of label 0: {probability:.2f}\n    {pair}")
 
 # %% [markdown]
-# BERT's loss is the sum of the two losses. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed it
-# as follows (shown with our variable names). Words that were not chosen had the label 0, and a single criterion that ignores 0 was used for both tasks.
+# BERT's loss is the sum of the losses of its two tasks. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed this sum as follows (shown with our variable names). Words that were not chosen had the label 0, and the same criterion, which ignored the label 0, was used for both tasks.
 
 # %%
 def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
@@ -1048,7 +1047,7 @@ def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
     return next_loss + mask_loss
 
 # %% [markdown]
-# A user reported that the NSP loss became very low while the accuracy stayed near 50 %. What does 0 mean in each of the two calls? Write a correct version of the
+# A user reported that the NSP loss became very low while the accuracy stayed near 50 %. What does the label 0 mean in each of the two calls of `criterion`? Write a correct version of the
 # loss.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1058,11 +1057,11 @@ def pretraining_loss(
     next_logits: Float[Tensor, "B 2"],
     next_labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """The loss for masked words plus that for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
+    """The loss for masked words plus the loss for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
 
-    labels: UNCHOSEN (−100) where no word was chosen; 0 is a word like any other. next_labels:
-    0 if b continues a, 1 if not. Return the sum of two means: over the chosen words, and over
-    the pairs.
+    labels: UNCHOSEN (−100) where no word was chosen; 0 is the label of a word like any other.
+    next_labels: 0 if b continues a, 1 if not. Return the sum of two means: the mean over the
+    chosen words and the mean over the pairs.
     """
     ### BEGIN SOLUTION
     return mlm_loss(logits, labels) + torch.nn.functional.cross_entropy(next_logits, next_labels)
@@ -1073,7 +1072,7 @@ check("bert.pretraining_loss", lambda case: pretraining_loss(**case))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def with_both_tasks(loss_of):
-    """A training step like yours, with a loss for both tasks."""
+    """A training step like yours, but with a loss for both tasks."""
     def take_step(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
         output = model.train()(ids, segments)
         loss = loss_of(output.logits, labels, output.next_sentence, not_next)
@@ -1087,9 +1086,9 @@ def with_both_tasks(loss_of):
     return take_step
 
 # %% [markdown]
-# We repeat the training of section 6 for two models: 720 batches with your loss, and 720 with the 2018 version of the loss.
+# We repeat the training of section 6 for two models. One is trained on 720 batches with your loss, the other on 720 batches with the loss of 2018.
 #
-# **Predict:** what does a model learn about the next sentence from the 2018 version of the loss? Run the cell to see the choices.
+# **Predict:** what does a model learn about the next sentence from the loss of 2018? Run the cell to see the choices.
 
 # %% tags=["demo"]
 CONSTANT, SLOWER, EQUAL = "the same answer for every pair", "the same as with your loss, more slowly", "the same as with your loss"
@@ -1108,8 +1107,8 @@ with torch.no_grad():
     answers = wild(*exam_rows[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 reveal("bert.next_2018", CONSTANT if says_not > 0.95 else SLOWER if wild_course[-1, 3] < paired_course[-1, 3] else EQUAL, because={
-    SLOWER: "More steps do not help: the loss contains no pairs with label 0, so there is no incentive to distinguish the two kinds.",
-    EQUAL: "A label of 0 was treated as padding and ignored, so the loss contains no pairs in which b continues a.",
+    SLOWER: "More steps do not help: pairs with label 0 do not contribute to the loss, so the model has no reason to distinguish the two kinds of pairs.",
+    EQUAL: "The label 0 was treated as padding and ignored, so pairs in which b continues a do not contribute to the loss.",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1118,21 +1117,20 @@ as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).ite
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Accuracy on held-out pairs: **{paired_course[-1, 3]:.1%}** with your loss, **{wild_course[-1, 3]:.1%}** with the loss of 2018. The latter model predicts "
-    f"\"does not continue\" for **{says_not:.0%}** of the pairs, and its own NSP loss is {as_it_was:.4f} nats. "
-    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats with "
-    f"your loss and {wild_course[-1, 1]:.2f} with that of 2018; the entropy is {bounds[0]:.2f}."
+    f"The accuracy on held-out pairs is **{paired_course[-1, 3]:.1%}** with your loss and **{wild_course[-1, 3]:.1%}** with "
+    f"the loss of 2018. The model trained with the loss of 2018 predicts \"does not continue\" for **{says_not:.0%}** of "
+    f"the pairs, and the NSP part of that loss is {as_it_was:.4f} nats. "
+    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats "
+    f"with your loss and {wild_course[-1, 1]:.2f} nats with the loss of 2018; the entropy is {bounds[0]:.2f} nats."
 ))
 
 # %% [markdown]
-# If the label 0 is ignored, only pairs with label 1 remain in the loss, and giving the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
-# Evaluated on *all* pairs, this model's loss lies above the range of the figure. The masked words are learned nevertheless, so the sum decreases as expected: only the accuracy, or a look at the
-# predictions, reveals the bug. (With one run of each we cannot say which loss is better for masked words.)
+# If the label 0 is ignored, only pairs with label 1 contribute to the loss, and a model that gives the same answer for every pair reduces the NSP loss to almost 0. (In the code of 2018 the label 1 meant "continues", so that model always predicted "continues".) On *all* pairs, the NSP loss of our model lies above the range of the figure. The model still learns to predict masked words, so the sum of the losses decreases as expected. The bug is revealed only by the accuracy or by a look at the predictions. (With one run for each loss, we cannot say which loss is better for masked words.)
 
 # %% [markdown]
 # ## Further: ELMo and BERT compared
 #
-# In both models the vector of a word depends on both sides, but in different ways. For each coordinate of a word's vector in the last layer we ask whether it changes at all when a word on the left
+# In both models the vector of a word depends on both sides of the word, but in different ways. For each coordinate of a word's vector in the last layer, we test whether the coordinate changes at all when a word on the left
 # or on the right changes. (We use the derivative of each coordinate, as in 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1143,9 +1141,10 @@ row = torch.from_numpy(language.encode("the guard locked the thief in a dark cel
 place, real_tokens = 5, torch.ones_like(row, dtype=torch.bool)
 
 def sees(encode, x: Float[Tensor, "1 T D"]) -> dict[str, float]:
-    """The fraction of coordinates of a word's last vector that depend on each side, and on both."""
+    """The fractions of the coordinates of a word's last vector that depend on each side and on
+    both sides."""
     jacobian = torch.autograd.functional.jacobian(lambda x: encode(x, real_tokens)[-1][0, place], x)
-    depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate on which word
+    depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate depends on which word
     left, right = depends[:, :place].any(dim=1), depends[:, place + 1 :].any(dim=1)
     sides = {"its left": left, "its right": right, "both": left & right}
     return {name: side.float().mean().item() for name, side in sides.items()}
@@ -1158,7 +1157,7 @@ display(pd.DataFrame(reads).T.map("{:.0%}".format).rename_axis("coordinates that
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
-# > of ELMo's coordinates depend on the left side, the other half on the right side, and none on both. In BERT every coordinate depends on both sides. ("Independently" is not
+# > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not
 # > quite right: the two directions of ELMo share the word vectors and the softmax, as in 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1191,10 +1190,9 @@ against = {
 display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 
 # %% [markdown]
-# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. The vectors of the two models, however, can be compared on the same task.
+# The losses of the two models cannot be compared, because the models make different predictions, each of which has its own entropy. The vectors of the two models, however, can be compared on the same task.
 #
-# We now add the encoder's column to the architecture table that we began in 04. We measure the trained layers on sequences of random words without positions, so that a sequence can be of any length; the
-# times are those of one layer.
+# We now add the encoder's column to the architecture table that we began in 04. We measure the trained layers on sequences of random words without position embeddings, so that a sequence can have any length. The times are for a single layer.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1202,13 +1200,14 @@ from time import perf_counter
 from coursekit.architectures import keep_measured
 
 def random_row(T: int, seed: int) -> Float[Tensor, "1 T D"]:
-    """Vectors of random words."""
+    """The vectors of T random words."""
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(len(SPECIAL), len(language.vocabulary), (1, T), generator=generator)
     return bert.embeddings.norm(bert.embeddings.token(drawn)).detach()
 
 def first_word_matters(T: int, seed: int) -> float:
-    """Size of the derivative of the last word's vector with respect to the first word's."""
+    """The norm of the derivative of the last word's vector with respect to the first word's
+    vector."""
     x, everywhere = random_row(T, seed), torch.ones(1, T, dtype=torch.bool)
     def last(first: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
         return bert.encode(torch.cat([first[None, None], x[:, 1:]], dim=1), everywhere)[-1][0, -1]
@@ -1216,7 +1215,8 @@ def first_word_matters(T: int, seed: int) -> float:
 
 @torch.no_grad()
 def one_layer_ms(T: int) -> float:
-    """Time of the first layer, after a short sequence to warm up."""
+    """The time that the first layer takes in milliseconds, measured after a short sequence as
+    warm-up."""
     bert.layers[0](random_row(16, 0), torch.ones(1, 1, 16, dtype=torch.bool))
     x, keep = random_row(T, 0), torch.ones(1, 1, T, dtype=torch.bool)
     start = perf_counter()
@@ -1242,15 +1242,14 @@ encoder_column = {
 display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
-# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost, visible in the times, is that a layer compares all T² pairs of words. Unlike a decoder, an encoder cannot generate text.
+# As in the single attention layer of notebook 04, the first of 64 words still influences the last word, with a weight of the order of 1/T. A *trained* LSTM also preserves information about its first word (05), so this is not the encoder's advantage. The encoder's advantage is that each layer is a single sequential step. Its cost is that each layer compares all T² pairs of words, as the times show. Unlike a decoder, an encoder cannot generate text.
 
 # %% [markdown]
 # ## Further: masked words in English
 #
-# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head; we trained a head on 82 English novels from 1839 to 1927 and fine-tuned the top two layers with it ([its card](../../data/models/novels_minilm.md)). With an internet connection you can run the original in its place: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The other is a BERT of our own with four layers, trained on these
-# novels alone, with a vocabulary of 8,192 subwords ([its card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
+# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head. We trained a new head on 82 English novels from 1839 to 1927 and fine-tuned the top two layers together with this head ([model card](../../data/models/novels_minilm.md)). With an internet connection you can run the original BERT instead: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The second encoder is a BERT of our own with four layers and a vocabulary of 8,192 subwords, which was trained on these novels only ([model card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
 #
-# *Your* Bert runs both encoders, without the pooler. The head consists of a linear map, GELU, layer norm, the token embeddings once more, and a bias for each subword.
+# *Your* Bert runs both encoders; their predictions do not use the pooler. The head consists of a linear map, GELU, a layer norm, the token embeddings as the output matrix, and a bias for each subword.
 
 # %% tags=["demo"]
 from collections.abc import Callable
@@ -1277,12 +1276,13 @@ novel_reader = Bert(
 ).eval()
 own_names = {name.removeprefix("embeddings."): w for name, w in of_course.state_dict().items()}
 fits_too = novel_reader.load_state_dict(own_names, strict=False)
-print("without weights:", sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}))
+print("parts without loaded weights:", sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}))
 
 # %% tags=["demo"]
 @dataclass(frozen=True)
 class Reader:
-    """Your encoder with weights, the head on top of it, and the tokenizer of both."""
+    """Your encoder with loaded weights, the head that is applied to its output, and the
+    tokenizer."""
 
     encoder: Bert
     head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
@@ -1301,7 +1301,7 @@ readers = {
 
 @torch.no_grad()
 def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each subword at one [MASK] of a text; a long text is truncated around it."""
+    """log p of each subword at one [MASK] of a text; a long text is truncated around this [MASK]."""
     found = by.pieces.encode(text, add_special_tokens=False).ids
     mask = by.pieces.token_to_id("[MASK]")
     place = [i for i, piece in enumerate(found) if piece == mask][which]
@@ -1326,7 +1326,7 @@ some_ids = torch.tensor([novel_pieces.encode("the prisoner sat in a dark cell ."
 with torch.no_grad():
     states_of_yours, _ = novel_reader(some_ids, torch.zeros_like(some_ids), some_ids > 0)
     states_of_course = of_course(some_ids).hidden
-print(f"largest difference between your Bert and the course's, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} (the course's ε is 1e-5)\n")
+print(f"largest difference between your Bert and the course's Bert, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} (the course's Bert has ε = 1e-5)\n")
 gaps = (
     "The prisoner sat in a dark [MASK].", "The red blood [MASK] carries oxygen.", "Plug in your [MASK] phone.",
     "I will hike along the [MASK] of a river.", "I will open a new account at my [MASK].", YOUR_TEXT,
@@ -1337,17 +1337,17 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. This is the lesson of scale: the original BERT was trained on 3.3 billion words.
+# Many of these predictions are wrong: *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
-# A few sentences do not show how well the models predict on average, so we measure their accuracy. We also ask how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own and let each model see both sides, only the
-# words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends (or begins) at the gap, or every token of that side becomes [MASK].
+# A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 def some_gaps(count: int, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Sentences split at a random word that is a single token for both models: before it, the word, after it."""
+    """Sentences split at a random word that is a single token for both models: (text before,
+    word, text after)."""
     rng, found = np.random.default_rng(seed), []
     for sentence in rng.permutation(read_table("senses/senses.csv").sentence):
         words = sentence.split(" ")
@@ -1362,7 +1362,8 @@ def hide(text: str, pieces: Tokenizer) -> str:
     return " ".join("[MASK]" for _ in pieces.encode(text, add_special_tokens=False).ids)
 
 def read_gaps(by: Reader) -> tuple[dict[str, Float[np.ndarray, "gaps"]], Int[np.ndarray, "gaps"], list[bool]]:
-    """For each kind of context, the loss of the correct word; its rank given both sides; and whether a truncated text is predicted to end."""
+    """The loss of the correct word for each kind of context, its rank given both sides, and
+    whether the model predicts that a truncated text ends."""
     nats, ranks, ends = {}, [], []
     for before, word, after in english_gaps:
         texts = {
@@ -1406,8 +1407,8 @@ for reader_name, (their_nats, their_ranks, ends_there) in gaps_read.items():
 published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_read.values())
 between_readers = mean_and_half(novel_right - published_right)
 display(pd.DataFrame(by_reader))
-print("top-1 accuracy of the novels' BERT minus that of the other model, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
-print(f"in the generated language the right side is worth {worth.mean():.1f} nats (exact)\n")
+print("top-1 accuracy of the novels' BERT minus that of MiniLM, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
+print(f"in the generated language the right-hand context is worth {worth.mean():.1f} nats (exact)\n")
 
 on_cards = pd.concat([
     recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
@@ -1432,16 +1433,16 @@ other_training = {
     other: mean_and_half((first_right[other].astype(float) - first_right["BERT, seed 1"]).to_numpy()) for other in ("BERT", "ELMo")
 }
 for other, (by, give_or_take) in other_training.items():
-    print(f"  {other} minus the same BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
+    print(f"  {other} minus the BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
 
 # %% [markdown]
-# Whichever way it is removed, the right-hand context is worth something to both models. Its value depends on the method, most of all for the novels' BERT. A truncated text looks complete, and nearly all sequences in this model's training data ended with a complete sentence. For English no exact entropy tells us which method is right.
+# The right-hand context helps both models, whichever way we remove it. Its measured value depends on how we remove it, most of all for the novels' BERT. A truncated text looks like a complete text, and nearly all sequences in this model's training data ended with a complete sentence. For English we know no exact entropy that would show which of the two methods is right.
 
 # %% [markdown]
-# In novels the ranking by top-1 accuracy, paired by gap, is clear: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head. On our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
+# On gaps in novels, the ranking by top-1 accuracy, paired by gap, is clear: the 5-grams are best, followed by the ELMo of notebook 05, the small BERT, and MiniLM with its new head. On our own sentences, MiniLM and the small BERT cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting outperforms a small BERT, whose flexibility does not pay off with five million parameters and an hour of training. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
 
 # %% [markdown]
-# **Training curves.** During training we recorded the loss on novels by authors outside the training set. We did so for this BERT, for the same model with another seed, and for the GPT of 07, which was trained on the same sequences.
+# **Training curves.** During training we recorded the loss on novels by authors outside the training set. We recorded it for this BERT, for a BERT trained with another seed, and for the GPT of notebook 07, which was trained on the same sequences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.novels.shipped import curve as curve_of_novels
@@ -1454,15 +1455,15 @@ of_unread = {
 pictures.losses_of_training(of_unread)
 
 # %% [markdown]
-# GPT's loss decreases steadily but ever more slowly. BERT's loss has a plateau in both runs: from step 320 to 1,280 it falls by a third of a nat, and in the next 800 steps by more than one. Chen et al. (2024) also observed such a plateau in BERT and found that attention begins to follow syntax at its end. We have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves, not their heights.)
+# GPT's loss decreases steadily, although more and more slowly. BERT's loss has a plateau in both runs: from step 320 to step 1,280 it falls by a third of a nat, and in the next 800 steps it falls by more than one nat. Chen et al. (2024) also observed such a plateau in BERT. They found that attention begins to follow syntax when the plateau ends; we have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves rather than their heights.)
 
 # %% [markdown]
-# The two BERTs end with top-1 accuracies that cannot be distinguished, and ELMo outperforms both. Among three smaller BERTs, trained for fewer steps, accuracy ranges from 12 % to 20 % ([models](../../data/models/README.md)). They differ more than the two full-size models; we have not tested whether size or training length is responsible.
+# The two BERTs end with top-1 accuracies that cannot be distinguished, and ELMo outperforms both. For three smaller BERTs, which were trained for fewer steps, the accuracy ranges from 12 % to 20 % ([models](../../data/models/README.md)). The smaller models differ from each other more than the two full-size models do; we have not tested whether size or training length is responsible.
 
 # %% [markdown]
 # ## Further: the size of BERT
 #
-# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating weights: on the *meta* device a tensor has a shape but no content, so counting needs no memory.
+# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating memory for their weights: on the *meta* device a tensor has a shape but no data, which is enough for counting.
 
 # %% tags=["demo"]
 from transformers import BertConfig, BertForPreTraining
@@ -1506,11 +1507,10 @@ display(pd.concat([
 # %% [markdown]
 # ## Further: ablations of BERT's design
 #
-# Which of the paper's choices matter? We compare a small BERT trained as in the paper with five variants that each change one choice, using three seeds (`experiments/ablations.py`, over an hour on one core). Much is
-# simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
+# Which of the paper's design choices matter? We compare a small BERT, trained as in the paper, with five variants, each of which changes one choice. All six are trained with three seeds (`experiments/ablations.py`, over an hour on one core). The experiment is simplified in several ways: it uses two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
-# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, given with its t interval over seeds (02), is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
+# The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (02). Next to it is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
@@ -1530,30 +1530,30 @@ for variant in ablations.index.unique("variant"):
 display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"]))
 
 # %% [markdown]
-# Weight decay matters: without it the loss is higher, and this difference survives a correction for all fifteen comparisons (Holm's method, 12). Seven of the fifteen intervals exclude 0, where chance alone would give about one. Taken individually:
+# Weight decay matters: without weight decay the loss is higher, and this difference remains significant after a correction for all fifteen comparisons (Holm's method, notebook 12). Seven of the fifteen intervals exclude 0, although chance alone would lead us to expect about one. Without the correction, these intervals show the following:
 #
-# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up also lowers it a little.
-# - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
+# - Replacing every chosen word by [MASK] raises the loss slightly. Choosing 40 % of the words lowers the loss, since there are more labels to learn from. Omitting the warm-up also lowers it a little.
+# - Without weight decay, the accuracy on senses is lower, both where the cue is on the right and where word order decides. Without NSP, the accuracy is slightly higher where the cue is on the right.
 
 # %% [markdown]
 # > **Checking the literature.** RoBERTa performed as well or slightly better without NSP (Liu et al. 2019), and a model of BERT-Large's size was better with 40 % of the words masked than with 15 % (Wettig et al. 2023); both results are for fine-tuned models in English.
-# > Our results point in the same directions; three seeds do not support more than that.
+# > Our results point in the same directions; three seeds do not support a stronger claim.
 
 # %% [markdown]
 # ## Extensions
 #
-# Extensions earn extra credit. The first computes the labels of section 1 for whole batches.
+# Extensions earn extra credit. The first extension computes the labels of section 1 for whole batches.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-lm_examples", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lm_examples(
     ids: Int[Tensor, "B T"], chosen: Bool[Tensor, "B T"], pad: int
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """The labels of each kind of model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
+    """The labels of a causal and a masked model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
 
-    causal: at position t the token at t + 1. masked: at position t the token at t, where
-    chosen is True. The label is UNCHOSEN (−100) where nothing is predicted: in causal at the
-    last position and where the next token is padding (the id pad), in masked where no token
-    was chosen. Padding is never chosen.
+    causal: the label at position t is the token at t + 1. masked: the label at position t is the
+    token at t if chosen is True there. The label is UNCHOSEN (−100) where nothing is predicted:
+    in causal, at the last position and where the next token is padding (the id pad); in masked,
+    where no token was chosen. Padding is never chosen.
     """
     ### BEGIN SOLUTION
     nothing = torch.full_like(ids[:, :1], UNCHOSEN)
@@ -1567,7 +1567,7 @@ def lm_examples(
 check("bert.lm_examples", lambda case: lm_examples(**case))
 
 # %% [markdown]
-# The second creates the pairs for NSP from documents, as was done for BERT's training data.
+# The second extension creates sentence pairs for NSP from documents, as was done for BERT's training data.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_pairs(
@@ -1579,8 +1579,8 @@ def nsp_pairs(
     sentence s, and the sentences of a document are consecutive. Each sentence s whose
     successor belongs to the same document begins one pair, in order. If coin[s] is below 0.5,
     the second sentence is s + 1, with label 0. Otherwise it is a sentence of another document,
-    with label 1: number the n sentences of other documents in order from 0 and take number
-    ⌊other[s] · n⌋.
+    with label 1: number the n sentences of other documents in order from 0 and take the sentence
+    with number ⌊other[s] · n⌋.
     """
     ### BEGIN SOLUTION
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -1597,7 +1597,7 @@ def nsp_pairs(
 check("bert.nsp_pairs", lambda case: nsp_pairs(**case))
 
 # %% [markdown]
-# The third is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), then two logits.
+# The third extension is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), then two logits.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(
@@ -1629,16 +1629,16 @@ generator = torch.Generator().manual_seed(3)
 document = torch.arange(2000) // 5
 first, second, next_labels = nsp_pairs(document, *torch.rand(2, len(document), generator=generator))
 from_elsewhere = (document[first] != document[second]).float().mean().item()
-print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} of them the second comes from another document")
+print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} of the pairs the second sentence comes from another document")
 
 pooler, classify = paired.next_sentence.pooler, paired.next_sentence.classify
 with torch.no_grad():
     top = paired(*exam_rows[:2]).hidden[-1]
     yours = nsp_loss(top, pooler.weight.T, pooler.bias, classify.weight.T, classify.bias, exam_rows[2]).item()
-print(f"your head on the held-out pairs: {yours:.4f} nats; in the evaluation above: {paired_course[-1, 2]:.4f}")
+print(f"NSP loss on the held-out pairs: {yours:.4f} nats with your head, {paired_course[-1, 2]:.4f} nats in the evaluation above")
 
 # %% [markdown]
-# A word of several subwords has several vectors. How should the word be represented? Two choices are common: the mean of these vectors, or the first.
+# A word that consists of several subwords has several vectors. How should we represent such a word by one vector? Two choices are common: the mean of these vectors and the vector of the first subword.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pool_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_pieces(
@@ -1647,8 +1647,8 @@ def pool_pieces(
     """One vector for each word of a sentence.  (extension, ●●○, 6 minutes)
 
     word_ids[t] is the index of the word to which token t belongs: 0, 1, 2 … in the order of
-    the sentence, and −1 for special tokens. how is "mean" (of the word's subwords) or "first"
-    (its first subword).
+    the sentence, and −1 for special tokens. how is "mean" (the mean over the word's subwords) or
+    "first" (the vector of its first subword).
     """
     ### BEGIN SOLUTION
     vectors = []
@@ -1662,7 +1662,7 @@ def pool_pieces(
 check("bert.pool_pieces", lambda case: pool_pieces(**case))
 
 # %% [markdown]
-# We test both with MiniLM, using ten words of several subwords, each with a near-synonym of one or two subwords. We insert each of these words into the same sentence. For each of the ten, is its own near-synonym the nearest? The chance level is one in ten.
+# We test both choices with MiniLM on ten words that consist of several subwords. Each of them has a near-synonym of one or two subwords, and we insert all these words into the same sentence. For each of the ten words, we check whether its own near-synonym has the most similar vector. The chance level is one in ten.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 alike = {
@@ -1691,18 +1691,19 @@ for how in ("mean", "first"):
 display(pd.DataFrame(near).T)
 
 # %% [markdown]
-# The two methods give different results, and ten words are an illustration, not evidence. Both methods are in use, so state which one you used.
+# The two methods give different results, but ten words are an illustration rather than evidence. Both methods are in use, so always state which of them you used.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:
     """Trainable parameters: (embeddings, all layers, pooler, both heads).  (extension, ●●○, 10 minutes)
 
-    V words, P positions, 2 segments, width D, L layers, feed-forward width F. Each linear map
-    has a bias, each layer norm a scale and a shift. Embeddings: three tables and a layer norm.
-    A layer: queries, keys, values, output; two feed-forward maps; two layer norms. Pooler: D
-    to D. Masked-LM head: D to D, a layer norm, then the token embeddings again
-    (not counted twice) with a bias for each word. Next-sentence head, after the pooler: D to
-    2.
+    The model has V words, P positions, 2 segments, width D, L layers and the feed-forward width
+    F. Each linear map has a bias, and each layer norm has a scale and a shift. The embeddings
+    consist of three tables and a layer norm. A layer consists of the maps for queries, keys,
+    values and output, two feed-forward maps and two layer norms. The pooler maps D to D. The
+    masked-LM head consists of a map from D to D, a layer norm, and the token embeddings again
+    (not counted twice) with a bias for each word. The next-sentence head, which follows the
+    pooler, maps D to 2.
     """
     ### BEGIN SOLUTION
     embeddings = (V + P + 2) * D + 2 * D
@@ -1732,11 +1733,11 @@ for name, c in configurations.items():
 # - Text provides its own labels: an autoregressive model predicts the next word, and a masked model predicts masked words.
 # - WordPiece tokenises greedily by the longest match. A word that the 30,522 subwords cannot represent becomes [UNK].
 # - Each token starts as the sum of its token, segment and position embeddings.
-# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. The loss counts only these positions.
-# - The loss of a model minus the entropy of the language is a KL divergence.
-# - Three embedding tables, your blocks and a mapping of names can run a published model.
+# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. Only these positions contribute to the loss.
+# - The difference between a model's loss and the entropy of the language is a KL divergence.
+# - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
-# **Next**: notebook 07 introduces a causal mask. A decoder sees only the left side but can generate text.
+# **Next**: notebook 07 introduces a causal mask. A decoder sees only the words on the left, but it can generate text.
 
 # %% [markdown]
 # ## References
