@@ -70,7 +70,8 @@ display(pd.DataFrame({
 # ## 2 · Subword tokenisation
 #
 # A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT therefore uses a vocabulary of 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016). A frequent word is a single token, whereas a rarer word is composed of several tokens. A subword that continues a word is written with ## in front. Tokenisation is greedy: we take the longest subword that matches the beginning of the word, then the longest subword that matches the beginning of the rest, and so on.
-#
+
+# %% [markdown]
 # As an example, consider the vocabulary {un, ##forget, ##table, ##able, forget, table}. The longest subword at the beginning of *unforgettable* is *un*. The rest of the word, *forgettable*, begins with *##forget*, and what remains after that, *table*, matches *##table*. The result is *un ##forget ##table*. The subword *##able* is never tried, because the longer *##table* already covers the rest of the word.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -192,8 +193,7 @@ def by_likelihood(pair: int, left: int, right: int) -> float:
     return pair / (left * right)
 
 def by_share(pair: int, left: int, right: int) -> float:
-    """The count of the pair, divided by the count of its left part; the check uses this third
-    score."""
+    """The count of the pair, divided by the count of its left part; the check uses this third score."""
     return pair / left
 
 SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
@@ -257,8 +257,7 @@ from coursekit.datasets import read_table
 bert_splits = wordpieces.backend_tokenizer
 
 def count_words(texts) -> Counter:
-    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or
-    punctuation."""
+    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or punctuation."""
     small = (bert_splits.normalizer.normalize_str(text) for text in texts)
     return Counter(
         word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
@@ -308,7 +307,7 @@ cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies
 display(cut_reviews)
 
 # %% [markdown]
-# Merging by count produces subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words of the reviews. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
+# Merging by count produces subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
 
 # %% [markdown]
 # **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
@@ -394,8 +393,7 @@ predict("bert.seen_changed", ...)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def with_draws(case: dict) -> dict:
-    """The inputs of a check, with the draws converted from thousandths; some draws equal a
-    threshold exactly."""
+    """The inputs of a check, with the draws converted from thousandths; some draws equal a threshold exactly."""
     return case | {name: case[name].double() / 1000 for name in ("choice", "change")}
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -528,7 +526,8 @@ for name, nats in ladder.items():
 # ## 6 · Train it
 #
 # Training on text alone, before training on any task, is called **pre-training**. To see results in less than twenty seconds, we use only a part of the language: the topics *prison*, *river* and *night*. We leave out the sentences in which the sense depends on word order and those in which the cue is on the right. The exact entropy of this part of the language is also known. Your functions process all 720 batches.
-#
+
+# %% [markdown]
 # The encoder is given for now; you will build one yourself in section 10. It consists of layers like those that you built in notebook 03, with post-norm and exact **GELU** (Hendrycks and Gimpel 2016), and of an additional layer norm on the sum of the embeddings.
 # BERT also uses **dropout**, which sets a tenth of the activations to 0 during training; our small model does not.
 
@@ -552,8 +551,7 @@ corner = Language.from_grammar(replace(GRAMMAR.only("prison", "river", "night"),
 V, T = len(corner.vocabulary), 2 * corner.max_length - 1
 
 def rows_of(passages) -> list[tuple[list[int], list[int], int]]:
-    """The ids, segments and next-sentence label of each passage, from your encode_pair, with the
-    padding removed."""
+    """The ids, segments and next-sentence label of each passage, from your encode_pair, with the padding removed."""
     sides = ([torch.from_numpy(row[row > SEP]) for row in side.ids] for side in (passages.first, passages.second))
     encoded = (encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True))
     return [(ids[real].tolist(), segments[real].tolist(), int(not continues))
@@ -594,8 +592,7 @@ def exact_losses() -> tuple[float, float]:
 
 @torch.no_grad()
 def examine(model: BERT) -> tuple[float, float, float]:
-    """The losses on held-out pairs, in nats per masked word and in nats per pair, and the
-    accuracy on pairs."""
+    """The losses on held-out pairs, in nats per masked word and in nats per pair, and the accuracy on pairs."""
     ids, segments, not_next = exam_rows
     output = model(strangers.masked_fill(exam_hidden, MASK), segments[apart])
     next_logits = model(ids, segments).next_sentence
@@ -616,8 +613,7 @@ def filled(model: BERT) -> str:
 
 # %% tags=["demo"]
 class WordsOfPairs(torch.nn.Module):
-    """A BERT with the interface that training_step expects: it maps (ids, segments) to the logits
-    at each position."""
+    """A BERT with the interface that training_step expects: it maps (ids, segments) to the logits at each position."""
 
     def __init__(self, model: BERT):
         super().__init__()
@@ -684,8 +680,7 @@ show(figure, alt=alt)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
-    """Three distributions of the word at a position: exact given the left side, exact given both
-    sides, and BERT's."""
+    """Three distributions of the word at a position: exact given the left side, exact given both sides, and BERT's."""
     ids = language.encode(words)[None]
     masked = np.zeros(ids.shape, dtype=bool)
     masked[0, place] = True
@@ -717,8 +712,7 @@ import ipywidgets
 from coursekit.sliders import interact
 
 def show_hidden(sentence: str, place: int) -> None:
-    """The three distributions of the word at a position of a sentence; positions are counted from
-    1."""
+    """The three distributions of the word at a position of a sentence; positions are counted from 1."""
     place = min(place, len(sentence.split()))
     pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
 
@@ -798,7 +792,7 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed: for two of the three seeds they are hardly better than a bag of words, whereas for the third they answer four questions in five correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
+# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds they are hardly better than a bag of words, whereas for the third they answer four questions in five correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -814,7 +808,8 @@ display(Markdown("Accuracy on sentences of two clauses in which word order decid
 
 # %% [markdown]
 # It does not. In notebook 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth seed. BERT's first layer was trained for a different purpose, namely to provide what the second layer needs for its predictions. The information that a layer encodes therefore depends on the training objective of the model, and does not show how deep a model must be.
-#
+
+# %% [markdown]
 # The vectors of the untrained model also contain information about cues, because random attention mixes neighbouring words into the vector of a word. Where word order decides, however, the untrained model is no better than a bag of words: it has to learn to use word order. We add this notebook's results to the scoreboard:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -827,8 +822,7 @@ draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def beside(kind: str) -> str:
-    """The mean accuracies of BERT and ELMo on one kind of question, and whether they differ over
-    the seeds."""
+    """The mean accuracies of BERT and ELMo on one kind of question, and whether they differ over the seeds."""
     (elmo_mean, elmo_half), (bert_mean, bert_half) = (
         mean_and_half([one[kind] for one in accuracy[name]]) for name in ("ELMo", "BERT")
     )
@@ -902,8 +896,7 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """The outputs of a class with the weights of the case, also in training mode; no outputs if a
-    weight cannot be loaded."""
+    """The outputs of a class with the weights of the case, also in training mode; no outputs if a weight cannot be loaded."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
     whole = registered[:-1].all() and registered[-1] <= 0
@@ -986,8 +979,7 @@ batch_of_ten = minilm.tokenizer(PRISON + BIOLOGY, padding=True, return_tensors="
 is_real = batch_of_ten["attention_mask"].bool()
 
 def largest_difference(model: Bert) -> float:
-    """The largest difference, at real tokens, between the model's last hidden states and those
-    from transformers."""
+    """The largest difference, at real tokens, between the model's last hidden states and those from transformers."""
     with torch.no_grad():
         states, _ = model(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
         theirs = minilm.model(**batch_of_ten).last_hidden_state
@@ -1141,8 +1133,7 @@ row = torch.from_numpy(language.encode("the guard locked the thief in a dark cel
 place, real_tokens = 5, torch.ones_like(row, dtype=torch.bool)
 
 def sees(encode, x: Float[Tensor, "1 T D"]) -> dict[str, float]:
-    """The fractions of the coordinates of a word's last vector that depend on each side and on
-    both sides."""
+    """The fractions of the coordinates of a word's last vector that depend on each side and on both sides."""
     jacobian = torch.autograd.functional.jacobian(lambda x: encode(x, real_tokens)[-1][0, place], x)
     depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate depends on which word
     left, right = depends[:, :place].any(dim=1), depends[:, place + 1 :].any(dim=1)
@@ -1206,8 +1197,7 @@ def random_row(T: int, seed: int) -> Float[Tensor, "1 T D"]:
     return bert.embeddings.norm(bert.embeddings.token(drawn)).detach()
 
 def first_word_matters(T: int, seed: int) -> float:
-    """The norm of the derivative of the last word's vector with respect to the first word's
-    vector."""
+    """The norm of the derivative of the last word's vector with respect to the first word's vector."""
     x, everywhere = random_row(T, seed), torch.ones(1, T, dtype=torch.bool)
     def last(first: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
         return bert.encode(torch.cat([first[None, None], x[:, 1:]], dim=1), everywhere)[-1][0, -1]
@@ -1215,8 +1205,7 @@ def first_word_matters(T: int, seed: int) -> float:
 
 @torch.no_grad()
 def one_layer_ms(T: int) -> float:
-    """The time that the first layer takes in milliseconds, measured after a short sequence as
-    warm-up."""
+    """The time that the first layer takes in milliseconds, measured after a short sequence as warm-up."""
     bert.layers[0](random_row(16, 0), torch.ones(1, 1, 16, dtype=torch.bool))
     x, keep = random_row(T, 0), torch.ones(1, 1, T, dtype=torch.bool)
     start = perf_counter()
@@ -1281,8 +1270,7 @@ print("parts without loaded weights:", sorted({name.split(".")[0] for name in fi
 # %% tags=["demo"]
 @dataclass(frozen=True)
 class Reader:
-    """Your encoder with loaded weights, the head that is applied to its output, and the
-    tokenizer."""
+    """Your encoder with loaded weights, the head that is applied to its output, and the tokenizer."""
 
     encoder: Bert
     head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
@@ -1346,8 +1334,7 @@ for text in gaps:
 from coursekit.datasets import read_table
 
 def some_gaps(count: int, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Sentences split at a random word that is a single token for both models: (text before,
-    word, text after)."""
+    """Sentences split at a random word that is a single token for both models: (text before, word, text after)."""
     rng, found = np.random.default_rng(seed), []
     for sentence in rng.permutation(read_table("senses/senses.csv").sentence):
         words = sentence.split(" ")
@@ -1730,11 +1717,11 @@ for name, c in configurations.items():
 # %% [markdown]
 # ## Summary
 #
-# - Text provides its own labels: an autoregressive model predicts the next word, and a masked model predicts masked words.
+# - Text provides its own labels: an autoregressive model predicts next words, and a masked model predicts masked words.
 # - WordPiece tokenises greedily by the longest match. A word that the 30,522 subwords cannot represent becomes [UNK].
 # - Each token starts as the sum of its token, segment and position embeddings.
 # - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. Only these positions contribute to the loss.
-# - The difference between a model's loss and the entropy of the language is a KL divergence.
+# - A model's loss minus the entropy of the language is a KL divergence.
 # - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
 # **Next**: notebook 07 introduces a causal mask. A decoder sees only the words on the left, but it can generate text.
