@@ -1326,7 +1326,7 @@ display(Markdown(
 
 # %% [markdown]
 # The training of a single layer with two heads ends on the same plateau in each run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
-# 
+#
 # This does not mean that one layer can never solve the task. Many heads can do part of the second layer's work, for example with one head for each distance:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
