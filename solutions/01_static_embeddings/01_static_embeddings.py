@@ -416,7 +416,7 @@ display(Markdown(
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
 #
-# A PPMI vector has one coordinate for each word. Word2vec (Mikolov et al., 2013a, b) learns shorter vectors. Its labels come from the text itself, without annotation; such learning is called **self-supervised**. Take a pair of words that actually occurred, *center* and *context*, and $k$ *negatives*, which are words drawn at random. The model scores each pair by a dot product and uses σ(score) as the probability that the pair is real. Its loss is the sum of $k + 1$ binary *cross-entropies*, the negative logarithms of the probabilities of the correct answers:
+# A PPMI vector has one coordinate for each word. Word2vec (Mikolov et al., 2013a, b) learns shorter vectors. Its labels come from the text itself; such learning is called **self-supervised**. Take a pair of words that actually occurred, *center* and *context*, and $k$ *negatives*, which are words drawn at random. The model scores each pair by a dot product and uses σ(score) as the probability that the pair is real. The loss is the sum of $k + 1$ binary *cross-entropies*, the negative logarithms of the probabilities of the correct answers:
 #
 # $$\ell = -\ln \sigma(u \cdot v) - \sum_{i=1}^{k} \ln \sigma(-u \cdot n_i)$$
 #
