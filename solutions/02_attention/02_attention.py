@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02 · Attention, step by step
 #
-# In the first notebook every word had one static embedding, so *bank* had the same vector beside a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. With real word vectors, attention fails at first, and this failure shows which parts have to be learned.
+# In the first notebook every word had one static embedding, so *bank* had the same vector beside a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. With real word vectors it fails at first, which shows which parts have to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
 # **Time** about 75 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions at the end are optional.
@@ -1292,12 +1292,12 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # ## Summary
 #
 # - Attention computes a new vector for each word: dot products, division by √d, softmax over the keys, weighted sum of the values.
-# - Scores of random vectors have variance d. Without scaling, nearly all the weight is on one word.
+# - Scores of random vectors have variance d. Without scaling, one word has nearly all the weight.
 # - With word vectors as queries and keys, words attend to themselves. Learned projections let them attend to *relevant* words.
 # - The mask is applied before the softmax.
 # - Cross-entropy is entropy plus KL divergence. Training can lower only the KL divergence.
 # - Heads are slices of the projections, not of the input.
-# - The average of all words is a strong baseline. Selecting words is useful where other words should be ignored.
+# - The average of all words is a strong baseline. Selecting words helps where others should be ignored.
 # - Attention does not see the order of the words; notebook 03 adds their positions.
 
 # %% [markdown]
