@@ -40,7 +40,7 @@ UNCHOSEN = -100                      # the label of a position that the loss ign
 # ## 1 · Self-supervision: the text provides the labels
 #
 # The translator of notebook 04 was trained on pairs of sentences that someone had written. A language model is self-supervised: it needs no such pairs, because the words of the text itself are its labels. Two objectives are common.
-# A *causal* (autoregressive) model predicts each word from those before it. A **masked language model** (MLM) predicts masked words from the words on both sides
+# A *causal* (autoregressive) model predicts each word from the words before it. A **masked language model** (MLM) predicts masked words from the words on both sides
 # (Taylor 1953 used the same task with human readers and called it the cloze procedure).
 
 # %% tags=["demo"]
@@ -72,7 +72,7 @@ display(pd.DataFrame({
 # A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT therefore uses a vocabulary of 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016). A frequent word is a single token, whereas a rarer word is composed of several tokens. A subword that continues a word is written with ## in front. Tokenisation is greedy: we take the longest subword that matches the beginning of the word, then the longest subword that matches the beginning of the rest, and so on.
 
 # %% [markdown]
-# As an example, consider the vocabulary {un, ##forget, ##table, ##able, forget, table}. The longest subword at the beginning of *unforgettable* is *un*. The rest of the word, *forgettable*, begins with *##forget*, and what remains after that, *table*, matches *##table*. The result is *un ##forget ##table*. The subword *##able* is never tried, because the longer *##table* already covers the rest of the word.
+# As an example, consider the vocabulary {un, ##forget, ##table, ##able, forget, table}. The longest subword at the beginning of *unforgettable* is *un*. The rest of the word, *forgettable*, begins with *##forget*, and the remaining *table* matches *##table*. The result is *un ##forget ##table*. The subword *##able* is never tried, because the longer *##table* already covers the rest of the word.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
@@ -408,9 +408,9 @@ def mlm_corrupt(
     """The model's input and its labels: (corrupted, labels). (difficulty ●●○, 8 minutes)
 
     All random numbers are given: choice and change contain uniform draws from [0, 1). A token is
-    chosen if its entry of choice is below 0.15, but never if its id is in special. A chosen token
-    becomes mask if its entry of change is below 0.8. If that entry is at least 0.8 but below 0.9,
-    the token becomes its entry of random_words (whatever that is); otherwise it is left
+    chosen if its entry in choice is below 0.15, but never if its id is in special. A chosen token
+    becomes mask if its entry in change is below 0.8. If that entry is at least 0.8 but below 0.9,
+    the token becomes its entry in random_words (whatever that id is); otherwise it is left
     unchanged. labels: the original id where a token is chosen, UNCHOSEN (−100) elsewhere.
     """
     ### BEGIN SOLUTION
@@ -431,7 +431,7 @@ check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
 
 def corrupt(ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Corrupt ids by your mlm_corrupt, with random draws from a generator."""
+    """Corrupt ids with your mlm_corrupt, using random draws from a generator."""
     choice, change = torch.rand(2, *ids.shape, generator=generator)
     random_words = torch.randint(len(SPECIAL_TOKENS), vocabulary, ids.shape, generator=generator)
     return mlm_corrupt(ids, SPECIAL, MASK, choice, change, random_words)
@@ -460,14 +460,14 @@ pictures.corruption(shares)
 # All four proportions lie within the expected ranges, and no special token was changed. A random word may happen to be the original word. On average this occurs once in as many draws as the vocabulary has words, which is too rare to be visible in the figure.
 
 # %% [markdown]
-# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use the model's vectors for clean text? How do the random words and the unchanged words (10 % each) prevent this? (3–5 sentences)
+# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. Which information could the model then neglect at positions that are not [MASK], and why would this be harmful when we use the model's vectors for clean text? How do the random words and the unchanged words (10 % each) prevent this? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. These vectors would not need to encode
 # which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position at which the loss required nothing.
 # Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input: any word may be wrong, so the model has to weigh each word against its context.
 #
-# *Marking: 1 point for the mismatch (no demands on unmasked positions, no [MASK] in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
+# *Marking: 1 point for the mismatch (unmasked positions require nothing, and [MASK] does not occur in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
 
 # %% [markdown]
@@ -529,7 +529,7 @@ for name, nats in ladder.items():
 
 # %% [markdown]
 # The encoder is given for now; you will build one yourself in section 10. It consists of layers like those that you built in notebook 03, with post-norm and exact **GELU** (Hendrycks and Gimpel 2016), and of an additional layer norm on the sum of the embeddings.
-# BERT also uses **dropout**, which sets a tenth of the activations to 0 during training; our small model does not.
+# BERT also uses **dropout**, which sets a tenth of the activations to 0 during training; our small model does not use it.
 
 # %% [markdown]
 # We remove the padding from the sequences that your `encode_pair` returns, so the sequences differ in length. A `DataLoader` shuffles them and passes 32 sequences at a time to a function that pads them with your `collate` from notebook 03. Each step calls your `training_step`, which is also from notebook 03. At several points during training, the model fills two gaps in a sentence.
@@ -719,7 +719,7 @@ def show_hidden(sentence: str, place: int) -> None:
 interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9))
 
 # %% [markdown]
-# ## 8 · What the right-hand context is worth
+# ## 8 · The value of the right-hand context
 #
 # How much do the words *after* a gap help to predict the missing word? For our language this question has an exact answer: the entropy given the left side minus the entropy given both sides, computed for the same words. (We mask one word at a time and repeat this for every word of 300 held-out sentences.)
 #
@@ -792,7 +792,7 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds they are hardly better than a bag of words, whereas for the third they answer four questions in five correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
+# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds the accuracy is hardly better than that of a bag of words, whereas for the third seed four questions in five are answered correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -807,10 +807,10 @@ display(Markdown("Accuracy on sentences of two clauses in which word order decid
 ) + "."))
 
 # %% [markdown]
-# It does not. In notebook 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth seed. BERT's first layer was trained for a different purpose, namely to provide what the second layer needs for its predictions. The information that a layer encodes therefore depends on the training objective of the model, and does not show how deep a model must be.
+# It does not. In notebook 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth seed. BERT's first layer was trained for a different purpose, namely to provide the information that the second layer needs for its predictions. The information that a layer encodes therefore depends on the training objective of the model, and does not show how deep a model must be.
 
 # %% [markdown]
-# The vectors of the untrained model also contain information about cues, because random attention mixes neighbouring words into the vector of a word. Where word order decides, however, the untrained model is no better than a bag of words: it has to learn to use word order. We add this notebook's results to the scoreboard:
+# The vectors of the untrained model also contain information about cues, because random attention mixes neighbouring words into the vector of a word. Where word order decides, however, the untrained model is no better than a bag of words, so the use of word order has to be learned. We add this notebook's results to the scoreboard:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
@@ -836,7 +836,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
 
 # %% [markdown]
-# **Question 2.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why can BERT not use both sides in every layer and still predict all words, as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
+# **Question 2.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why can a model that uses both sides in every layer, such as BERT, not predict all words, as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict this word, the model then only has to copy it, as the leaking bidirectional LSTM of notebook 05 did. Masking the word at the input removes it from all layers at once. However, a masked word cannot help to predict other words, so only a few words can be masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every
@@ -1123,7 +1123,7 @@ display(Markdown(
 # ## Further: ELMo and BERT compared
 #
 # In both models the vector of a word depends on both sides of the word, but in different ways. For each coordinate of a word's vector in the last layer, we test whether the coordinate changes at all when a word on the left
-# or on the right changes. (We use the derivative of each coordinate, as in 05.)
+# or on the right changes. (We use the derivative of each coordinate, as in notebook 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.small import Spelling
@@ -1183,7 +1183,7 @@ display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 # %% [markdown]
 # The losses of the two models cannot be compared, because the models make different predictions, each of which has its own entropy. The vectors of the two models, however, can be compared on the same task.
 #
-# We now add the encoder's column to the architecture table that we began in 04. We measure the trained layers on sequences of random words without position embeddings, so that a sequence can have any length. The times are for a single layer.
+# We now add the encoder's column to the architecture table that we began in notebook 04. We measure the trained layers on sequences of random words without position embeddings, so that a sequence can have any length. The times are for a single layer.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1426,7 +1426,7 @@ for other, (by, give_or_take) in other_training.items():
 # The right-hand context helps both models, whichever way we remove it. Its measured value depends on how we remove it, most of all for the novels' BERT. A truncated text looks like a complete text, and nearly all sequences in this model's training data ended with a complete sentence. For English we know no exact entropy that would show which of the two methods is right.
 
 # %% [markdown]
-# On gaps in novels, the ranking by top-1 accuracy, paired by gap, is clear: the 5-grams are best, followed by the ELMo of notebook 05, the small BERT, and MiniLM with its new head. On our own sentences, MiniLM and the small BERT cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting outperforms a small BERT, whose flexibility does not pay off with five million parameters and an hour of training. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
+# On gaps in novels, a comparison of top-1 accuracies, paired by gap, gives a clear ranking: the 5-grams are best, followed by the ELMo of notebook 05, the small BERT, and MiniLM with its new head. On our own sentences, MiniLM and the small BERT cannot be distinguished. (Nats per gap are comparable only for models with the same vocabulary.) Counting outperforms a small BERT, whose flexibility does not pay off with five million parameters and an hour of training. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested this explanation.)
 
 # %% [markdown]
 # **Training curves.** During training we recorded the loss on novels by authors outside the training set. We recorded it for this BERT, for a BERT trained with another seed, and for the GPT of notebook 07, which was trained on the same sequences.
@@ -1497,7 +1497,7 @@ display(pd.concat([
 # Which of the paper's design choices matter? We compare a small BERT, trained as in the paper, with five variants, each of which changes one choice. All six are trained with three seeds (`experiments/ablations.py`, over an hour on one core). The experiment is simplified in several ways: it uses two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
-# The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (02). Next to it is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
+# The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (notebook 02). Next to it is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
@@ -1519,7 +1519,7 @@ display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"])
 # %% [markdown]
 # Weight decay matters: without weight decay the loss is higher, and this difference remains significant after a correction for all fifteen comparisons (Holm's method, notebook 12). Seven of the fifteen intervals exclude 0, although chance alone would lead us to expect about one. Without the correction, these intervals show the following:
 #
-# - Replacing every chosen word by [MASK] raises the loss slightly. Choosing 40 % of the words lowers the loss, since there are more labels to learn from. Omitting the warm-up also lowers it a little.
+# - Replacing every chosen word by [MASK] raises the loss slightly. Choosing 40 % of the words lowers the loss, since there are more labels to learn from. Omitting the warm-up also lowers the loss a little.
 # - Without weight decay, the accuracy on senses is lower, both where the cue is on the right and where word order decides. Without NSP, the accuracy is slightly higher where the cue is on the right.
 
 # %% [markdown]
@@ -1584,7 +1584,7 @@ def nsp_pairs(
 check("bert.nsp_pairs", lambda case: nsp_pairs(**case))
 
 # %% [markdown]
-# The third extension is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), then two logits.
+# The third extension is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), followed by a map to two logits.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(

@@ -310,7 +310,7 @@ pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD
 def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
     """Cross-entropy of the next token, in nats.  (difficulty ●●○, 6 minutes)
 
-    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad and except the
+    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad tokens and the
     first token of each sequence, with the same weight for each token. (pad can be any id and may
     occur anywhere, also at the start.)
     """
@@ -520,7 +520,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. Its accuracy hardly changes with a quarter of the labels or with four times as many labels. Where the dashed line lies to the left of the green line (the bound for the whole sentence), better training cannot help. The vector of the word is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
+# Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. Its accuracy hardly changes with a quarter of the labels or with four times as many labels. Where the dashed line lies to the left of the green line (the bound for the whole sentence), better training cannot help, because the vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
 # **Question 1.** In a decoder, the vector of the last word depends on the whole sentence. Why does this help little if we need the vector of *cell* in the middle of the sentence? Describe two ways in which a decoder's answer about a word can nevertheless depend on the context to the right of the word. (3–5 sentences)
@@ -528,8 +528,7 @@ display(Markdown(
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The vector of *cell* is computed before the vectors of the words to its right, and it does not change afterwards. The last word's vector can use the whole sentence, but it is
 # trained to predict the next word, and nothing forces it to encode the sense of one particular word in the middle. One way is to append a question to the sentence ("… In this sentence,
-# cell means"), so that the words to the right of *cell* are to the left of the answer. Another is to repeat the sentence and take the vector from the second copy, which attends to
-# the whole first copy. A third is to add a second model that reads from right to left, as in ELMo.
+# cell means"), so that the words to the right of *cell* are to the left of the answer. Another way is to repeat the sentence and take the vector from the second copy, which attends to the whole first copy. A third way is to add a second model that reads from right to left, as in ELMo.
 #
 # *Marking: 1 point for stating that the vector is computed before the right-hand context (and that the last vector serves another purpose); 1 point for two working
 # methods: question or repeated sentence after the text, a backward model, fine-tuning with a head on the last token, …*
@@ -846,7 +845,7 @@ print("yours:   ", *own_written[0].tolist())
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed its design since. (Notebook 13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) From the published sizes, we compute how many parameters the matrices of these models contain. Each layer has 4D² parameters for attention and 2DF for the feed-forward network (3DF if it is gated). The token embeddings have VD parameters, and learned position embeddings have TD.
+# GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed its design since. (Notebook 13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) From the published sizes, we compute how many parameters the matrices of these models contain. Each layer has 4D² parameters for attention and 2DF for the feed-forward network (3DF if it is gated). The token embeddings have VD parameters, and learned position embeddings have TD parameters.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
@@ -1345,7 +1344,7 @@ display(pd.DataFrame({
 # One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples its accuracy is below the optimum, but still far above the plateau of the layer with two heads. A second layer is therefore the economical solution rather than the only solution.
 
 # %% [markdown]
-# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain which measurements you would need before you believe this statement, and what the measurements in this notebook show about it. (3–5 sentences)
+# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain which measurements you would need before you believe this statement. Which conclusion do the measurements in this notebook allow? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A high accuracy with examples does not show learning if the model can do the task without them. It has to be compared with the zero-shot accuracy, over several draws of examples and with an interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 depend on the labels: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well with a zero-shot prompt and with swapped labels as with correct labels, so it already knew the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
@@ -1628,7 +1627,7 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the only cue is on the right, GPT is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
+# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the only cue is on the right, GPT is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in notebook 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
