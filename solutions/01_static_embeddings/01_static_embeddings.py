@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 01 · One vector per word
 #
-# For most of the 2010s, programs represented each word by a single vector from a table. The table was learned from plain text alone, and it worked so well that most systems that processed language used one. In this notebook we build such a table in two ways, analyse the vector of an ambiguous word, and find out which distinctions the table cannot make. This limitation is the reason for all the notebooks that follow.
+# For most of the 2010s, programs represented each word by a single vector from a table. The table was learned from plain text alone, and it worked well enough to be used in most systems that processed language. In this notebook we build such a table in two ways, analyse the vector of an ambiguous word, and find out which distinctions the table cannot make. This limitation is the reason for all the notebooks that follow.
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 70 minutes: seven exercises
 # and two questions. The section *Further* adds two exercises for extra credit.
@@ -69,7 +69,7 @@ for row in examples.itertuples():
 # %% [markdown]
 # A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. A vector that also depends on
 # the context $C$, the words around it, is a **contextual embedding** (or *contextualised* embedding), $f(w, C)$. This
-# notebook is about static embeddings. The timeline shows when each kind of embedding appeared and what was new about it. The numbers in brackets refer to the notebooks of this course.
+# notebook is about static embeddings. The timeline shows when each kind of embedding appeared and which idea was new. The numbers in brackets refer to the notebooks of this course.
 
 # %% tags=["demo"]
 pictures.timeline(read_table("timeline/timeline.csv"))
@@ -253,8 +253,8 @@ print(f"1,000 random pairs of the 20,000 most frequent words: mean cosine {chanc
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
     f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The cosine with *river* is no higher than the "
-    f"cosines of some random pairs, which have a mean of {chance.mean():.2f}; one in forty random pairs has a cosine above "
-    f"{chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single "
+    f"cosines of some random pairs: the mean cosine of random pairs is {chance.mean():.2f}, and one in forty has a cosine "
+    f"above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single "
     f"vector reflects the more frequent sense. A cosine can only be interpreted in comparison with the cosines of unrelated "
     f"words."))
 
@@ -266,8 +266,10 @@ display(Markdown(
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
     """The k words with the highest cosine to the word in row `query`, without this row itself.
+
     Returns the row numbers of these words, the most similar first. Another row with the same
-    vector is a neighbour like any other; the cosine of a row of zeros is 0. (difficulty ●○○, 5 minutes)
+    vector is a neighbour like any other; the cosine of a row of zeros is 0.
+    (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
     similarity = cosine(vectors[[query]], vectors).squeeze(0)
@@ -659,7 +661,7 @@ def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[
 
 
 def with_rarer_senses(language, sentences, rng):
-    """The sentences without 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
+    """The sentences, after removing 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
     kept_share = np.ones(len(language.senses))
     first = [language.senses.index(senses[0]) for senses in language.ambiguous.values()]
     kept_share[first] = rng.permutation(np.linspace(0.1, 0.95, len(first)))
