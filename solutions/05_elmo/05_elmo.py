@@ -660,7 +660,7 @@ print(f"Among {len(exam.held_out):,} questions, the words before determine the s
       f"the words after in {told['right'].sum():,}, and neither side alone in {untold.sum():,}.")
 
 # %% [markdown]
-# There are no such questions: in every question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated language, which English does not share.) The decisive side differs from sentence to sentence, and the concatenated vector covers both sides.
+# There are no such questions: in every question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated language, which we should not expect of English.) The decisive side differs from sentence to sentence, and the concatenated vector covers both sides.
 
 # %% [markdown]
 # ## 6 · Which layers? The task decides
@@ -791,7 +791,7 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# For all five seeds, each task prefers a different layer. In *morphology*, layer 0, which encodes the characters, has the largest weight. In *sense*, the top layer has the largest weight by a wide margin. In *syntax*, the weight of layer 1 is slightly larger than the others.
+# For all five seeds, each task prefers a different layer. In *morphology*, layer 0, which encodes the characters, has the largest weight. In *sense*, the top layer has the largest weight by a wide margin. In *syntax*, the weight of layer 1 is slightly larger than the other weights.
 #
 # The paper reports a similar pattern: layer 1 was better for parts of speech (accuracy 97.3, compared with 96.8 for layer 2), and layer 2 was better for senses (F1 69.0, compared with 67.4 for layer 1).
 
@@ -1004,7 +1004,7 @@ def first_word_left(model, seed: int) -> float:
 from coursekit.architectures import keep_measured
 
 def measured(name: str, model) -> dict[str, str]:
-    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in 12."""
+    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in notebook 12."""
     seen = influence(model, sentence_x)[3] > 0                                # influence on the word in the middle
     left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
@@ -1038,7 +1038,7 @@ display(table)
 # The vectors of the complete ELMo depend on all words, at the cost of a second stack. The first word still has an influence after 64 words, because a trained LSTM preserves the information that it needs. (The size of this influence depends strongly on the words, as the range shows.) However, ELMo inherits the disadvantages of recurrence: T steps in sequence, and a state of fixed size for a text of any length.
 
 # %% [markdown]
-# ## Further: an ELMo of English
+# ## Further: an ELMo for English
 #
 # So far we have used an ELMo for the generated language. The same architecture, with 256 dimensions in each direction, was also trained with one seed on real English: 82 novels from 1839 to 1927 ([model card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)).
 #
@@ -1255,8 +1255,7 @@ display(pd.DataFrame({
 }).rename_axis("accuracy (95 % interval)"))
 
 # %% [markdown]
-# ELMo has learned to separate senses from the text of novels alone. Where the senses are different parts of speech, layer 2 is far better than a bag of words, an untrained network and layer 0. Where all senses are nouns, layer 2 is also better than these three, but by a smaller margin. There are too few sentences to determine whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, which layer 2 does not clearly beat:
-# much of what determines a sense is close to the word.
+# ELMo has learned to separate senses from the text of novels alone. Where the senses are different parts of speech, layer 2 is far better than a bag of words, an untrained network and layer 0. Where all senses are nouns, layer 2 is also better than these three, but by a smaller margin. There are too few sentences to determine whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, and layer 2 is not clearly better. Much of the information about a sense is close to the word.
 
 # %% [markdown]
 # ## Extensions
