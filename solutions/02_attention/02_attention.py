@@ -129,7 +129,7 @@ show(figure, alt="The steps of attention for the focal word bank. Nine word vect
      "bank. The heights of the bars are an illustration.")
 
 # %% [markdown]
-# Before you read on, make a prediction. With real vectors, the weights of *bank* also add up to 1, now over nine words. How large is the weight that *bank* assigns to itself (between 0 and 1)?
+# Before you read on, make a prediction. With real vectors, the weights of *bank* for the nine words of the sentence also add up to 1. How large is the weight that *bank* assigns to itself (between 0 and 1)?
 
 # %% tags=["demo"]
 predict("attention.self_weight", ...)
@@ -219,7 +219,7 @@ show(
 # %% [markdown]
 # ## 2.2 · Scaling
 #
-# How large is the dot product of two unrelated vectors? Suppose that the vectors have d = 64 independent coordinates with mean 0 and variance 1, as many coordinates as in each head of BERT. What is the variance of the scores before
+# How large is the dot product of two unrelated vectors? Suppose that the vectors have d = 64 independent coordinates (as in each head of BERT) with mean 0 and variance 1. What is the variance of the scores before
 # scaling?
 
 # %% tags=["demo"]
@@ -583,7 +583,7 @@ print(f"largest difference between the padded river sentence and the sentence al
 # course's generated language, in which the sense of every ambiguous word is known. The task is to predict this sense
 # from the vector of the ambiguous word *after* attention.
 #
-# Each text is a sentence with an ambiguous word, followed by a second sentence that is drawn at random, because in real text many nearby words are also irrelevant to a given word. Sentences with the same structure as our two examples are excluded from the training data.
+# Each text is a sentence with an ambiguous word, followed by a second sentence that is drawn at random. The second sentence imitates real text, in which many nearby words are irrelevant to a given word. Sentences with the same structure as our two examples are excluded from the training data.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -851,7 +851,7 @@ lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n 
 display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n\n| correct senses, of {len(NEW)} | mean | each seed |\n|:--|--:|:--|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all training words are masked, the unseen words are enough for most predictions. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful only where other words should be ignored, as in the texts with a second sentence.
+# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all training words are masked, the unseen words alone are enough. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
 
 # %% [markdown]
 # ### Is attention an explanation?
@@ -902,7 +902,7 @@ for label, values in by_training[0].items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# In *this* model the weights largely indicate which words matter, but not completely, because the effect of a word also depends on its value vector. With randomly permuted weights, the prediction stays the same only slightly more often than expected by chance. Both findings hold for each of the four seeds. Our model is the simplest case, with one layer, one head, and keys that belong to single words. In deeper models each vector already mixes many words. We return to this question in notebook 08.
+# In *this* model the weights indicate to a large extent which words matter, but not completely, because the effect of a word also depends on its value vector. With randomly permuted weights, the prediction stays the same only slightly more often than expected by chance. Both findings hold for each of the four seeds. Our model is the simplest case, with one layer, one head, and keys that belong to single words. In deeper models each vector already mixes many words. We return to this question in notebook 08.
 
 # %% [markdown]
 # **Question 2.** The input of attention is the vector of *bank*, and its output is a different vector. In what way does attention *contextualise* the vector? Explain what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
@@ -1032,7 +1032,7 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
 # %% [markdown]
 # ## 6 · Find the bug
 #
-# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads in the same way as FuxiCTR, a library of click-prediction models, until June 2022 (issue 30). Three models were affected, and the code had been copied from a reference on the web. The code runs, the shapes are correct, and a model that contains it can be trained. Where is the bug?
+# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads in the same way as FuxiCTR, a library of click-prediction models, until June 2022 (issue 30). Three models were affected, and the pattern had been adopted from a reference on the web. The code runs, the shapes are correct, and a model that contains it can be trained. Where is the bug?
 
 # %%
 def heads_of_2022(queries, keys, values, heads):
@@ -1204,7 +1204,7 @@ display(Markdown(
     f"Its accuracy on all these questions is {(right.mean() + right_exchanged.mean()) / 2:.3f}."))
 
 # %% [markdown]
-# Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
+# Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half, with one half still inside its interval.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
 
 # %% [markdown]
 # ## Further: three questions
@@ -1234,8 +1234,7 @@ display(Markdown(
 # **Question 5.** Attention starts from a vector for each word. What is the source of these input vectors in this notebook and in a model such as BERT, and which information do the vectors still lack? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each
-# other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
+# Here they are rows of a table that was trained beforehand: GloVe fits vectors to the numbers of times that words occur near each other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
 # is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is selected only by the id of the token. It therefore represents the average meaning of the word in the corpus, which is a mixture of its senses. The row contains no information about the current sentence or about the position of the word in it.
 #
 # *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
