@@ -14,8 +14,8 @@ from autograder.checks.comparing import Rule
 def _counts(draw: Draw, words: int, contexts: int, most: int) -> np.ndarray:
     """Counts up to `most`, two pairs that occur far more often, and a word and a context word that never occur.
 
-    Words 0 and 1 each occur often with one context word of their own and rarely with the other's. So in every draw
-    some pairs occur more often than chance predicts, some less often, and some never.
+    Words 0 and 1 each occur often with their own context word and rarely with the context word of
+    the other. In every draw, therefore, some pairs occur more often than chance predicts, some less often, and some never.
     """
     counts = draw.integers(0, most + 1, words, contexts)
     counts[:2, 1:3] = (40 * most, 1), (1, 24 * most)
@@ -382,7 +382,7 @@ def cosine(a, b):
 
 
 def _at_cosines(draw: Draw, towards: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    """Rows of length 1, each at its given cosine with `towards`."""
+    """Rows of length 1, each with a given cosine with `towards`."""
     unit = towards / np.linalg.norm(towards)
     across = draw.rng.standard_normal((len(cosines), len(unit)))
     across -= np.outer(across @ unit, unit)
@@ -391,7 +391,7 @@ def _at_cosines(draw: Draw, towards: np.ndarray, cosines: np.ndarray) -> np.ndar
 
 
 def _spread(draw: Draw, count: int, low: float, high: float) -> np.ndarray:
-    """Values from high down to low, never so close together that rounding decides which is larger."""
+    """Values from high to low, never so close together that rounding determines which value is larger."""
     places = np.arange(count) + draw.rng.uniform(0.3, 0.7, count)
     return high - (high - low) * places / count
 
@@ -399,7 +399,8 @@ def _spread(draw: Draw, count: int, low: float, high: float) -> np.ndarray:
 def _ranked(draw: Draw, towards: np.ndarray, count: int, high: float) -> np.ndarray:
     """Rows from the most similar to `towards` to the least; their lengths differ by a factor of fifty.
 
-    The most similar row is short, the next long, and the third about as long as `towards`, so that dot products and
+    The most similar row is short, the second is long, and the third is about as long as
+    `towards`, so that dot products and
     distances give a different ranking.
     """
     lengths = np.exp(draw.rng.uniform(-2, 2, (count, 1)))
@@ -413,10 +414,12 @@ def _nearest_cases(draw: Draw) -> Iterator[Case]:
 
 
 def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
-    """Another row equals the query, before or after it. In some cases a further row is all zeros; no other cosine is near its 0.
+    """Another row equals the query, before or after it. In some cases another row is all zeros; no other cosine is near 0,
+    the cosine of this row.
 
     The query has length 2, and its coordinates are ±½ once it is scaled to length 1, so that the cosine of the equal
-    rows is exactly 1. Which of the two a sort puts first depends on the other rows: their order is the same in every draw.
+    rows is exactly 1. The other rows determine which of the two equal rows a sort puts first;
+    their order is the same in every draw.
     """
     for words, k, query, equal, zeros in (
         (12, 11, 8, 3, [6]),
@@ -436,7 +439,7 @@ def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
 
 
 def _among_many(draw: Draw) -> Iterator[Case]:
-    # k may also be all the other words, or one.
+    # k may also be 1 or the number of all other words.
     for words, size, k, query in ((30, 6, 5, 11), (41, 9, 7, 0), (10, 4, 9, 3), (23, 7, 1, 8)):
         asked = draw.rng.standard_normal(size)
         asked /= np.linalg.norm(asked)
@@ -627,7 +630,7 @@ def _sgns_cases(draw: Draw) -> Iterator[Case]:
     for batch, k, size in ((2, 3, 5), (5, 2, 4), (3, 7, 6)):
         yield {"center": draw.normal(batch, size) + 0.2, "context": draw.normal(batch, size) - 0.1,
                "negatives": draw.normal(batch, k, size) + 0.1}  # fmt: skip
-    # Scores of ±198: for wrong predictions σ is 0 in float32; for right ones the exponential is infinite.
+    # Scores of ±198: for wrong predictions σ is 0 in float32; for correct predictions the exponential is infinite.
     for batch, k, size, believed in ((4, 5, 8, -1), (6, 4, 7, 1)):
         center, context, negatives = (
             draw.normal(*shape) for shape in ((batch, size), (batch, size), (batch, k, size))
@@ -838,7 +841,7 @@ def sgns_loss(center, context, negatives):
 """,
     },
     hints=(
-        "For each pair of words, the model says how probable it is that the pair is real. When should its loss be "
+        "For each pair of words, the model predicts the probability that the pair is real. When should its loss be "
         "large?",
         "center and context are (B, D), which gives one score per example, (B,). negatives is (B, k, D); with center "
         "as (B, 1, D) their scores are (B, k).",
@@ -1046,7 +1049,8 @@ def cbow_gradient(contexts, target, negatives):
 
 
 def _mixture_cases(draw: Draw) -> Iterator[Case]:
-    """Senses that resemble each other, and a word with known best weights: the rest of it is orthogonal to the senses."""
+    """Senses that resemble each other, and a word with known best weights, whose remaining part is orthogonal to the
+    senses."""
     for weights, size in (((1.5, -0.75), 7), ((0.5, 1.25, 0.25), 9), ((-1.0, 0.75, 2.0, 1.25, -0.5), 12)):
         senses = len(weights)
         basis = np.linalg.qr(draw.rng.standard_normal((size, size)))[0]
@@ -1643,7 +1647,8 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _analogy_cases(draw: Draw) -> Iterator[Case]:
-    """Question words far apart; a and c similar (walk, talk), so that b is nearest; all three similar and nearest."""
+    """Question words that are far apart; similar a and c (walk, talk), so that b is nearest; three similar question words
+    that are all nearest."""
     for words, size, k, alike in ((13, 7, 10, ""), (57, 5, 3, "ac"), (33, 9, 6, "abc")):
         question = np.linalg.qr(draw.rng.standard_normal((size, size)))[0][:3]
         if "a" in alike:

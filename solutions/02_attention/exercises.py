@@ -290,7 +290,7 @@ def softmax_cases(draw: Draw) -> Iterator[Case]:
     yield {"x": draw.normal(2, 5, 3, 4), "dim": 2}
     yield {"x": draw.normal(3, 2, 5), "dim": -3}
     yield {"x": draw.normal(7), "dim": 0}
-    # Very low entries, as a mask leaves them, and one line that is very low as a whole.
+    # Very low entries, as after masking, and one line in which all entries are very low.
     masked = draw.normal(2, 3, 6)
     masked[..., 4:] = -10_000
     masked[1, 2] = -10_000 - 64 * draw.rng.permutation(6)
@@ -666,7 +666,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
     yield case(keep, 3, query=7, key=7, d=4, d_v=4)
     # Heads: the same padding mask for all of them.
     yield case(padding(draw, 4, 5)[:, None, None, :], 4, 3, query=6, key=5, d=8, d_v=2)
-    # One entry for all keys: a query sees every key or none, in all sentences alike.
+    # One entry for all keys: a query may attend to every key or to none, and this is the same in all sentences.
     yield case(draw.rng.permutation([True, False, True, True, False])[:, None], 2, query=5, key=4, d=3, d_v=6)
     yield large_scores(draw)
     yield huge_scores(draw)
@@ -675,7 +675,8 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
 def large_scores(draw: Draw) -> Case:
     """Scores of ±320, masked and unmasked, and a query without any key.
 
-    The inputs are integers and √d is 2, so every correct way to compute the scores gives the same ones.
+    The inputs are integers and √d is 2, so every correct way to compute the scores gives the same
+    values.
     """
     queries, keys = (draw.integers(-2, 3, n, 4).astype(np.float32) for n in (5, 6))
     queries[:, 0] = 32, 32, -32, 0, 32
@@ -698,9 +699,9 @@ def huge_scores(draw: Draw) -> Case:
     """A query whose unmasked scores lie around −2²⁰, below values that are often used as minus infinity.
 
     Masked scores lie around −2²⁰ or, for one query, around 2²⁰; for another query one masked score is 4096 and the
-    others are small. The inputs are integers, √d is 4 and d to the power ¼ is 2, so every way to compute the scores
-    gives the same ones. One large score always wins by far: float32 could not represent the logarithm of a sum of
-    several.
+    others are small. The inputs are integers, √d is 4 and d to the power ¼ is 2, so every way to
+    compute the scores gives the same values. One large score always exceeds the others by far,
+    because float32 could not represent the logarithm of a sum of several large scores.
     """
     queries, keys = (draw.integers(-2, 3, n, 16).astype(np.float32) for n in (6, 5))
     queries[:, 0], keys[:, 0] = (-2048, -2048, 2048, 0, 0, 0), 2048
@@ -719,7 +720,8 @@ def huge_scores(draw: Draw) -> Case:
 
 
 def padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """True for real tokens. The first sentence, which a card shows, ends in two padding tokens; another has none."""
+    """True for real tokens. The first sentence, which is shown to students, ends in two padding tokens; another sentence has
+    none."""
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[1 + draw.integers(0, batch - 1)] = tokens - 2, tokens
     return np.arange(tokens) < lengths[:, None]
@@ -740,7 +742,7 @@ ZEROED = "weights.masked_fill(~keep, 0.0)"
 
 
 def _filled(fill: str, weights: str) -> str:
-    """Code that fills masked scores and then changes the weights, both as given."""
+    """Code that fills the masked scores and then changes the weights, both in the given way."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -750,7 +752,7 @@ def attention(queries, keys, values, keep):
 
 
 def _taken_off(much: str, weights: str) -> str:
-    """Code that lowers masked scores and then changes the weights, both as given."""
+    """Code that lowers the masked scores and then changes the weights, both in the given way."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -1014,7 +1016,7 @@ def heads_at_once(
     scores: str = "queries @ keys.mT / (D // heads) ** 0.5",
     projections: str = "(x @ W_q, x @ W_k, x @ W_v)",
 ) -> str:
-    """Multi-head attention with all heads in one product; each part can be replaced by a wrong version."""
+    """Multi-head attention with all heads in one product; each part can be replaced by an incorrect version."""
     return f"""
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     batch, tokens, D = x.shape

@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int) -> np.ndarray:
-    """Words as character ids (1 and above), followed by padding (0): short words, and one without padding."""
+    """Words as character ids (1 and above), followed by padding (0): short words, and one word without padding."""
     chars = draw.integers(1, characters, batch, tokens, longest)
     lengths = draw.integers(2, longest, batch, tokens)
     lengths[0, 0] = longest
@@ -20,7 +20,7 @@ def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int
 
 
 def char_cnn_cases(draw: Draw) -> Iterator[Case]:
-    """Padding has a row of the table like any character; the widths are not sorted."""
+    """Padding has a row of the table like any other character; the widths are not sorted."""
     for batch, tokens, longest, characters, c, filters, D in (
         (2, 3, 7, 9, 4, {2: 5, 1: 6}, 8),
         (3, 2, 6, 11, 5, {2: 3, 3: 4, 1: 7}, 4),
@@ -836,7 +836,7 @@ def influence(model, x):
         "One output vector has K coordinates, and one input vector has D coordinates. How many partial derivatives connect output i with input "
         "j?",
         "x: (T, D). model(x): (T, K). All derivatives together: (T, K, T, D). Output: (T, T).",
-        "compute all partial derivatives of all outputs with respect to all inputs (04 used a function from "
+        "compute all partial derivatives of all outputs with respect to all inputs (notebook 04 used a function from "
         "`torch.autograd.functional` for this)\nfor each pair i, j: square them, add them, take the square root",
         "A near miss: `model(x).sum().backward()` gives one gradient for each input, which does not show which output depends "
         "on this input.",
@@ -1690,7 +1690,7 @@ def embed_sentence(words, bilm):
     },
     survivors={"[:, -1, 1:-1]": "a batch of one sentence: its first is its last"},
     hints=(
-        "What did the model read in training before the first word and after the last one? Should the result contain vectors "
+        "What did the model read in training before the first word and after the last word? Should the result contain vectors "
         "for these tokens?",
         "chars: (1, T + 2, C). x: (1, T + 2, D). States: (L, 1, T + 2, D) each. Output: (L + 1, T, 2D).",
         "put [BOS] and [EOS] around the words; spell them; compute x; run both stacks on a batch of one sentence; call "

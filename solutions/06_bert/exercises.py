@@ -13,7 +13,7 @@ UNCHOSEN = -100
 
 
 def rows_with_padding(draw: Draw, batch: int, tokens: int, words: int, pad: int) -> np.ndarray:
-    """Ids of words, all different from pad; the first row has three tokens of padding, the second none."""
+    """Ids of words, all different from pad; the first row has three tokens of padding, and the second has none."""
     ids = draw.integers(7, 7 + words, batch, tokens)
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[1] = tokens - 3, tokens
@@ -196,8 +196,8 @@ def lm_examples(ids, chosen, pad):
     hints=(
         "Choose a word. What does a causal model predict at its position, and what does a masked model? Where is there nothing "
         "to predict?",
-        "Input: ids and chosen, both (B, T). Output: two tensors (B, T). The label for column t is in column t; column T − 1 "
-        "of the first has no successor.",
+        "Input: ids and chosen, both (B, T). Output: two tensors (B, T). The label for column t is in column t. In the first "
+        "tensor, column T − 1 has no next token.",
         "causal:  at t the id of t + 1; −100 in the last column and wherever that id is padding\nmasked:  at t the id of t if "
         "it was chosen, else −100",
         "A near miss: `ids[:, 1:]` alone is one column too short, and `roll` fills the gap with the first word of the "
@@ -209,11 +209,13 @@ def lm_examples(ids, chosen, pad):
 
 
 def piece_cases(draw: Draw) -> Iterator[Case]:
-    """Vocabularies of made-up subwords, and words that test the matching; some become [UNK], immediately or only at their end.
+    """Vocabularies of made-up subwords, and words that test the matching; some of them become [UNK], immediately or only at
+    their end.
 
-    Some words are planted. In the first, the longest first subword leads nowhere, although a shorter one would have
-    led to the end of the word. In the second, a long subword inside the word begins before the longest first subword
-    ends. The others test a subword of eleven letters, alone and inside a word; a single letter; a letter that occurs
+    Some words are constructed. In the first, the rest of the word has no match after the longest
+    first subword, although it would have one after a shorter subword. In the second, a long
+    subword inside the word begins before the longest first subword ends. The other words test a subword of eleven letters,
+    alone and inside a word; a single letter; a letter that occurs
     in no subword, at the beginning and in the middle; and a capital letter, which differs from the lower-case one. The
     subword of eleven letters has the id 0.
     """
@@ -556,14 +558,14 @@ def wordpiece(word, vocab):
     },
     hints=(
         "Cover more and more of the word with your hand, from the right, until what you see is in the vocabulary. What do you "
-        "do with the covered letters, and what if no letter is left uncovered?",
+        "do with the covered letters, and what do you do if no letter is left uncovered?",
         "Input: a string and a dictionary from subwords to ids. Output: a list of ids, one per subword, in order; or a list "
         "with the single id of [UNK].",
         "start at the first letter\nwhile letters are left:\n    find the longest text from start that is in the vocabulary "
         "(with ## in front unless it begins the word)\n    none? the whole word is [UNK]\n    keep its id; continue where it "
         "ended",
-        "A near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` also finds a subword, but one "
-        "that begins a word.",
+        "A near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` also finds a subword, but this "
+        "subword begins a word.",
     ),
 )
 
@@ -573,11 +575,13 @@ def wordpiece(word, vocab):
 def learning_cases(draw: Draw) -> Iterator[Case]:
     """Words with counts, and the size of the vocabulary; the letters are drawn, so they differ between seeds.
 
-    The first cases use words made of a few letters, with every score: some have ties, one asks for more subwords than can
-    be found, and one for fewer than there are letters. The other cases are constructed. A pair that overlaps itself counts twice
-    in three letters, which decides the first merge; then it matters from which end the three are merged. A word
-    contains a pair twice. A pair also occurs inside the text of two longer subwords. Of two pairs with the same
-    count, one comes first as a pair and the other as a joined text.
+    The first cases use words made of a few letters, with every score: some cases have ties, one
+    requires more subwords than can be found, and one requires fewer subwords than there are
+    letters. The other cases are constructed. In one case, a pair that overlaps itself is counted
+    twice in three letters, which determines the first merge, and the result depends on the end
+    from which the three letters are merged. In others, a word contains a pair twice, a pair also
+    occurs inside the text of two longer subwords, or two pairs have the same count, of which one
+    comes first as a pair and the other as a joined text.
     """
 
     def letters(many: int) -> list[str]:
@@ -1167,14 +1171,14 @@ def learn_pieces(counts, size, score):
     },
     hints=(
         "Segment three words by hand: *hug* ten times, *pug* five times, *hugs* twice. Which pair occurs most often in the "
-        "text? Merge it in all three words. Which pair is next?",
+        "text? Merge this pair in all three words. Which pair is next?",
         "Keep a list of parts for each word, a count for each pair of neighbours and a count for each part. Output: a list of "
         "strings, letters first.",
         "split each word into letters; the vocabulary = the sorted set of these\nwhile it is too small:\n    count parts and "
         "pairs, with the counts of the words\n    no pairs? stop\n    best = highest score, then first in alphabetical order\n    "
         "append the joined text; merge in every word, from the left",
-        "A near miss: `max(pairs, key=…)` finds the highest score, but in a tie it returns the pair inserted first. `min` with "
-        "a tuple of −score and the pair gets both right.",
+        "A near miss: `max(pairs, key=…)` finds the highest score, but in a tie it returns the pair that was inserted first. "
+        "`min` with a tuple of −score and the pair handles both cases.",
     ),
 )
 
@@ -1426,7 +1430,8 @@ def encoder_shapes(V: int, P: int, D: int, L: int, F: int) -> dict[str, tuple[in
 
 
 def bert_cases(draw: Draw) -> Iterator[Case]:
-    """Two layers; one layer, with sequences as long as the position table; and one with vectors so short that ε matters.
+    """A model with two layers; a model with one layer and sequences as long as the position table; and a model with vectors
+    so short that ε matters.
 
     Each layer takes a millisecond to build and half a millisecond per run, so only two are also run in training mode
     and checked for a gradient.
@@ -1799,7 +1804,8 @@ class Bert(nn.Module):
 
 
 def bert_names_cases(draw: Draw) -> Iterator[Case]:
-    """A current BertModel; one with heads and a buffer, as in 2019; and one from 2018 with gamma, beta and eleven layers."""
+    """A current BertModel; a model with heads and a buffer, as in 2019; and a model from 2018 with gamma, beta and eleven
+    layers."""
     linear = {"attention.self.query": (0, 0), "attention.self.key": (0, 0), "attention.self.value": (0, 0),
               "attention.output.dense": (0, 0), "intermediate.dense": (1, 0), "output.dense": (0, 1)}  # fmt: skip
     for V, D, F, P, layers, prefix, old in ((7, 4, 6, 5, 2, "", False), (5, 6, 9, 8, 1, "bert.", False), (6, 3, 5, 4, 11, "bert.", True)):
@@ -1980,7 +1986,7 @@ def bert_names(theirs):
     },
     hints=(
         "Take bert.encoder.layer.3.attention.output.LayerNorm.gamma. What does each of its components become?",
-        "Input and output: a dictionary from names to tensors. A name consists of a place and, after its last dot, weight or "
+        "Input and output: a dictionary from names to tensors. A name consists of a place and, after the last dot, weight or "
         "bias. Four kinds of names are left out.",
         "for each name and value:\n    remove the prefix; split at the last dot into place and part\n    inside a layer: its "
         "number, and the rest of the place\n    if PLACES contains the place: the new name, with gamma and beta renamed",
@@ -1993,7 +1999,8 @@ def bert_names(theirs):
 
 
 def corrupt_cases(draw: Draw) -> Iterator[Case]:
-    """Draws in thousandths, which the check cell divides: about half lie near the thresholds, some exactly on them.
+    """Draws in thousandths, which the check cell divides: about half of the draws are near the thresholds, and some are
+    equal to them.
 
     In each sequence, one of the random words that are used is a special token.
     """
@@ -2242,10 +2249,10 @@ def mlm_corrupt(ids, special, mask, choice, change, random_words):
         "change <= 0.8": "a draw of exactly 0.8 is set to the random word by the next line",
     },
     hints=(
-        "Two questions, two draws: is this word chosen at all, and if so, what happens to it? Which tokens must never be "
-        "chosen?",
-        "All tensors are (B, T); special is (S). Output: two tensors (B, T), the input of the model and what it has to "
-        "predict.",
+        "There is one draw for each of two questions: is this word chosen, and if it is, what does it become? Which tokens "
+        "must never be chosen?",
+        "All tensors are (B, T); special is (S). Output: two tensors (B, T), the input of the model and the labels that it has "
+        "to predict.",
         "chosen = first draw below 0.15, and not a special token\nlabels = the original id where chosen, −100 "
         "elsewhere\ncorrupted = where chosen: [MASK] below 0.8, the random word from there to below 0.9, otherwise unchanged",
         "A near miss: comparing ids after the first replacement. Once a word has become [MASK], you cannot tell whether it was "
@@ -2259,7 +2266,8 @@ def mlm_corrupt(ids, special, mask, choice, change, random_words):
 def chosen_labels(draw: Draw, B: int, T: int, V: int) -> np.ndarray:
     """Labels at about a third of the positions, a different number in each sequence; −100 elsewhere.
 
-    They include the word with id 0; if there are three sequences or more, one has no label at all.
+    The labels include the word with id 0. If there are three or more sequences, one of them has
+    no label at all.
     """
     chosen = draw.rng.random((B, T)) < 0.3
     chosen[0, :4], chosen[1], chosen[1, 2], chosen[2:3] = True, False, True, False
@@ -2459,12 +2467,12 @@ def mlm_loss(logits, labels):
     },
     hints=(
         "What does one chosen word contribute to the loss? What does a word that was not chosen contribute?",
-        "logits[chosen] has shape (N, V) for N chosen positions in the whole batch. One log-probability each: (N). Output: one "
-        "number.",
+        "logits[chosen] has shape (N, V) for N chosen positions in the whole batch. One log-probability for each position: "
+        "(N). Output: one number.",
         "chosen = label is not −100\nlog-probabilities over the vocabulary at the chosen positions\ntake that of the correct "
         "word, change the sign, mean over all N",
         "A near miss: multiplying the losses of all tokens by the mask and then calling `.mean()` also divides by the tokens "
-        "that do not count.",
+        "that were not chosen.",
     ),
 )
 
@@ -2602,7 +2610,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
     },
     hints=(
         "Which labels does each of the two criterion calls receive? What does 0 mean among the labels of the words, and what "
-        "among those of the pairs?",
+        "does it mean among the labels of the pairs?",
         "logits (B, T, V) with labels (B, T); next_logits (B, 2) with next_labels (B). Output: the sum of two numbers.",
         "masked-word part: mean over the chosen words (you have a function for it)\nnext-sentence part: mean over *all* pairs, "
         "both labels\nsum",
@@ -2615,7 +2623,8 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
 
 
 def document_cases(draw: Draw) -> Iterator[Case]:
-    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; draws that select the first and the last of the other sentences."""
+    """Documents of unequal length, one of which has a single sentence; a coin of exactly 0.5; draws that select the first
+    and the last of the other sentences."""
     for lengths in ((4, 1, 6, 3), (2, 7, 1, 5, 4), (8, 3, 1, 9, 2, 5)):
         names = draw.rng.permutation(20)[: len(lengths)]
         document = np.repeat(names, lengths)
@@ -2812,7 +2821,7 @@ def nsp_pairs(document, coin, other):
         "of the sentences that begin a pair.",
         "for each s whose successor is in the same document:\n    coin below 0.5: (s, s + 1, 0)\n    otherwise: list the "
         "sentences of other documents, in order; other[s] picks one of them: (s, that sentence, 1)",
-        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, some of the 'random' sentences then come from the same text.",
+        "A near miss: drawing the random sentence from all sentences, as many simple scripts do. With few documents, some of the 'random' sentences then come from the same text.",
     ),
 )
 
@@ -2936,7 +2945,7 @@ def nsp_loss(hidden, W_pool, b_pool, W_next, b_next, labels):
         "hidden[:, 0]: (B, D). After the pooler: (B, D). Logits: (B, 2). Output: one number.",
         "vector of [CLS] of each pair\napply W_pool, b_pool and tanh\napply W_next and b_next: two logits\ncross-entropy with the "
         "labels, mean over pairs",
-        "A near miss: the mean of all tokens is a good sentence vector, too (notebook 11), but it is not BERT's pooler.",
+        "A near miss: the mean of all tokens is also a good sentence vector (notebook 11), but BERT's pooler does not use it.",
     ),
 )
 
@@ -3083,11 +3092,11 @@ def pool_pieces(hidden, word_ids, how):
 """,
     },
     hints=(
-        "Which rows of hidden belong to word 2? How do you compute one vector from them, in each of the two ways?",
+        "Which rows of hidden belong to word 2? How do you compute one vector from these rows in each of the two ways?",
         "hidden (T, D), word_ids (T). Output: (words, D), word 0 first. Tokens with −1 are not used.",
         "for each word w, in order:\n    its rows = those where word_ids is w\n    their mean, or the first of them",
-        "A near miss: `hidden[word_ids]` selects the rows whose *index* is that of a word, not the rows that belong to the "
-        "word.",
+        "A near miss: `hidden[word_ids]` selects the rows whose *index* equals the index of a word, instead of the rows that "
+        "belong to the word.",
     ),
 )
 
@@ -3226,8 +3235,8 @@ def count_parameters(V, P, D, L, F):
 """,
     },
     hints=(
-        "Follow the model from the ids to the logits and stop at each part that is learned. Which shapes do its matrix and "
-        "its bias have?",
+        "Follow the model from the ids to the logits and stop at each part that is learned. Which shapes do the matrix and the "
+        "bias of this part have?",
         "Linear map from n to m: n · m + m. Layer norm: 2D. Embedding table of n rows: n · D. Output: four integers.",
         "embeddings: three tables, one layer norm\neach layer: four D × D maps, two maps between D and F, two layer "
         "norms\npooler: one D × D map\nheads: a D × D map, a layer norm, a bias for each word; a map from D to 2",

@@ -17,7 +17,7 @@ def mask_cases(draw: Draw) -> Iterator[Case]:
     for T in (4, 7, 11, 1):
         scores = draw.normal(T, T, scale=1.5)
         if T == 7:
-            scores = np.round(8 * scores) / 8  # so large that the last bit of any other number would show
+            scores = np.round(8 * scores) / 8  # so large that the last bit of any other number would be visible
             scores[np.triu_indices(T, 1)] += 300
         yield {"scores": scores}
 
@@ -128,7 +128,7 @@ def causal_mask(T):
 
 
 def weights_of(draw: Draw, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Random weights under the names that a check loads them by: no vector grows or shrinks much, no bias is 0."""
+    """Random weights, under the names with which a check loads them: no vector grows or shrinks much, and no bias is 0."""
     made = {}
     for name, shape in shapes.items():
         matrix = len(shape) == 2 and not name.startswith(("token", "position"))
@@ -419,14 +419,14 @@ class CausalAttention(torch.nn.Module):
 """,
     },
     hints=(
-        "With t tokens in the cache and T new ones, how many queries are there, and how many keys? Which rows of the mask "
+        "With t tokens in the cache and T new tokens, how many queries and how many keys are there? Which rows of the mask "
         "belong to the new tokens?",
         "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T "
         "rows, t + T columns.",
         "queries, keys, values of the new tokens, split into heads\nif the cache contains anything: put its keys and values "
         "before the new ones\nif a cache is wanted: store all keys and values\nscores = queries times all keys, scaled, plus the "
         "last T rows of the mask\nweighted sums of the values, heads concatenated, through `output`",
-        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T. Use the last T rows of the mask for all t + T "
+        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T columns. Use the last T rows of the mask for all t + T "
         "tokens.",
     ),
 )
@@ -435,10 +435,12 @@ class CausalAttention(torch.nn.Module):
 
 
 def gpt_cases(draw: Draw) -> Iterator[Case]:
-    """Two layers with GPT-2's activation, the default; one layer with the exact GELU, next to a second model; one with short vectors.
+    """Two layers with GPT-2's activation, the default; one layer with the exact GELU, together with a second model; one
+    layer with short vectors.
 
-    Each layer costs half a millisecond per reading, and nearly one to build. So each way of reading is tested in one
-    case only; those that can go wrong between two layers are tested in the case with two layers.
+    Each layer takes half a millisecond per reading and nearly a millisecond to build. Each way of
+    reading is therefore tested in only one case; ways of reading that can fail between two layers
+    are tested in the case with two layers.
     """
     for V, heads, d, layers, inner, B, T, other, pieces, activation, readings in (
         (11, 2, 7, 2, 20, 3, 5, 4, 3, None, ["in pieces", "after reset()", "once more after reset()"]),
@@ -456,7 +458,7 @@ def gpt_cases(draw: Draw) -> Iterator[Case]:
                 shapes |= {f"{place}{norm}.weight": (dim,), f"{place}{norm}.bias": (dim,)}
         shapes |= {"norm.weight": (dim,), "norm.bias": (dim,)}
         weights = weights_of(draw, shapes)
-        if heads == 1:  # vectors so short, at every norm, that its ε shows
+        if heads == 1:  # vectors so short, at every norm, that its ε makes a difference
             adding = ("token.weight", "position.weight", "attention.output.weight", "attention.output.bias", "narrow.weight", "narrow.bias")
             weights = {name: value * np.float32(2e-3 if name.endswith(adding) else 1) for name, value in weights.items()}
         config = {"vocabulary": V, "tokens": tokens, "dim": dim, "layers": layers, "heads": heads, "inner": inner}
@@ -705,7 +707,7 @@ class GPT(torch.nn.Module):
 
 
 def names_cases(draw: Draw) -> Iterator[Case]:
-    """A GPT2LMHeadModel as of today; one of 2019 with its masks; and a GPT2Model, without prefix and head."""
+    """A current GPT2LMHeadModel; one from 2019 with its masks; and a GPT2Model, which has no prefix and no head."""
     for V, D, tokens, layers, masks, whole in ((7, 6, 5, 2, False, True), (5, 4, 8, 1, True, True), (6, 3, 4, 11, True, False)):
         inner = 4 * D
         shapes = {"wte.weight": (V, D), "wpe.weight": (tokens, D)}
@@ -944,7 +946,8 @@ def gpt2_names(theirs):
 
 
 def loss_cases(draw: Draw) -> Iterator[Case]:
-    """Sentences of several lengths, one without padding; pad is 0 or another id, and may occur at the start or inside."""
+    """Sentences of several lengths, one of them without padding; pad is 0 or another id and may occur at the start or
+    inside."""
     for batch, T, V, anywhere in ((3, 5, 9, False), (2, 8, 12, False), (5, 6, 7, True), (4, 7, 10, True)):
         pad = 0 if V == 12 else int(draw.integers(1, V))
         words = np.delete(np.arange(V), pad)
@@ -1101,7 +1104,7 @@ def shift_loss(logits, ids, pad):
 
 
 def sample_cases(draw: Draw) -> Iterator[Case]:
-    """k from 1 to V; in each case a draw of 0 where token 0 has no probability; in the last, logits of −∞."""
+    """k from 1 to V; each case has a draw of 0 where token 0 has probability 0; the last case has logits of −∞."""
     for rows, V, k, temperature in (
         (24, 9, 4, 0.6),
         (30, 12, 7, 1.7),
@@ -1112,7 +1115,7 @@ def sample_cases(draw: Draw) -> Iterator[Case]:
         logits = draw.normal(rows, V, scale=1.5)
         logits += logits.argsort(axis=1).argsort(axis=1) / 32  # so that no two are close to each other
         draws = draw.uniform(rows, low=0.02, high=0.98)
-        draws[0] = 0.0  # the first token that has a probability at all
+        draws[0] = 0.0  # the first token with a positive probability
         logits[0, 0] = logits[0].min() - 1
         if k == V:  # as top-p leaves them
             logits[:4, 0], logits[2:6, -1] = -np.inf, -np.inf
@@ -1121,7 +1124,8 @@ def sample_cases(draw: Draw) -> Iterator[Case]:
 
 
 def off_the_edges(logits: np.ndarray, draws: np.ndarray, temperature: float, k: int) -> np.ndarray:
-    """The draws; a draw at which the rounding of a sum would decide is moved to the middle of its token's segment."""
+    """The draws, except that a draw whose token depends on the rounding of a sum is moved to the middle of its token's
+    segment."""
     kept = np.where(logits >= np.sort(logits, axis=1)[:, [-k]], logits.astype(np.float64), -np.inf)
     weights = np.exp((kept - kept.max(axis=1, keepdims=True)) / temperature)
     ends = (weights / weights.sum(axis=1, keepdims=True)).cumsum(axis=1)
@@ -1327,7 +1331,7 @@ def top_p_cases(draw: Draw) -> Iterator[Case]:
 
 
 def row_off(p: float, draw: Draw, V: int, scale: float = 1.5, alone: int = -1) -> np.ndarray:
-    """Probabilities of which no two are close and no cumulative sum is close to p, so that rounding never decides."""
+    """Probabilities of which no two are close and no cumulative sum is close to p, so that rounding never matters."""
     while True:
         logits = draw.normal(V, scale=scale).astype(np.float64)
         if alone >= 0:
@@ -1655,7 +1659,8 @@ def few_shot_prompt(demos, query, mark, end):
 
 
 def label_cases(draw: Draw) -> Iterator[Case]:
-    """A row truncated before its end, one that ends in the last column, others with padding. Ids are below and above `end`."""
+    """A row truncated before its end, a row that ends in the last column, and rows with padding. Ids are below and above
+    `end`."""
     for batch, T in ((4, 7), (5, 10), (3, 8)):
         end = int(draw.integers(20, 60))
         ids = np.delete(np.arange(90), end)[draw.integers(0, 89, batch, T)]
@@ -1789,7 +1794,7 @@ def mended_labels(ids, end):
 
 
 def beam_cases(draw: Draw) -> Iterator[Case]:
-    """Random tables, in which sentences end early or not at all; then four cases built for one decision each."""
+    """Random tables, with which sentences end early or not at all; then four cases, each of which tests one decision."""
     widths = (3, 4, 3, 5, 6, 5, 4, 3, 9)
     sizes = [(5 + number % 5, 6 + number % 4, width) for number, width in enumerate(widths)]
     for longest, V, width in sizes:
@@ -1836,7 +1841,7 @@ def two_from_one_beginning(draw: Draw) -> Case:
 
 
 def ended_or_not(draw: Draw, at_once: float, goes_on: float) -> Case:
-    """A sentence that ends at once, and one that never does: the more probable one is the best."""
+    """A sentence that ends immediately and a sentence that never ends: the more probable sentence is the best."""
     V, longest = 6, 4
     bos, eos, pad, a, b, c = (int(token) for token in draw.rng.permutation(V))
     scores, words = np.zeros((1, longest, V)), np.zeros((V, V))
@@ -1848,7 +1853,7 @@ def ended_or_not(draw: Draw, at_once: float, goes_on: float) -> Case:
 
 
 def ended_and_dropped(draw: Draw) -> Case:
-    """A sentence that ends at once falls out of the beam, although the others later become less probable than it."""
+    """A sentence that ends immediately falls out of the beam, although the other sentences later become less probable."""
     V, longest = 6, 3
     bos, eos, pad, a, b, c = (int(token) for token in draw.rng.permutation(V))
     scores, words = np.zeros((1, longest, V)), np.zeros((V, V))
