@@ -24,7 +24,7 @@ similarities = Exercise(
     mistakes=(
         Mistake(
             "keys and queries swapped",
-            "The rows of your result belong to the keys and the columns to the queries. Row i should contain the products of "
+            "Your rows belong to the keys and your columns to the queries. Row i should contain the products of "
             "query i with all keys.",
             "queries @ keys.transpose(-2, -1)", "keys @ queries.transpose(-2, -1)",
         ),
