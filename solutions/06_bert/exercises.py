@@ -1324,7 +1324,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "padding missing",
-            "Your result is correct if the pair fills all T positions. Shorter pairs need padding up to length T.",
+            "Your result is correct for pairs that fill all T positions. Shorter pairs need padding up to length T.",
             edits={
                 "[pad] * rest)": "[])",
                 SEGMENTS: "torch.tensor([0] * len(first) + [1] * len(second))",
@@ -1333,7 +1333,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "padding at the start",
-            "Your result is correct if the pair fills all T positions. For shorter pairs you put the padding first; put it at "
+            "Your result is correct for pairs that fill all T positions. For shorter pairs you put the padding first; put it at "
             "the end.",
             edits={
                 "torch.tensor(first + second + [pad] * rest)": "torch.tensor([pad] * rest + first + second)",

@@ -519,7 +519,7 @@ gpt = Exercise(
         ),
         Mistake(
             "state shared between models",
-            "Your output is correct with a single model. A second model of your class, called in between, changes the "
+            "With a single model, your output is correct. A second model of your class, called in between, changes the "
             "positions of the first model. The number of processed tokens should be an attribute of `self`, not of the class.",
             edits={
                 "self.cached, self.read = cached, 0": "GPT.cached, GPT.read = cached, 0",
