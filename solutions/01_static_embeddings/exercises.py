@@ -61,7 +61,7 @@ ppmi = Exercise(
             " / counts.sum()", "",
         ),
         Mistake(
-            "compared with the frequency of the word only",
+            "count compared with the frequency of the word only",
             "The entries of frequent context words are too large, so a word such as \"the\" appears to be associated with "
             "every word. The count expected by chance depends on the frequencies of both words.",
             "counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()",
@@ -76,7 +76,7 @@ def ppmi(counts):
             ),
         ),
         Mistake(
-            "compared with the frequency of the context word only",
+            "count compared with the frequency of the context word only",
             "The rows of frequent words are too large. The count expected by chance depends on the frequencies of "
             "both words.",
             "counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()", "counts.sum(dim=0) / counts.shape[0]",
@@ -142,7 +142,7 @@ def ppmi(counts):
             also=tuple(map(_with_epsilon, (0.5, 0.01, 0.001))),
         ),
         Mistake(
-            "divided by the square of the total",
+            "division by the square of the total",
             "Every positive entry is too large by ln N. The count expected by chance is row sum × column sum ÷ N. If you "
             "divide by N², you get a probability, and then the observed count has to be divided by N as well.",
             " / counts.sum()", " / counts.sum() ** 2",
@@ -247,7 +247,7 @@ cosine = Exercise(
             "return ", "return 1 - ",
         ),
         Mistake(
-            "divided by the squared lengths",
+            "division by the squared lengths",
             "Your values are too small for long vectors and too large for short ones. Is the length of a vector the sum of "
             "its squares, or is another step needed?",
             code="""
@@ -472,7 +472,7 @@ nearest = Exercise(
             "    similarity[query] = -torch.inf\n", "",
         ),
         Mistake(
-            "the first of the list dropped instead of the query",
+            "first entry of the list dropped instead of the query",
             "If another word has the same vector as the query, your function may drop this word and keep the query, because "
             "the first word of the ranking need not be the query. Exclude the query by its row number.",
             edits={"    similarity[query] = -torch.inf\n": "", "topk(k).indices": "topk(k + 1).indices[1:]"},
@@ -960,17 +960,17 @@ def cbow_gradient(contexts, target, negatives):
             ),
         ),
         Mistake(
-            "divided by the batch size",
+            "division by the batch size",
             "Your gradient depends on the number of examples B. Here each example has its own loss.",
             " / contexts.shape[1]", " / contexts.shape[0]",
         ),
         Mistake(
-            "divided by the number of features",
+            "division by the number of features",
             "You divide by D, the number of features of a vector. Which average connects the context words with the loss?",
             " / contexts.shape[1]", " / contexts.shape[2]",
         ),
         Mistake(
-            "divided by the number of negatives",
+            "division by the number of negatives",
             "You divide by k, the number of negatives. Which average connects the context words with the loss?",
             " / contexts.shape[1]", " / negatives.shape[1]",
         ),
@@ -981,7 +981,7 @@ def cbow_gradient(contexts, target, negatives):
             "return error", "return -error",
         ),
         Mistake(
-            "multiplied by the number of context words",
+            "multiplication by the number of context words",
             "Your values are too large by a factor equal to the square of the number of context words. Should this number "
             "multiply or divide the gradient?",
             " / contexts.shape[1]", " * contexts.shape[1]",
@@ -1513,7 +1513,7 @@ negative_distribution = Exercise(
     rule=Rule(axes={"": "V"}),
     mistakes=(
         Mistake(
-            "not normalised",
+            "probabilities not normalised",
             "Your values do not sum to 1, so they are not a probability distribution. Divide them by their sum.",
             "return weights / weights.sum()", "return weights",
         ),
@@ -1524,7 +1524,7 @@ negative_distribution = Exercise(
             "counts**power", "counts",
         ),
         Mistake(
-            "normalised before the power",
+            "counts normalised before the power is applied",
             "Your values do not sum to 1, because you applied the power after dividing, or divided by a power of the sum. "
             "Divide by the sum of the powers.",
             edits={
@@ -1561,7 +1561,7 @@ def negative_distribution(counts, power):
             ),
         ),
         Mistake(
-            "softmax of the counts, power ignored",
+            "softmax of the counts without the power",
             "Your result does not depend on `power`, and nearly all of your probability belongs to the most frequent word, "
             "because a softmax exponentiates the counts.",
             code="""
@@ -1570,7 +1570,7 @@ def negative_distribution(counts, power):
 """,
         ),
         Mistake(
-            "divided by the largest value",
+            "division by the largest value",
             "The probability of your most frequent word is 1, although the other words have positive probabilities as well. "
             "The probabilities should sum to 1.",
             "weights.sum()", "weights.max()",

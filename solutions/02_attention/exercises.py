@@ -64,7 +64,7 @@ similarities = Exercise(
             "queries @ keys.transpose(-2, -1)", "torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)",
         ),
         Mistake(
-            "already divided by √d",
+            "division by √d already applied",
             "Your numbers are correct except for a factor of √d. The division by √d is a separate step, which follows next.",
             "queries @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5",
         ),
@@ -180,24 +180,24 @@ scale = Exercise(
     rule=Rule(axes={"": "Tq Tk"}),
     mistakes=(
         Mistake(
-            "divided by d instead of √d",
+            "division by d instead of √d",
             "Your numbers are too small by a factor of √d. The variance grows in proportion to d, but the typical size of a "
             "score grows in proportion to √d.",
             "d**0.5", "d",
         ),
         Mistake(
-            "multiplied by √d instead of divided",
+            "multiplication by √d instead of division",
             "Your scores have become larger, because you multiply by √d. After scaling, their typical size should be 1.",
             "scores / d**0.5", "scores * d**0.5",
         ),
         Mistake(
-            "divided by the square root of the number of keys",
+            "division by the square root of the number of keys",
             "Your divisor depends on the length of the sentence. The scores are large because each is a sum over the "
             "coordinates.",
             "d**0.5", "scores.shape[-1] ** 0.5",
         ),
         Mistake(
-            "divided by the measured standard deviation",
+            "division by the measured standard deviation",
             "You compute your divisor from the scores. It should be a constant that is known in advance and depends only on "
             "d.",
             "d**0.5", "scores.std()",
@@ -209,13 +209,13 @@ scale = Exercise(
             "scores / d**0.5", "(scores - scores.mean(-1, keepdim=True)) / scores.std(-1, keepdim=True)",
         ),
         Mistake(
-            "divided by d²",
+            "division by d²",
             "Your numbers are far too small. Which power of d gives the typical size of a sum of d independent "
             "numbers?",
             "d**0.5", "d**2",
         ),
         Mistake(
-            "divided by the largest score",
+            "division by the largest score",
             "Your largest score is exactly 1, because you divide by the largest score. The divisor should depend only on d.",
             "d**0.5", "scores.max()",
         ),
@@ -246,7 +246,7 @@ scale = Exercise(
             also=("def scale(scores, d):\n    return scores / d**1 / 2\n",),
         ),
         Mistake(
-            "√(d − 1) instead of √d",
+            "division by √(d − 1) instead of √d",
             "Your numbers are slightly too large, especially for small d. You divide by √(d − 1), but each score is a sum of "
             "d products.",
             "d**0.5", "(d - 1) ** 0.5",
@@ -309,7 +309,7 @@ softmax = Exercise(
     cases=softmax_cases,
     mistakes=(
         Mistake(
-            "always over the last axis",
+            "softmax always over the last axis",
             "Your weights are correct if `dim` is the last axis, but wrong for any other axis. `dim` is the axis along which "
             "they should sum to 1.",
             edits={
@@ -330,7 +330,7 @@ softmax = Exercise(
             "x.amax(dim, keepdim=True)", "x.max()",
         ),
         Mistake(
-            "divided by the sum over the whole tensor",
+            "division by the sum over the whole tensor",
             "All your numbers together sum to 1. Instead, each line along `dim` should sum to 1.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum()",
             also=(
@@ -339,7 +339,7 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "normalised without exp",
+            "normalisation without exp",
             "You divided the scores, or the scores minus their minimum, by their sum, so some weights are 0, negative or "
             "larger than 1. Which function makes every number positive first?",
             edits={
@@ -356,7 +356,7 @@ softmax = Exercise(
             "exponentials / exponentials.sum(dim, keepdim=True)", "shifted - exponentials.sum(dim, keepdim=True).log()",
         ),
         Mistake(
-            "divided by the largest exponential instead of the sum",
+            "division by the largest exponential instead of the sum",
             "The largest weight of each line is exactly 1, and the line sums to more than 1. Divide by the sum of "
             "the exponentials.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.amax(dim, keepdim=True)",
@@ -409,7 +409,7 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "divided by the largest score instead of subtracting it",
+            "division by the largest score instead of subtraction",
             "You divide the scores by their largest value, which acts as a temperature, so your weights are too uniform or "
             "too concentrated. Subtract the same number from every score instead; this leaves the weights unchanged.",
             "x - x.amax(dim, keepdim=True)", "x / x.amax(dim, keepdim=True).abs()",
@@ -597,12 +597,12 @@ def weighted_sum(weights, values):
             also=("def weighted_sum(weights, values):\n    return weights[..., 1:] @ values[..., 1:, :]\n",),
         ),
         Mistake(
-            "summed over the queries instead of the keys",
+            "sum over the queries instead of the keys",
             "You return one vector per key. Return one vector per *query*: the sum runs over the keys j.",
             "weights @ values", "weights.sum(-2).unsqueeze(-1) * values",
         ),
         Mistake(
-            "summed over the coordinates instead of the keys",
+            "sum over the coordinates instead of the keys",
             "You return one number per pair of words. Return one *vector* per query: the sum runs over the words j rather "
             "than over the coordinates of their vectors.",
             "weights @ values", "(weights[..., None] * values).sum(-1)",
@@ -783,7 +783,7 @@ attention = Exercise(
             "dim=-1", "dim=-2",
         ),
         Mistake(
-            "masked after the softmax without renormalising",
+            "mask applied after the softmax without renormalising",
             "The remaining weights sum to less than 1, because the masked words received weight before you removed them. "
             "Apply the mask at an earlier step.",
             MASKED, "scores",
@@ -827,12 +827,12 @@ attention = Exercise(
             ),
         ),
         Mistake(
-            "scaling left out",
+            "scaling missing",
             "Your weights are too concentrated, because the scores still have variance d. Scale them first.",
             SCORES, "similarities(queries, keys)",
         ),
         Mistake(
-            "scaled by the number of keys",
+            "scaling by the number of keys",
             "Your scaling depends on the number of keys. It should depend on the number of coordinates of a key.",
             "queries.shape[-1]", "keys.shape[-2]",
         ),
@@ -843,7 +843,7 @@ attention = Exercise(
             "queries.shape[-1]", "queries.shape[1]",
         ),
         Mistake(
-            "scaled by the size of the values",
+            "scaling by the size of the values",
             "Your weights are wrong if values and keys differ in size. The scores are sums over the coordinates of the "
             "*keys*.",
             "queries.shape[-1]", "values.shape[-1]",
@@ -936,7 +936,7 @@ def attention(queries, keys, values, keep):
             ZEROED, "weights * keep.all(-1, keepdim=True)",
         ),
         Mistake(
-            "divided by d instead of √d",
+            "division by d instead of √d",
             "Your weights are too uniform, because you divide the scores by d. Your `scale` expects d itself and takes the "
             "square root.",
             SCORES, "similarities(queries, keys) / queries.shape[-1]",
@@ -1051,7 +1051,7 @@ multi_head = Exercise(
             code=heads_at_once(merge="mixed.reshape(batch, tokens, D)"),
         ),
         Mistake(
-            "scaled by √D instead of √d",
+            "scaling by √D instead of √d",
             "Your weights are too uniform. The dot products of each head run over d = D / heads coordinates, so they "
             "should be divided by √d.",
             code=heads_at_once(scores="queries @ keys.mT / D**0.5"),
@@ -1092,7 +1092,7 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
 """,
         ),
         Mistake(
-            "one head only",
+            "only one head computed",
             "Your result does not depend on the number of heads. Each head should use its own d columns of the projections.",
             edits={"x.shape[-1] // heads": "x.shape[-1]", "range(heads)": "range(1)"},
         ),
@@ -1165,7 +1165,7 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
             "torch.cat(outputs, dim=-1) @ W_o", "torch.cat(outputs, dim=-1) @ W_o + x",
         ),
         Mistake(
-            "scaling left out",
+            "scaling missing",
             "Your weights are too concentrated, because the scores of each head still have variance d.",
             code=heads_at_once(scores="queries @ keys.mT"),
         ),
@@ -1269,7 +1269,7 @@ def mended_heads(queries, keys, values, heads):
             ),
         ),
         Mistake(
-            "one head only",
+            "only one head computed",
             "You no longer mix the words, but your result does not depend on the number of heads.",
             edits={
                 "heads, d).transpose": "1, width).transpose",
@@ -1286,7 +1286,7 @@ def mended_heads(queries, keys, values, heads):
             },
         ),
         Mistake(
-            "scaled by √D instead of √d",
+            "scaling by √D instead of √d",
             "Your heads are correct, but you scale the scores by √D, as if there were a single head of full width.",
             "/ d**0.5", "/ width**0.5",
         ),
@@ -1318,7 +1318,7 @@ def mended_heads(queries, keys, values, heads):
             "mixed.transpose(1, 2).reshape", "mixed.permute(0, 2, 3, 1).reshape",
         ),
         Mistake(
-            "attention across sentences",
+            "attention across the sentences of a batch",
             "Your words attend to the words of all sentences in the batch. Keep a separate axis for the batch.",
             code="""
 def mended_heads(queries, keys, values, heads):
@@ -1335,7 +1335,7 @@ def mended_heads(queries, keys, values, heads):
             " / d**0.5", " / d**0.5 + torch.full((tokens, tokens), -torch.inf).triu(1)",
         ),
         Mistake(
-            "scaling left out",
+            "scaling missing",
             "Your heads are correct, but you do not divide the scores by √d.",
             " / d**0.5", "",
         ),
@@ -1400,7 +1400,7 @@ project = Exercise(
             FUSED, f"[{FUSED}[i] for i in (0, 2, 1)]",
         ),
         Mistake(
-            "every third column",
+            "every third column used for a part",
             "Your parts consist of the columns 0, 3, 6, and so on. In W_qkv the three matrices are side by side, so each part "
             "consists of consecutive columns.",
             FUSED, "[(x @ W_qkv)[..., i::3] for i in range(3)]",
@@ -1431,7 +1431,7 @@ project = Exercise(
             FUSED, f"{FUSED}[::-1]",
         ),
         Mistake(
-            "D columns per part instead of d",
+            "D columns for each part instead of d",
             "Your first part is as wide as the input. W_qkv has 3·d columns, and each part consists of a third of them, "
             "whatever D is.",
             code="""
@@ -1513,7 +1513,7 @@ split_heads = Exercise(
             SPLIT, "x.unflatten(-1, (heads, -1)).permute(0, 2, 3, 1)",
         ),
         Mistake(
-            "first head only",
+            "only the first head returned",
             "The head axis is missing: you return a single slice of the coordinates.",
             SPLIT, "x[..., : x.shape[-1] // heads]",
         ),

@@ -80,12 +80,12 @@ def char_cnn(chars, table, filters, onward):
             "amax(dim=-1)", "sum(dim=-1)",
         ),
         Mistake(
-            "only the first position",
+            "only the first position used",
             "Your vectors depend only on the first letters of a word. Each filter should move over all positions.",
             ".amax(dim=-1)", "[..., 0]",
         ),
         Mistake(
-            "no relu",
+            "relu missing",
             "Some of the features that you pass to `onward` are negative. Apply relu first, so that a filter without a match "
             "gives 0.",
             "torch.relu(torch.cat(found, dim=-1))", "torch.cat(found, dim=-1)",
@@ -119,7 +119,7 @@ def char_cnn(chars, table, filters, onward):
             ".transpose(1, 2)", ".reshape(chars.shape[0] * chars.shape[1], -1, chars.shape[2])",
         ),
         Mistake(
-            "filters beyond the edges",
+            "filters applied beyond the edges",
             "You also apply the filters at positions where they fit only partly. A filter of width w has C − w + 1 positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel, bias, padding=kernel.shape[-1] - 1)",
             also=(
@@ -148,13 +148,13 @@ def char_cnn(chars, table, filters, onward):
             code=SLID.format("stride=kernel.shape[-1]"),
         ),
         Mistake(
-            "largest absolute value",
+            "largest absolute value instead of the largest response",
             "You keep the response that is farthest from 0. A strongly negative response means that the pattern is absent, so "
             "take the largest response instead.",
             "bias).amax", "bias).abs().amax",
         ),
         Mistake(
-            "position instead of answer",
+            "position instead of response",
             "You return the position of the largest response of each filter instead of the response itself.",
             "amax(dim=-1) for kernel, bias in filters]", "argmax(dim=-1).float() for kernel, bias in filters]",
         ),
@@ -299,12 +299,12 @@ reverse_padded = Exercise(
             ORDER, "(x.shape[1] - 1 - places).expand(len(x), -1)",
         ),
         Mistake(
-            "shifted by one position",
+            "entries shifted by one position",
             "All entries are shifted by one position. Your first entry is the entry after the last word.",
             "last - 1 - places", "(last - places).clamp(max=x.shape[1] - 1)",
         ),
         Mistake(
-            "nothing reversed",
+            "entries not reversed",
             "You return the rows unchanged. Reverse the first lengths[b] entries of each row b.",
             ORDER, "places.expand(len(x), -1)",
         ),
@@ -337,7 +337,7 @@ def reverse_padded(x, lengths):
             code=ROW_BY_ROW.format("row[:n].flip(0), row[n:].flip(0)"),
         ),
         Mistake(
-            "padding in front",
+            "padding placed before the words",
             "Your words are in the correct order, but the padding precedes them. Each row should still begin with its words.",
             code=ROW_BY_ROW.format("row[n:], row[:n].flip(0)"),
         ),
@@ -561,7 +561,7 @@ def bilm_loss(forward, backward, ids):
             "real = ids[:, 1:] != 0", "real = ids[:, :-1] != 0",
         ),
         Mistake(
-            "divided by all tokens",
+            "division by the number of all tokens",
             "Your sums are correct, but you divide by too many tokens. Of the n tokens in each row, n − 1 are predicted in "
             "each direction.",
             edits={
@@ -705,7 +705,7 @@ def influence(model, x):
             SIZE, "jacobian[:, 0].square().sum(dim=-1).sqrt()",
         ),
         Mistake(
-            "largest derivative",
+            "largest derivative instead of all derivatives",
             "You return the largest partial derivative. The result should include all partial derivatives.",
             SIZE, "jacobian.abs().amax(dim=(1, 3))",
         ),
@@ -922,7 +922,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             ),
         ),
         Mistake(
-            "no residual connection",
+            "residual connection missing",
             "Your first layer is correct. From the second layer on, add the input of each layer to its output.",
             RUN, "h = layer(h)",
         ),
@@ -962,7 +962,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             edits={FLIP: "run(x, backward_layers)", BACK: "backward"},
         ),
         Mistake(
-            "reversed between the layers",
+            "states reversed between the layers",
             "Your first layer is correct. Your second backward layer reads from left to right, because you reverse the states "
             "before this layer.",
             code="""
@@ -1006,7 +1006,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             FLIP, "run(reverse_padded(x, lengths), forward_layers)",
         ),
         Mistake(
-            "top layer only",
+            "only the top layer returned",
             "You return only the states of the top layers. Return the states of all layers.",
             edits={"return forward, ": "return forward[-1:], ", BACK: BACK + "[-1:]"},
         ),
@@ -1094,7 +1094,7 @@ representations = Exercise(
             FIRST, "torch.cat([x, torch.zeros_like(x)], dim=-1)",
         ),
         Mistake(
-            "layer 0 at the end",
+            "layer 0 placed at the end",
             "All your layers are correct, but layer 0 is the last one. Put it first.",
             "torch.cat([first[None], both])", "torch.cat([both, first[None]])",
         ),
@@ -1246,7 +1246,7 @@ scalar_mix = Exercise(
             NORMED, "R",
         ),
         Mistake(
-            "normalised after mixing",
+            "normalisation after mixing",
             "You normalise the sum instead of the layers, so layers with large activations dominate the sum. Normalise the "
             "layers first.",
             code="""
@@ -1256,7 +1256,7 @@ def scalar_mix(R, s, gamma):
 """,
         ),
         Mistake(
-            "normalised over the whole layer",
+            "normalisation over the whole layer",
             "You use one mean and one variance for all words of a layer, as AllenNLP does. Here each vector has its own mean "
             "and variance, as in notebook 03.",
             edits={
@@ -1292,7 +1292,7 @@ def scalar_mix(R, s, gamma):
             ),
         ),
         Mistake(
-            "normalised over the sentence",
+            "normalisation over the sentence",
             "You use one mean and one variance for all words of a sentence. Here each vector has its own mean and variance, "
             "as in notebook 03.",
             edits={
@@ -1431,7 +1431,7 @@ with_elmo = Exercise(
             "h = rnn(torch.cat([x, mixed[0]], dim=-1))", "h = rnn(torch.cat([x, mixed[0]], dim=-1)).detach()",
         ),
         Mistake(
-            "no ELMo at the output",
+            "ELMo missing at the output",
             "You return only the states of the network. Concatenate them with the second mix.",
             "torch.cat([h, mixed[1]], dim=-1)", "h",
         ),
@@ -1449,7 +1449,7 @@ with_elmo = Exercise(
             },
         ),
         Mistake(
-            "ELMo first",
+            "ELMo placed first",
             "You put ELMo first in both concatenations. The order should be [x; ELMo] and [h; ELMo].",
             edits={
                 "torch.cat([x, mixed[0]], dim=-1)": "torch.cat([mixed[0], x], dim=-1)",
@@ -1457,7 +1457,7 @@ with_elmo = Exercise(
             },
         ),
         Mistake(
-            "no dropout",
+            "dropout missing",
             "You do not apply dropout: none of your ELMo activations is 0.",
             DROPPED, "scalar_mix(R, s[i], gamma[i])",
         ),
@@ -1468,7 +1468,7 @@ with_elmo = Exercise(
             " / (1 - p)", "",
         ),
         Mistake(
-            "divided by p",
+            "division by p instead of 1 − p",
             "You divide the remaining activations by p. The fraction of activations that *remain* is 1 − p, so divide by 1 − "
             "p.",
             "(1 - p)", "p",
@@ -1480,7 +1480,7 @@ with_elmo = Exercise(
             "draws[i] >= p", "draws[i] < p",
         ),
         Mistake(
-            "a draw of exactly p dropped",
+            "activations with a draw of exactly p dropped",
             "Your output is correct at nearly all positions. Drop only activations whose draw is *below* p; some draws are "
             "exactly p.",
             "draws[i] >= p", "draws[i] > p",
@@ -1491,7 +1491,7 @@ with_elmo = Exercise(
             edits={"[x, mixed[0]]": "[x / (1 - p), mixed[0]]", "[h, mixed[1]]": "[h / (1 - p), mixed[1]]"},
         ),
         Mistake(
-            "dropout before the mix",
+            "dropout applied before the mix",
             "You apply dropout to the layers before they are normalised and added. Apply dropout to the mix.",
             DROPPED, "scalar_mix(R * (draws[i] >= p) / (1 - p), s[i], gamma[i])",
         ),
@@ -1592,7 +1592,7 @@ embed_sentence = Exercise(
             "1:-1", "2:",
         ),
         Mistake(
-            "[EOS] returned",
+            "[EOS] returned with the words",
             "You return one vector too many at the end. The model reads [EOS], but the result should contain only the words.",
             "1:-1", "1:",
         ),
@@ -1609,7 +1609,7 @@ embed_sentence = Exercise(
             "torch.tensor([x.shape[1]])", "torch.tensor([len(words)])",
         ),
         Mistake(
-            "words in lower case",
+            "words converted to lower case",
             "Your layer 0 is correct for words without a capital letter. ELMo reads characters, and a capital letter is a "
             "different character from the corresponding small letter.",
             AROUND, '["[BOS]", *(word.lower() for word in words), "[EOS]"]',
@@ -1620,7 +1620,7 @@ embed_sentence = Exercise(
             f"bilm.spell({AROUND})", f'bilm.spell(" ".join({AROUND}))',
         ),
         Mistake(
-            "top layer only",
+            "only the top layer returned",
             "You return only one layer. Return all layers.",
             EMBEDDED, "representations(x, forward, backward)[-1:, 0, 1:-1]",
             also=(
@@ -1645,7 +1645,7 @@ def embed_sentence(words, bilm):
             EMBEDDED, "representations(x, forward, backward)[:, :, 1:-1]",
         ),
         Mistake(
-            "words before layers",
+            "axis of the words before the axis of the layers",
             "Your first axis is the axis of the words. The axis of the layers should come first.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1)",
         ),
@@ -1655,7 +1655,7 @@ def embed_sentence(words, bilm):
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1).flatten(1)",
         ),
         Mistake(
-            "one word at a time",
+            "words processed one at a time",
             "Only your layer 0 is correct, because you pass each word to the model without the rest of its sentence.",
             code="""
 def embed_sentence(words, bilm):

@@ -74,7 +74,7 @@ def lm_examples(ids, chosen, pad):
             CAUSAL, "following",
         ),
         Mistake(
-            "label missing at padding instead of before it",
+            "label missing at padding instead of at the position before padding",
             "In your first result, the label of the last word of a short sentence is still the padding after it.",
             CAUSAL, "following.masked_fill(ids == pad, UNCHOSEN)",
         ),
@@ -428,7 +428,7 @@ def wordpiece(word, vocab):
             "start = end", "start = end + 1",
         ),
         Mistake(
-            "whole word never tried",
+            "whole words never tried",
             "You split words that are in the vocabulary as a whole, or you return [UNK] for them. Which substring should you "
             "try first?",
             LONGEST_FIRST, "range(max(len(word) - 1, start + 1), start, -1)",
@@ -902,7 +902,7 @@ def learn_pieces(counts, size, score):
             "min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair[0] + pair[1][2:]))",
         ),
         Mistake(
-            "always by count",
+            "pairs always chosen by count",
             "Your result is correct with by_count. In the other inputs, `score` is a different function, which you should use "
             "to choose the pair.",
             CHOOSE, "min(pairs, key=lambda pair: (-pairs[pair], pair))",
@@ -914,7 +914,7 @@ def learn_pieces(counts, size, score):
             "score(pairs[pair], alone[pair[0]], alone[pair[1]])", "score(pairs[pair], alone[pair[1]], alone[pair[0]])",
         ),
         Mistake(
-            "lowest score",
+            "pair with the lowest score merged",
             "You merge the pair with the lowest score. Merge the pair with the highest score.",
             "(-score(", "(score(",
         ),
@@ -1253,7 +1253,7 @@ def encode_pair(a, b, T, cls, sep, pad):
             SHORTEN, "longer = a if len(a) >= len(b) else b",
         ),
         Mistake(
-            "truncated at the beginning",
+            "first words of a sentence truncated",
             "Your result is correct for pairs that fit. From longer pairs you remove words at the beginning of a sentence. "
             "Remove the last words instead.",
             "longer.pop()", "longer.pop(0)",
@@ -1269,7 +1269,7 @@ def encode_pair(a, b, T, cls, sep, pad):
             "torch.arange(T) < T - rest", "torch.arange(T) >= T - rest",
         ),
         Mistake(
-            "segments 1 and 2",
+            "segments numbered 1 and 2",
             "You number the segments 1 and 2. They should be numbered 0 and 1.",
             SEGMENTS, "torch.tensor([1] * len(first) + [2] * len(second) + [0] * rest)",
         ),
@@ -1295,7 +1295,7 @@ def encode_pair(a, b, T, cls, sep, pad):
             SEGMENTS, "torch.tensor([0] * len(first) + [1] * (len(second) - 1) + [0] * (rest + 1))",
         ),
         Mistake(
-            "truncated to half of the positions",
+            "second sentence truncated to half of the positions",
             "Your result is correct for pairs that fit. In longer pairs you truncate the second sentence to half of the "
             "positions, even if the first sentence needs fewer than half.",
             code="""
@@ -1351,12 +1351,12 @@ def encode_pair(a, b, T, cls, sep, pad):
             },
         ),
         Mistake(
-            "one token too many removed",
+            "one token too many removed from each pair",
             "You remove a token from a pair that fits exactly, and you remove one token too many from every longer pair.",
             "len(a) + len(b) + 3 > T", "len(a) + len(b) + 3 >= T",
         ),
         Mistake(
-            "padded with 0",
+            "padding with 0 instead of pad",
             "You pad with 0. The argument pad gives the id of padding.",
             "[pad] * rest)", "[0] * rest)",
         ),
@@ -1504,7 +1504,7 @@ Bert = Exercise(
             "self.position(torch.arange(ids.shape[1]) - torch.where(segments == 1, (segments == 0).sum(1, keepdim=True), 0))",
         ),
         Mistake(
-            "last rows of the position table",
+            "last rows of the position table used",
             "Your result is correct if a sequence is as long as the position table. For shorter sequences you use the last "
             "rows of the table, although the first token has position 0.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight[-ids.shape[1] :]",
@@ -1625,7 +1625,7 @@ class Bert(nn.Module):
 """,),
         ),
         Mistake(
-            "each layer detached from the one below",
+            "each layer detached from the layer below",
             "Your values are correct. However, each of your layers reads a detached copy of its input (detach or .data), so "
             "no gradient flows to the layers below.",
             "layer(states[-1], real[:, None])", "layer(states[-1].detach(), real[:, None])",
@@ -1649,12 +1649,12 @@ class Bert(nn.Module):
             "self.position.weight[: ids.shape[1]]", "self.position.weight.data[: ids.shape[1]]",
         ),
         Mistake(
-            "pre-norm",
+            "pre-norm instead of post-norm",
             "Your layers normalise their inputs (pre-norm). BERT (2018) normalises the residual sums instead (post-norm).",
             BLOCKS, "Block(dim, heads, inner, norm_first=True, eps=1e-12)",
         ),
         Mistake(
-            "tanh approximation of GELU",
+            "tanh approximation of GELU instead of the exact function",
             "Your values are off by a thousandth or less, because you use GPT-2's approximation of GELU. BERT uses the exact "
             "function.",
             BLOCKS, 'Block(dim, heads, inner, activation="gelu_tanh", eps=1e-12)',
@@ -2118,7 +2118,7 @@ mlm_corrupt = Exercise(
             also=(CORRUPTED.format("(choice < 0.15) & (ids > special.max())", "change", LABELLED),),
         ),
         Mistake(
-            "85 % chosen",
+            "85 % of the words chosen",
             "You choose most of the words. A word is chosen if its entry of choice is *below* 0.15.",
             CHOSEN, "(choice > 0.15) & ~torch.isin(ids, special)",
             also=(CORRUPTED.format("(choice >= 0.15) & ~torch.isin(ids, special)", "change", LABELLED),),
@@ -2195,7 +2195,7 @@ mlm_corrupt = Exercise(
             },
         ),
         Mistake(
-            "10 % [MASK] and 80 % random",
+            "10 % of the chosen words masked and 80 % random",
             "Most of your chosen words become random words. Most of them should become [MASK].",
             edits={
                 TO_MASK: "torch.where(chosen & (change >= 0.8) & (change < 0.9), mask, ids)",
@@ -2291,7 +2291,7 @@ mlm_loss = Exercise(
     cases=mlm_loss_cases,
     mistakes=(
         Mistake(
-            "divided by all tokens",
+            "division by the number of all tokens",
             "Your loss is too small, especially if few words were chosen, because you divide by the number of all tokens.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum() / labels.numel()",
         ),
@@ -2371,7 +2371,7 @@ def mlm_loss(logits, labels):
             LOG_P, "logits.log_softmax(dim=1)[chosen]",
         ),
         Mistake(
-            "divided by the number of sentences",
+            "division by the number of sentences",
             "Your loss grows with the length of the sentences, because you divide by the number of sentences instead of the "
             "number of chosen words.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum() / len(logits)",
@@ -2418,7 +2418,7 @@ def mlm_loss(logits, labels):
             ),
         ),
         Mistake(
-            "perplexity",
+            "perplexity instead of the loss",
             "You return the exponential of the loss. Return the loss itself, in nats.",
             SAID, f"({SAID}).exp()",
         ),
@@ -2499,7 +2499,7 @@ pretraining_loss = Exercise(
     mends=True,
     mistakes=(
         Mistake(
-            "bug of 2018 unchanged",
+            "bug of 2018 still present",
             "This is still the original loss, in which pairs with label 0 contribute nothing, whatever the model predicts.",
             TOTAL,
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)"
@@ -2525,12 +2525,12 @@ pretraining_loss = Exercise(
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)",
         ),
         Mistake(
-            "masked words only",
+            "loss on masked words only",
             "Your loss does not depend on the next-sentence logits.",
             TOTAL, "mlm_loss(logits, labels)",
         ),
         Mistake(
-            "next sentence only",
+            "loss on the next sentence only",
             "Your loss does not depend on the masked-word logits.",
             TOTAL, NEXT,
         ),
@@ -2545,7 +2545,7 @@ pretraining_loss = Exercise(
             "next_logits, next_labels", "next_logits, 1 - next_labels",
         ),
         Mistake(
-            "pairs summed",
+            "sum over the pairs instead of their mean",
             "Your next-sentence part grows with the size of the batch. It should be a mean over the pairs.",
             "next_logits, next_labels", 'next_logits, next_labels, reduction="sum"',
         ),
@@ -2555,7 +2555,7 @@ pretraining_loss = Exercise(
             "next_logits, next_labels", "next_logits.softmax(-1), next_labels",
         ),
         Mistake(
-            "both losses summed",
+            "sums instead of means in both losses",
             "Your loss grows with the size of the batch. It should be the sum of two means: the mean over the chosen words "
             "and the mean over the pairs.",
             TOTAL,
@@ -2708,7 +2708,7 @@ def nsp_pairs(document, coin, other):
             "coin[s] < 0.5", "coin[s] <= 0.5",
         ),
         Mistake(
-            "rounded instead of floored",
+            "rounding instead of taking the floor",
             "Some of your random sentences are one too far along, because you round. ⌊ ⌋ discards the fraction and never "
             "rounds up.",
             DRAWN, "int(others[min(round(float(other[s]) * len(others)), len(others) - 1)])",
@@ -2720,7 +2720,7 @@ def nsp_pairs(document, coin, other):
             DRAWN, "int(others[int(other[s] * (len(others) - 1))])",
         ),
         Mistake(
-            "drawn from all sentences",
+            "draw from all sentences",
             "You multiply other[s] by the number of *all* sentences and move on if the resulting sentence belongs to the same "
             "document. Number only the sentences of other documents.",
             code="""
@@ -2745,7 +2745,7 @@ def nsp_pairs(document, coin, other):
             code=FROM_AFAR.format("[i for i in range(s + 1, len(document)) if document[i] != document[s]]"),
         ),
         Mistake(
-            "only s and s + 1 excluded",
+            "only s and s + 1 excluded from the draw",
             "You exclude only s and s + 1. You could still draw another sentence of the same document and label it as a "
             "random sentence.",
             OTHERS, "others = torch.tensor([i for i in range(len(document)) if i not in (s, s + 1)])",
@@ -2773,14 +2773,14 @@ def nsp_pairs(document, coin, other):
 """,
         ),
         Mistake(
-            "continuing pairs first",
+            "continuing pairs returned first",
             "Your pairs are correct but in the wrong order. Sort the pairs by the sentence that begins them.",
             "return first, torch.tensor(second), torch.tensor(labels)",
             "order = torch.tensor(labels).argsort(stable=True)\n"
             "    return first[order], torch.tensor(second)[order], torch.tensor(labels)[order]",
         ),
         Mistake(
-            "always the true successor",
+            "true successor in every pair",
             "In all your pairs the second sentence is the true successor, so the model would learn to give the same answer "
             "every time.",
             "coin[s] < 0.5", "coin[s] < 2",
@@ -2973,12 +2973,12 @@ pool_pieces = Exercise(
             "range(int(word_ids.max()) + 1)", "range(-1, int(word_ids.max()) + 1)",
         ),
         Mistake(
-            "always the mean",
+            "mean returned for both methods",
             "With \"first\", you still return the mean over the subwords of each word.",
             POOL, "pieces.mean(dim=0)",
         ),
         Mistake(
-            "always the first",
+            "first subword returned for both methods",
             "With \"mean\", you still return the vectors of the first subwords.",
             POOL, "pieces[0]",
         ),
@@ -3024,7 +3024,7 @@ def pool_pieces(hidden, word_ids, how):
             ),
         ),
         Mistake(
-            "divided by the number of all tokens",
+            "division by the number of all tokens",
             "With \"mean\", your vectors are too short, because you divide the sum by the number of all tokens instead of the "
             "number of the word's subwords.",
             "pieces.mean(dim=0)", "pieces.sum(dim=0) / len(hidden)",
@@ -3121,7 +3121,7 @@ count_parameters = Exercise(
     rule=Rule("equal", axes={"": "configurations parts"}),
     mistakes=(
         Mistake(
-            "2D too few in the embeddings",
+            "embeddings with 2D parameters too few",
             "Your first number is too small by 2D. Two components have exactly this size: the segment table and the layer "
             "norm after the sum.",
             EMBEDDINGS, "(V + P + 2) * D",

@@ -40,7 +40,7 @@ causal_mask = Exercise(
             ".triu(1)", ".triu(1).T",
         ),
         Mistake(
-            "nothing masked",
+            "no word masked",
             "Your weights are the same as without a mask, because you add (nearly) the same number to the scores of all "
             "words.",
             MASK, "torch.zeros(T, T)",
@@ -51,24 +51,24 @@ causal_mask = Exercise(
             ".triu(1)", ".triu(2)",
         ),
         Mistake(
-            "plus infinity",
+            "plus infinity instead of minus infinity",
             "Your weights are NaN in every row with masked entries. Which number has an exponential of 0?",
             "-torch.inf", "torch.inf",
         ),
         Mistake(
-            "difference of only 1",
+            "difference of only 1 between visible and masked entries",
             "In your mask, visible and masked entries differ by only 1 (True and False count as 1 and 0). Since the mask is "
             "added to the scores, a difference of 1 hides no word.",
             MASK, "torch.ones(T, T, dtype=torch.bool).tril()",
         ),
         Mistake(
-            "1 for masked entries",
+            "1 instead of −∞ for masked entries",
             "Your mask adds 1 to the scores of the *later* words (True counts as 1). This gives later words more weight "
             "instead of none.",
             MASK, "torch.ones(T, T, dtype=torch.bool).triu(1)",
         ),
         Mistake(
-            "zero times infinity",
+            "zeros multiplied by infinity",
             "All your weights are NaN, because you multiply a triangle of zeros and ones by −∞, and 0 · ∞ is not 0. Fill the "
             "matrix with −∞ first, then set the visible entries to 0.",
             MASK, "torch.ones(T, T).triu(1) * -torch.inf",
@@ -234,19 +234,19 @@ class CausalAttention(torch.nn.Module):
             ),
         ),
         Mistake(
-            "nothing cached",
+            "keys and values never cached",
             "Even with a cache, each of your calls sees only its own tokens. It should also use the keys and values of "
             "earlier calls.",
             "if self.cached:", "if False:",
         ),
         Mistake(
-            "cached without being asked",
+            "keys and values cached without a request",
             "Your second call sees the tokens of the first call, although no cache was requested. Store keys and values only "
             "after reset(cached=True).",
             "if self.cached:", "if True:",
         ),
         Mistake(
-            "only the last call cached",
+            "only the keys and values of the last call cached",
             "With a cache, your third call no longer sees the tokens of the first call. You store only the newest keys and "
             "values instead of all keys and values since the reset.",
             edits={
@@ -255,7 +255,7 @@ class CausalAttention(torch.nn.Module):
             },
         ),
         Mistake(
-            "new tokens before the cached ones",
+            "new tokens placed before the cached tokens",
             "With a cache, you put the new keys and values *before* the cached ones, so the mask treats the new tokens as the "
             "first tokens. They should be the last tokens.",
             JOINED, "k, v = torch.cat([k, self.past[0]], dim=2), torch.cat([v, self.past[1]], dim=2)",
@@ -539,7 +539,7 @@ gpt = Exercise(
             LOGITS, "x @ self.token.weight.T",
         ),
         Mistake(
-            "norm before the layers",
+            "norm applied before the layers",
             "You apply the norm before the first layer. Apply it after the last layer, whose output has not been normalised.",
             edits={
                 "            x = layer(x, None)": "            x = layer(self.norm(x) if layer is self.layers[0] else x, None)",
@@ -578,7 +578,7 @@ gpt = Exercise(
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
         ),
         Mistake(
-            "post-norm blocks",
+            "post-norm blocks instead of pre-norm blocks",
             "Your blocks normalise after the sum, as the transformer of 2017 did. GPT-2 normalises before each component; "
             "Block has an argument for this.",
             "norm_first=True, ", "",
@@ -590,13 +590,13 @@ gpt = Exercise(
             ", activation=activation", "",
         ),
         Mistake(
-            "BERT's ε in the blocks",
+            "BERT's ε used in the blocks",
             "Your output is correct for long vectors. For short vectors, the ε of the norms in your blocks makes a "
             "difference: 1e-12 is BERT's ε. Keep Block's default here.",
             LAYERS, LAYERS.replace("activation=activation)", "activation=activation, eps=1e-12)"),
         ),
         Mistake(
-            "BERT's ε in the last norm",
+            "BERT's ε used in the last norm",
             "Your output is correct for long vectors. For short vectors, the ε of your last norm makes a difference, because "
             "it is not PyTorch's default.",
             "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
@@ -745,7 +745,7 @@ gpt2_names = Exercise(
             "    return ours", "    return {name: value.half() for name, value in ours.items()}",
         ),
         Mistake(
-            "nothing transposed",
+            "no matrix transposed",
             "Your matrices have the same shape as in GPT-2's file, (in, out). nn.Linear expects the shape (out, in).",
             code="""
 def gpt2_names(theirs):
@@ -814,7 +814,7 @@ def gpt2_names(theirs):
             ),
         ),
         Mistake(
-            "every third row of c_attn",
+            "rows of c_attn assigned in turn",
             "You assign the rows of c_attn to queries, keys and values in turn. The thirds of c_attn are blocks instead: "
             "first all rows for the queries, then all rows for the keys, then all rows for the values.",
             "value.chunk(3)", "(value[number::3] for number in range(3))",
@@ -869,7 +869,7 @@ def gpt2_names(theirs):
             "        *path, part =", '        if name.endswith("bias"):\n            continue\n        *path, part =',
         ),
         Mistake(
-            "first layer only",
+            "only the first layer returned",
             "You return only layer 0. The number after h. is the number of the layer, and it may have two digits.",
             "        else:\n            layer, place", '        elif path[1] == "0":\n            layer, place',
         ),
@@ -1023,14 +1023,14 @@ shift_loss = Exercise(
             "predicted.flatten(0, 1)", "predicted.flatten(0, 1).softmax(dim=-1)",
         ),
         Mistake(
-            "padding ignored by input, not by target",
+            "padding ignored by its input instead of its target",
             "You leave out the positions whose *input* is padding, but you should look at the target. In your loss, the last "
             "word of a sentence still has to predict padding.",
             f"return {CROSS}",
             "real = ids[:, :-1] != pad\n    return torch.nn.functional.cross_entropy(predicted[real], target[real])",
         ),
         Mistake(
-            "padding ignored by input or target",
+            "padding ignored by its input or its target",
             "You also leave out words *after* a pad token. Padding may come first, so leave out only those targets that are "
             "pad tokens themselves.",
             f"return {CROSS}",
@@ -1155,7 +1155,7 @@ sample = Exercise(
             " / temperature)", ")",
         ),
         Mistake(
-            "no top-k",
+            "top-k not applied",
             "All your tokens keep a positive probability. Only the k most probable tokens should keep one.",
             CUT, "logits",
         ),
@@ -1178,7 +1178,7 @@ sample = Exercise(
             ".masked_fill(kept == -torch.inf, 0)",
         ),
         Mistake(
-            "always the most probable token",
+            "most probable token always chosen",
             "Your probabilities are correct. However, you do not use the draws: you always choose the most probable token.",
             INVERSE, "probabilities.argmax(dim=-1)",
         ),
@@ -1190,7 +1190,7 @@ sample = Exercise(
             "(probabilities.sort(dim=-1, descending=True).values.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
-            "cumulated from the last token",
+            "probabilities accumulated from the last token",
             "Your probabilities are correct. However, you accumulate them from the last token backwards. Start with token 0.",
             INVERSE,
             "logits.shape[1] - 1 - (probabilities.flip(-1).cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
@@ -1220,7 +1220,7 @@ sample = Exercise(
             "> draws[:, None]", ">= draws[:, None]",
         ),
         Mistake(
-            "segments in order of size",
+            "segments arranged by size",
             "Your probabilities are correct, and you return ids. However, you arrange the segments by size, whereas the "
             "docstring requires the order of the vocabulary.",
             f"return probabilities, {INVERSE}",
@@ -1374,7 +1374,7 @@ top_p = Exercise(
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept.softmax(dim=-1)",
         ),
         Mistake(
-            "divided by the sum of all rows",
+            "division by the sum of all rows",
             "All your probabilities together sum to 1. Each row should sum to 1.",
             "kept.sum(dim=-1, keepdim=True)", "kept.sum()",
         ),
@@ -1384,12 +1384,12 @@ top_p = Exercise(
             "before >= p", "torch.arange(ordered.shape[1]) >= (before < p).sum(dim=1).max()",
         ),
         Mistake(
-            "one token too many",
+            "one token too many kept",
             "You keep one more token after the sum has reached p.",
             BEFORE, "before = torch.nn.functional.pad((ordered.cumsum(dim=-1) - ordered), (1, 0))[:, :-1]",
         ),
         Mistake(
-            "not normalised",
+            "probabilities not normalised",
             "The probabilities that you keep do not sum to 1. Divide them by their sum.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept",
         ),
@@ -1416,18 +1416,18 @@ def top_p(probabilities, p):
             ),
         ),
         Mistake(
-            "not sorted",
+            "probabilities not sorted",
             "You accumulate the probabilities in the order of the vocabulary. Start with the most probable token.",
             "probabilities.sort(dim=-1, descending=True)",
             "probabilities, torch.arange(probabilities.shape[1]).expand(probabilities.shape)",
         ),
         Mistake(
-            "sorted in ascending order",
+            "probabilities sorted in ascending order",
             "You keep the least probable tokens, because you sort in ascending order.",
             "descending=True", "descending=False",
         ),
         Mistake(
-            "left in sorted order",
+            "probabilities left in sorted order",
             "Your probabilities are correct but sorted by size. Return each of them to the position of its own token.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept",
         ),
@@ -1438,7 +1438,7 @@ def top_p(probabilities, p):
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept.gather(-1, tokens)",
         ),
         Mistake(
-            "p removed instead of kept",
+            "total probability of p removed instead of kept",
             "You remove a total probability of p and keep the rest, so a larger p leaves fewer tokens.",
             "before >= p", "before >= 1 - p",
         ),
@@ -1558,7 +1558,7 @@ few_shot_prompt = Exercise(
             },
         ),
         Mistake(
-            "error without examples",
+            "error raised without examples",
             "Your function raises an error if demos is empty. Without examples the prompt consists of the query and mark.",
             code="""
 def few_shot_prompt(demos, query, mark, end):
@@ -1679,12 +1679,12 @@ mended_labels = Exercise(
     rule=Rule("equal", axes={"": "B T"}),
     mistakes=(
         Mistake(
-            "code of 2023 unchanged",
+            "code of 2023 not corrected",
             "This is still the code of 2023, in whose labels the token `end` never occurs.",
             IGNORED, "ids.masked_fill(ids == end, -100)",
         ),
         Mistake(
-            "nothing ignored",
+            "no padding ignored",
             "Your labels include all padding, so the model would learn to generate padding, and half of its loss may come "
             "from padding.",
             IGNORED, "ids.clone()",
@@ -1728,7 +1728,7 @@ def mended_labels(ids, end):
             "-100", "-1",
         ),
         Mistake(
-            "counted along columns",
+            "ends counted along columns",
             "You count the ends along each *column*, that is, across the rows. Each row has its own first `end`.",
             "cumsum(dim=1)", "cumsum(dim=0)",
         ),
@@ -2013,7 +2013,7 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
 """,
         ),
         Mistake(
-            "normalised by length",
+            "log-probability normalised by length",
             "You return the sentence with the best mean log-probability per token. The docstring requires the sum, without "
             "normalisation by length.",
             "return ids[0, 1:], total[0]",
@@ -2049,7 +2049,7 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "one token too few",
+            "sentence one token too short",
             "Your sentence is one token too short. bos does not belong to the `longest` tokens.",
             "range(longest)", "range(longest - 1)",
         ),
