@@ -224,7 +224,7 @@ def test_the_recorded_layers_explain_the_weights(measured):
     recorded = measured["recorded_layers"].query("task == 'sense' and biLM == 'trained'")
     by_seed = recorded.pivot(index="seed", columns="measure", values="value")
     higher, half = mean_and_half((by_seed["accuracy, layer 2"] - by_seed["accuracy, layer 1"]).to_numpy())
-    assert 0.045 < higher < 0.065 and higher > half  # "five points"
+    assert 0.045 < higher < 0.065 and higher > half  # "five percentage points"
     assert abs(syntax[2] - syntax[1]) < 0.003  # "almost no difference"
     assert abs(morphology[0] - max(morphology[1:])) < 0.02  # "as good as the layers above it"
     for task in ("syntax", "sense", "morphology"):
