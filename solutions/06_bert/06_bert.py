@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo (Peters et al. 2018) combines two language models, one for each direction, so neither of them ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of notebook 03, in which
+# ELMo (Peters et al. 2018) combines two language models, one for each direction, so neither of them ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like the encoder of notebook 03, in which
 # every word attends to every other, and trains it to predict words that have been masked. In this notebook we build everything around the encoder: subword tokenisation, sentence pairs, masking and two losses. Then we train the model and measure how much the right-hand context is worth.
 #
 # **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises and two written questions. Seven
@@ -464,10 +464,10 @@ pictures.corruption(shares)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. These vectors would not need to encode
-# which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position at which the loss required nothing.
+# which word fits at their own position. Clean text contains no [MASK], so every vector that we use would come from a kind of position that the loss ignored in training.
 # Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input: any word may be wrong, so the model has to weigh each word against its context.
 #
-# *Marking: 1 point for the mismatch (unmasked positions require nothing, and [MASK] does not occur in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
+# *Marking: 1 point for the mismatch (the loss ignores unmasked positions, and [MASK] does not occur in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
 
 # %% [markdown]
@@ -1487,8 +1487,7 @@ display(pd.concat([
 ]).map("{:,}".format))
 
 # %% [markdown]
-# > **Checking the literature.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of Base and 335,141,888 for that of Large,
-# > or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
+# > **Checking the literature.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of BERT-Base. For BERT-Large we count 335,141,888 for the encoder, or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
 # > masked-LM head is the token embedding matrix, which it shares with the encoder.
 
 # %% [markdown]
