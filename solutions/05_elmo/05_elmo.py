@@ -382,7 +382,7 @@ def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list
     return [layer(number) for number in range(len(W_x))]
 
 # %% [markdown]
-# Now write the two stacks of ELMo. They differ from the code above in two further respects: the function returns the states of *all* layers, and from the second layer on there is a **residual connection**, as in notebook 03.
+# Now write the two stacks of ELMo. These stacks differ from the code above in two further respects: the function returns the states of *all* layers, and from the second layer on there is a **residual connection**, as in notebook 03.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def two_stacks(
@@ -1123,7 +1123,7 @@ with pd.option_context("display.max_colwidth", None):
 # %% [markdown]
 # The perplexity of the English ELMo is slightly lower from right to left, as in the paper. This does not violate the chain rule, which holds for whole sequences, with [EOS] for the forward model and [BOS] for the backward model. If these tokens are included, the difference nearly vanishes (six thousandths of a nat).
 #
-# ELMo predicts the next word better than a 5-gram model, which counts sequences of up to five words. (It does not fill gaps better than the 5-gram model; see notebook 06.) The entropy of English is unknown, so we cannot say how close ELMo's loss is to it.
+# ELMo predicts the next word better than a 5-gram model, which counts sequences of up to five words. (However, ELMo does not fill gaps better than the 5-gram model; see notebook 06.) The entropy of English is unknown, so we cannot say how close ELMo's loss is to it.
 
 # %% [markdown]
 # What are the nearest neighbours of *spring*? With a static embedding, its neighbours are the same in every sentence. For each layer and each of your two sentences, we list the nearest words with a different spelling and the nearest other occurrence of *spring*. All these neighbours come from sentences that were written for this course. Each sentence contains one of twelve ambiguous words that occur in the novels.

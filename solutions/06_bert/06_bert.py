@@ -64,7 +64,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# The causal model has a label at every position except the last, whereas the masked model has labels only at masked words. Fewer labels are the price of bidirectional context. Could a bidirectional model predict all words without masking any of them? It could see the answers, because in a deep bidirectional network the information about each word flows back to its own position through its neighbours. This is the leak that you found in notebook 05. (In one of the extensions you compute both kinds of labels.)
+# The causal model has a label at every position except the last, whereas the masked model has labels only at masked words. Fewer labels are the price of bidirectional context. Could a bidirectional model predict all words without masking any of them? Such a model could see the answers, because in a deep bidirectional network the information about each word flows back to its own position through its neighbours. This is the leak that you found in notebook 05. (In one of the extensions you compute both kinds of labels.)
 
 # %% [markdown]
 # ## 2 · Subword tokenisation
@@ -918,7 +918,7 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
-# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than your encoder needs. They include heads for the training objectives, for which your encoder has no parameters. Files from 2019 also contain the position indices 0 to 511 as a buffer (03), which is saved with the model but never trained. In files from 2018, the weight of a norm is called gamma and its bias is called beta. The matrices are neither fused nor transposed, since both implementations use `nn.Linear`. (GPT-2's files, in contrast, contain fused and transposed matrices; see notebook 07.)
+# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than your encoder needs. The files include heads for the training objectives, for which your encoder has no parameters. Files from 2019 also contain the position indices 0 to 511 as a buffer (03), which is saved with the model but never trained. In files from 2018, the weight of a norm is called gamma and its bias is called beta. The matrices are neither fused nor transposed, since both implementations use `nn.Linear`. (GPT-2's files, in contrast, contain fused and transposed matrices; see notebook 07.)
 
 # %%
 PLACES = {
