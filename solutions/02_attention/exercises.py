@@ -1417,7 +1417,7 @@ project = Exercise(
         ),
         Mistake(
             "one tensor instead of three",
-            "You return the product as one tensor. Split it into queries, keys and values.",
+            "You return the product as a single tensor. Split it into queries, keys and values.",
             f"tuple({FUSED})", "x @ W_qkv",
         ),
         Mistake(
@@ -1504,7 +1504,8 @@ split_heads = Exercise(
         ),
         Mistake(
             "number and size of the heads swapped",
-            "Your number of heads is the size that one head should have.",
+            "Your number of heads is the size that one head should have. `heads` is the number of heads, and each head has "
+            "size d = D / heads.",
             SPLIT, "x.unflatten(-1, (-1, heads)).transpose(1, 2)",
         ),
         Mistake(
@@ -1514,7 +1515,7 @@ split_heads = Exercise(
         ),
         Mistake(
             "only the first head returned",
-            "The head axis is missing: you return a single slice of the coordinates.",
+            "Your result has no head axis, because you return only the first slice of the coordinates.",
             SPLIT, "x[..., : x.shape[-1] // heads]",
         ),
         Mistake(

@@ -1621,7 +1621,7 @@ embed_sentence = Exercise(
         ),
         Mistake(
             "only the top layer returned",
-            "You return only one layer. Return all layers.",
+            "You return only the top layer. Return the representations at all layers.",
             EMBEDDED, "representations(x, forward, backward)[-1:, 0, 1:-1]",
             also=(
                 """

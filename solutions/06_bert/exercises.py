@@ -75,7 +75,8 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "label missing at padding instead of at the position before padding",
-            "In your first result, the label of the last word of a short sentence is still the padding after it.",
+            "In your first result, the label of the last word of a short sentence is still the padding after it. At this "
+            "position the label should be −100.",
             CAUSAL, "following.masked_fill(ids == pad, UNCHOSEN)",
         ),
         Mistake(
@@ -1224,7 +1225,7 @@ encode_pair = Exercise(
         ),
         Mistake(
             "[SEP] missing at the end",
-            "Your second sentence does not end with a [SEP].",
+            "Your second sentence does not end with [SEP]. Each sentence should be followed by [SEP].",
             edits={SECOND: "second = [*b]", "len(a) + len(b) + 3 > T": "len(a) + len(b) + 2 > T"},
         ),
         Mistake(
@@ -1945,12 +1946,12 @@ def bert_names(theirs):
         ),
         Mistake(
             "pooler missing",
-            "Your result lacks pooler.weight and pooler.bias.",
+            "Your result lacks pooler.weight and pooler.bias. PLACES also lists the pooler.",
             "        if place in PLACES:", '        if place in PLACES and not place.startswith("pooler"):',
         ),
         Mistake(
             "biases missing",
-            "Your result lacks the biases of the linear maps and norms.",
+            "Your result lacks the biases of the linear maps and of the norms.",
             "            ours[f", '            if part == "bias":\n                continue\n            ours[f',
         ),
     ),
@@ -2396,12 +2397,12 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "logarithm missing",
-            "Your loss lies between −1 and 0: the logarithm is missing.",
+            "Your loss lies between −1 and 0, because you average probabilities. Take their logarithms first.",
             LOG_P, "logits[chosen].softmax(dim=-1)",
         ),
         Mistake(
             "sign missing",
-            "Your loss is negative and would increase as the model improves.",
+            "Your loss is negative, so it would increase as the model improves. Change its sign.",
             SAID, SAID[1:],
         ),
         Mistake(
@@ -2526,12 +2527,12 @@ pretraining_loss = Exercise(
         ),
         Mistake(
             "loss on masked words only",
-            "Your loss does not depend on the next-sentence logits.",
+            "Your loss does not depend on the next-sentence logits. Add the loss for the next sentence.",
             TOTAL, "mlm_loss(logits, labels)",
         ),
         Mistake(
             "loss on the next sentence only",
-            "Your loss does not depend on the masked-word logits.",
+            "Your loss does not depend on the masked-word logits. Add the loss for the masked words.",
             TOTAL, NEXT,
         ),
         Mistake(
@@ -2860,7 +2861,7 @@ nsp_loss = Exercise(
         ),
         Mistake(
             "tanh missing",
-            "Your pooler is linear. BERT's pooler ends with a tanh.",
+            "Your pooler is a linear map without an activation function. BERT's pooler ends with a tanh.",
             POOLED, "(hidden[:, 0] @ W_pool + b_pool)",
         ),
         Mistake("pooler missing", "Your result does not depend on W_pool. The vector of [CLS] first passes through the "
@@ -2902,7 +2903,7 @@ nsp_loss = Exercise(
         ),
         Mistake(
             "pairs with label 0 ignored",
-            "Pairs with label 0 contribute nothing to your loss, as in the loss of 2018.",
+            "As in the loss of 2018, pairs with label 0 contribute nothing to your loss.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, labels, ignore_index=0)",
         ),
         Mistake(
@@ -3213,7 +3214,7 @@ count_parameters = Exercise(
         ),
         Mistake(
             "next-sentence head missing",
-            "Your last number lacks the linear map to two logits.",
+            "Your last number lacks the parameters of the linear map to two logits.",
             HEADS, "(D * D + D) + 2 * D + V",
         ),
     ),

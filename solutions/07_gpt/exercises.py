@@ -1619,7 +1619,7 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "only the last example",
-            "Your prompt contains only the last example.",
+            "Your prompt contains only the last example. It should contain all examples in the given order.",
             DEMO, "prompt = [*text, *mark, *label, *end]",
         ),
         Mistake(
