@@ -828,7 +828,7 @@ NONE, BELOW, ABOVE = "exactly 0", "below 0: pairs with the same sense are less s
 predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
-# We compare the static embedding with the simplest contextual embedding. It requires no further training: it averages the static vectors of the *other* words in the sentence. Because it ignores their order, it is a **bag of words**. One version averages only the words before the ambiguous word, and the other version averages the words on both sides.
+# We compare the static embedding with the simplest contextual embedding. It requires no further training, because it averages the static vectors of the *other* words in the sentence. Because it ignores their order, it is a **bag of words**. One version averages only the words before the ambiguous word, and the other version averages the words on both sides.
 #
 # Every model in the course takes the same test on held-out sentences. There are four kinds of questions, depending on what reveals the sense:
 # - a word before the ambiguous word;
@@ -1062,7 +1062,7 @@ by_kind = {
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# Where a word reveals the sense, averages of these vectors are almost as accurate as averages of skip-gram vectors, although they require no training: the difference is at most two percentage points. In this test it makes no difference whether we use $U S^{1/2}$ or $U S$. Where word order decides, all three averages have an accuracy near one half.
+# Where a word reveals the sense, averages of these vectors are almost as accurate as averages of skip-gram vectors, although they require no training. The difference is at most two percentage points. In this test it makes no difference whether we use $U S^{1/2}$ or $U S$. Where word order decides, all three averages have an accuracy near one half.
 
 # %% [markdown]
 # **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered such questions with vectors: the answer is the word nearest to *king* − *man* + *woman*. This method made word vectors famous. One detail is easily overlooked: the three words of the question are not allowed as answers.

@@ -144,7 +144,7 @@ predict("attention.self_weight", ...)
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The comparison needs a vector that describes which words are relevant. The word's own embedding mixes all its senses, so it is similar to words that are related to any of these senses. The sense depends on which of these related words occur in the sentence. According to the distributional hypothesis, words with similar meanings occur in similar contexts; conversely, the context narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
 # edge of a river but hardly a financial institution. In "We met at the bank" nothing reveals the sense; we would need
-# to know the preceding text or the situation. Not all neighbours help equally: *the* and *of* occur with both senses.
+# to know the preceding text or the situation. Not all neighbours help equally. For example, *the* and *of* occur with both senses.
 # A useful method therefore has to assign different weights to the neighbours.
 #
 # *Marking: 1 point for the word's own embedding as the starting point (it describes which words are relevant; the mixture resembles the words of each sense); 1 point for the distributional argument (context restricts meaning) with one example that
@@ -908,7 +908,7 @@ display(Markdown("\n".join(lines)))
 # **Question 2.** The input of attention is the vector of *bank*, and its output is a different vector. In what way does attention *contextualise* the vector? Explain what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to a single word and contains no context. The weights are computed by comparing the query of *bank* with the keys of the words in the sentence. If the sentence contains *river* and *hike*, the values of these words dominate the sum; if it contains *money* and *deposit*, their values dominate. The same input vector therefore leads to different outputs: f(w, C) instead of f(w). The matrices W_q, W_k and W_v, and hence also the query of *bank*, are the same in both sentences: the operation is fixed, and the sentence changes its result. Without learned projections the word itself dominates the average, and the output hardly changes.
+# The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to a single word and contains no context. The weights are computed by comparing the query of *bank* with the keys of the words in the sentence. If the sentence contains *river* and *hike*, the values of these words dominate the sum; if it contains *money* and *deposit*, their values dominate. The same input vector therefore leads to different outputs: f(w, C) instead of f(w). The matrices W_q, W_k and W_v, and hence also the query of *bank*, are the same in both sentences. The operation is fixed, but the sentence changes its result. Without learned projections the word itself dominates the average, and the output hardly changes.
 #
 # *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
 # matrices, the input vector) and what varies (the words present, hence weights and output).*
@@ -916,7 +916,7 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # ## 5 · Heads
 #
-# One set of weights serves one purpose, but several kinds of words may be relevant to a word: cues to its sense, its verb, its adjective. Attention is therefore computed several times in parallel. Each of these computations is called a **head**. With H heads, each head uses d = D / H dimensions, so all heads together cost about as much as one head of full width.
+# One set of weights serves one purpose, but several kinds of words may be relevant to a word, such as cues to its sense, its verb or its adjective. Attention is therefore computed several times in parallel. Each of these computations is called a **head**. With H heads, each head uses d = D / H dimensions, so all heads together cost about as much as one head of full width.
 
 # %% [markdown]
 # There are two ways to make H small heads:
@@ -1027,7 +1027,7 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
      + "; ".join(f"{name} {value:.0%}" for name, value in share.items()) + ". Slices of the input give five separate blocks on the diagonal.")
 
 # %% [markdown]
-# With slices of the input, the computation splits into five separate parts: coordinates 0–9 never interact with coordinates 10–49. W_o mixes the parts (right), but only *after* each head has decided to which words it attends, based on a fifth of the information about them. Moreover, there is no reason why GloVe's coordinates 0–9 should belong together. With projections, each head learns its own ten directions. This requires H times as many parameters in W_q, W_k and W_v.
+# With slices of the input, the computation splits into five separate parts, in which coordinates 0–9 never interact with coordinates 10–49. W_o mixes the parts (right), but only *after* each head has decided to which words it attends, based on a fifth of the information about them. Moreover, there is no reason why GloVe's coordinates 0–9 should belong together. With projections, each head learns its own ten directions. This requires H times as many parameters in W_q, W_k and W_v.
 
 # %% [markdown]
 # ## 6 · Find the bug
@@ -1172,9 +1172,9 @@ statistics.few_values([accuracy.right for accuracy in learned], "accuracy of lea
 # %% [markdown]
 # ### What attention cannot see
 #
-# Look at the formulas again: the *position* of a word occurs in none of them, and a sum does not depend on the order of its terms. If the words of a sentence are permuted, each word receives the same new vector as before, so that the outputs are the same rows in the new order. (Attention is *equivariant* under permutations.) The vector of *cell* depends on *cell*, on the words that occur with it, and on the number of their occurrences. In this respect attention is no better than a bag of words.
+# Look at the formulas again. The *position* of a word occurs in none of them, and a sum does not depend on the order of its terms. If the words of a sentence are permuted, each word receives the same new vector as before, so that the outputs are the same rows in the new order. (Attention is *equivariant* under permutations.) The vector of *cell* depends on *cell*, on the words that occur with it, and on the number of their occurrences. In this respect attention is no better than a bag of words.
 #
-# For each order question of the test we construct its **partner**: we swap the two people, and the sense changes.
+# For each order question of the test we construct its **partner** by swapping the two people, which changes the sense.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.partners import partners

@@ -439,13 +439,13 @@ mended = {
 pictures.influences(mended, sentence)
 
 # %% [markdown]
-# The figure shows the trained ELMo, computed by your `two_stacks`. The influence from the wrong side is exactly 0. The influence from the other side varies from word to word: the architecture determines which words a state *can* depend on, and training determines on which of these words it *does* depend.
+# The figure shows the trained ELMo, computed by your `two_stacks`. The influence from the wrong side is exactly 0. The influence from the other side varies from word to word. The architecture determines which words a state *can* depend on, and training determines on which of these words it *does* depend.
 
 # %% [markdown]
 # **Question 1.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this notebook makes this impossible, how ELMo nevertheless uses both sides, and which information is lost in this way. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If the state that predicts a word depends on both sides in every layer, it also depends on the word itself, through the states of its neighbours. Prediction then amounts to copying, and the model learns nothing. In each language model, therefore, no layer may depend on the words that are still to be predicted. ELMo uses two such models and concatenates their states afterwards, so that the resulting vector depends on both sides. The interaction between the two sides is lost: no layer combines a cue on the left with a cue on the right, and only the task's own network combines the two halves. (BERT, in notebook 06, uses both sides in every layer by
+# If the state that predicts a word depends on both sides in every layer, it also depends on the word itself, through the states of its neighbours. Prediction then amounts to copying, and the model learns nothing. In each language model, therefore, no layer may depend on the words that are still to be predicted. ELMo uses two such models and concatenates their states afterwards, so that the resulting vector depends on both sides. The interaction between the two sides is lost, because no layer combines a cue on the left with a cue on the right, and only the task's own network combines the two halves. (BERT, in notebook 06, uses both sides in every layer by
 # masking the word that it has to predict.)
 #
 # *Marking: 1 point for the leak (a state that depends on both sides contains the answer); 1 point for "concatenated only afterwards" together with the loss of interaction between the two sides inside the model.*

@@ -151,7 +151,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units: they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
+# The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units, because they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
 
 # %% [markdown]
 # **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that tokenises text as BERT does and is installed on this machine. A name such as "bert-base-uncased" would instead download BERT's files from the Hugging Face hub.
@@ -465,7 +465,7 @@ pictures.corruption(shares)
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. These vectors would not need to encode
 # which word fits at their own position. Clean text contains no [MASK], so every vector that we use would come from a kind of position that the loss ignored in training.
-# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input: any word may be wrong, so the model has to weigh each word against its context.
+# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input. Any word may be wrong, so the model has to weigh each word against its context.
 #
 # *Marking: 1 point for the mismatch (the loss ignores unmasked positions, and [MASK] does not occur in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
@@ -520,7 +520,7 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. The first loss of our model is much higher, because its token embeddings are initialised ten times as large as its other weights. As a result, the untrained model is confident in random predictions. Training corrects this quickly, but comparing the first loss with ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove.
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. The first loss of our model is much higher, because its token embeddings are initialised ten times as large as its other weights. As a result, the untrained model is confident in random predictions. Training corrects this quickly, but comparing the first loss with ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a loss above zero, because the entropy is the uncertainty of the language itself, which no model can remove.
 
 # %% [markdown]
 # ## 6 · Train it
@@ -1148,8 +1148,7 @@ display(pd.DataFrame(reads).T.map("{:.0%}".format).rename_axis("coordinates that
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
-# > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not
-# > quite right: the two directions of ELMo share the word vectors and the softmax, as in 05.)
+# > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not quite right, because the two directions of ELMo share the word vectors and the softmax, as in 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.small.elmo import both_losses
@@ -1325,7 +1324,7 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# Many of these predictions are wrong: *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
+# Many of these predictions are wrong. For example, *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
 # A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].
@@ -1450,7 +1449,7 @@ pictures.losses_of_training(of_unread)
 # %% [markdown]
 # ## Further: the size of BERT
 #
-# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating memory for their weights: on the *meta* device a tensor has a shape but no data, which is enough for counting.
+# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating memory for their weights. On the *meta* device a tensor has a shape but no data, which is enough for counting.
 
 # %% tags=["demo"]
 from transformers import BertConfig, BertForPreTraining
@@ -1496,7 +1495,7 @@ display(pd.concat([
 # Which of the paper's design choices matter? We compare a small BERT, trained as in the paper, with five variants, each of which changes one choice. All six are trained with three seeds (`experiments/ablations.py`, over an hour on one core). The experiment is simplified in several ways: it uses two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
-# The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (notebook 02). Next to it is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
+# The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (notebook 02). Next to it is the *paired* difference from the first row. The differences are paired because models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])

@@ -120,7 +120,7 @@ print("exact posterior of the sense, given the preceding words:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The two vectors are identical in every layer. More layers do not help, because each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of this particular model: the five preceding words do not determine the sense, and the exact posterior is one third for each sense. BERT's two vectors, in contrast, differ from the first layer on.
+# The two vectors are identical in every layer. More layers do not help, because each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of this particular model, because the five preceding words do not determine the sense. The exact posterior is one third for each sense. BERT's two vectors, in contrast, differ from the first layer on.
 
 # %% [markdown]
 # ## 2 · A GPT of your own
@@ -388,7 +388,7 @@ pictures.training(curve, bound, np.log(len(short.vocabulary)))
 # %% [markdown]
 # ## Further: find the bug
 #
-# The model above ends its sentences. Many models that were fine-tuned in 2023 did not: they generated text until they were stopped. GPT-2 and LLaMA have no padding token, so tutorials recommended using the end-of-text token for padding. The data collator in Hugging Face's library then created the labels as follows (transformers, issue 23530; also trl, issue 976). The loss ignores positions with the label −100.
+# The model above ends its sentences. Many models that were fine-tuned in 2023 did not end their texts and generated tokens until they were stopped. GPT-2 and LLaMA have no padding token, so tutorials recommended using the end-of-text token for padding. The data collator in Hugging Face's library then created the labels as follows (transformers, issue 23530; also trl, issue 976). The loss ignores positions with the label −100.
 
 # %%
 def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials recommended
@@ -443,7 +443,7 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because the losses are means over different tokens: the labels of 2023 exclude every end-of-text token. A model trained on these labels is never trained to stop. It is therefore not enough to look at the loss of a model; we also have to let it generate text.
+# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because the losses are means over different tokens. The labels of 2023 exclude every end-of-text token. A model trained on these labels is never trained to stop. It is therefore not enough to look at the loss of a model; we also have to let it generate text.
 
 # %% [markdown]
 # ## 4 · What GPT cannot see
@@ -590,7 +590,7 @@ statistics.of_a_share(20, share_not_told)
 # %% [markdown]
 # ## 5 · Choosing a word
 #
-# The model outputs a distribution, and to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling follows the model's distribution, but it occasionally selects a token from the long tail of small, erroneous probabilities. There are two simple remedies. We can divide the logits by a **temperature**: values below 1 sharpen the distribution, values above 1 flatten it. We can also keep only the k most probable tokens (**top-k**; Fan et al. 2018). To sample, we divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
+# The model outputs a distribution, and to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling follows the model's distribution, but it occasionally selects a token from the long tail of small, erroneous probabilities. There are two simple remedies. We can divide the logits by a **temperature**: values below 1 sharpen the distribution, and values above 1 flatten it. We can also keep only the k most probable tokens (**top-k**; Fan et al. 2018). To sample, we divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(
@@ -1347,7 +1347,7 @@ display(pd.DataFrame({
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain which measurements you would need before you believe this statement. Which conclusion do the measurements in this notebook allow? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A high accuracy with examples does not show learning if the model can do the task without them. It has to be compared with the zero-shot accuracy, over several draws of examples and with an interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 depend on the labels: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well with a zero-shot prompt and with swapped labels as with correct labels, so it already knew the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
+# A high accuracy with examples does not show learning if the model can do the task without them. It has to be compared with the zero-shot accuracy, over several draws of examples and with an interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 depend on the labels, since its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well with a zero-shot prompt and with swapped labels as with correct labels, so it already knew the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
 # words).
 #
 # *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: the task was known before, examples shift the threshold,
@@ -1698,8 +1698,8 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 #
 # - A causal mask adds −∞ to the scores of later positions, so that a single pass trains all positions.
 # - Whatever the size of a decoder, its vector for a word never depends on later words.
-# - Temperature reshapes the distribution; top-k truncates it after k tokens, top-p after the token that reaches p.
-# - With a key–value cache, T tokens cost T token passes instead of T(T + 1)/2, with the same logits.
+# - Temperature reshapes the distribution; top-k truncates it after k tokens, and top-p after the token that reaches p.
+# - With a key–value cache, T tokens cost T token passes instead of T(T + 1)/2.
 # - With the same weights, your GPT and GPT-2 give the same logits.
 # - Few-shot examples shift SmolLM2's threshold considerably and improve its ranking slightly.
 # - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
