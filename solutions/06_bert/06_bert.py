@@ -307,7 +307,7 @@ cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies
 display(cut_reviews)
 
 # %% [markdown]
-# Merging by count produces subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
+# Merging by count uses its 300 subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
 
 # %% [markdown]
 # **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
