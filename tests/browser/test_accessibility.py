@@ -72,7 +72,7 @@ def test_sliders_and_hints_obey_the_keyboard_and_pictures_have_words(notebook, p
     assert len(alts) >= 2
     assert [alt for alt in alts if not re.search(r"\d", alt)] == []
 
-    drawn = notebook.locator(".jp-OutputArea img[alt^='Bank gives itself']")
+    drawn = notebook.locator(".jp-OutputArea img[alt^='The weight of bank on itself']")
     before = drawn.get_attribute("alt")
     notebook.locator(".jp-CodeCell", has=notebook.locator("[role=slider]")).locator(".jp-InputPrompt").click()
     notebook.keyboard.press("Escape")  # out of an editor, where Tab indents

@@ -92,7 +92,7 @@ def test_the_browser_is_led_from_the_file_to_the_page(chromium, opened):
 
 def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
-    expect(ann.locator("#prompt")).to_contain_text("Why a softmax?")
+    expect(ann.locator("#prompt")).to_contain_text("Why does attention use a softmax?")
     expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
 
     # points of the guide and a comment to the group, and on to the next

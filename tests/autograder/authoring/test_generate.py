@@ -86,7 +86,7 @@ BROKEN = {
         WORTH_2, WORTH_2.replace('"points": 2,', "")
     ),
     "nothing judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
-    "divided by d instead of √d": ("    return scores / d**0.5", "    return scores * d**-0.5"),
+    "division by d instead of √d": ("    return scores / d**0.5", "    return scores * d**-0.5"),
 }  # fmt: skip
 
 
