@@ -1308,7 +1308,7 @@ for what, gap in shifted.items():
 #
 # - A module owns the parameters and modules that are its attributes, but not those in a plain list.
 # - Attention ignores word order, so we add positional encodings.
-# - Only attention passes information between words; the norm and the feed-forward network treat each word separately.
+# - Attention alone passes information between words; the norm and the feed-forward network treat each separately.
 # - Without residual connections all words of a sentence end up with the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
 # - Without positions, an encoder answers at most half of the order questions correctly; with positions, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.

@@ -704,7 +704,7 @@ FeedForward = Exercise(
         ),
         Mistake(
             "ReLU and GELU swapped",
-            "You apply ReLU where the activation is a GELU, and GELU where it is "relu".",
+            "You apply ReLU where the activation is a GELU, and GELU where it is \"relu\".",
             'self.activation == "relu"', 'self.activation != "relu"',
         ),
         Mistake(
