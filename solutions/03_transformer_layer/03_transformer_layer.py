@@ -425,7 +425,8 @@ class Dropout(nn.Module):
 
     Write forward(self, x, draws=None). draws has the shape of x and contains numbers between 0
     and 1: where a draw is below p, x becomes 0; all other entries are divided by 1 − p.
-    Without draws, generate them with `torch.rand_like`. In evaluation mode return x unchanged.
+    If no draws are given, generate them with `torch.rand_like`. In evaluation mode return x
+    unchanged.
     p is below 1 and is not saved with the model.
     Source: Srivastava et al. (2014).
     """
@@ -464,7 +465,7 @@ check("transformer.Dropout", lambda case: drop(Dropout, case))
 # %% [markdown]
 # Now we assemble the layer. A **residual connection** (He et al. 2016) adds the input of a component to its output, so that the component only has to compute the *change*.
 # The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model the path from the bottom to the top
-# contains nothing but additions; it is called the **residual stream**. BERT is post-norm; GPT-2 and most large models since are pre-norm.
+# contains nothing but additions. This path is called the **residual stream**. BERT uses post-norm, whereas GPT-2 and most large models since then use pre-norm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.two_layers()
@@ -963,7 +964,7 @@ learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], 
 display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
-# At learning rates of 0.0003 and 0.001, the deep post-norm encoder learns even without warm-up; at 0.003 it learns only with warm-up, and at 0.01 not at all. What matters is the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
+# At learning rates of 0.0003 and 0.001, the deep post-norm encoder learns even without warm-up. At 0.003 it learns only with warm-up, and at 0.01 it does not learn at all. The result depends on the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
 
 # %% [markdown]
 # ## 8 · Scoreboard
@@ -972,7 +973,7 @@ display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", ax
 # the four kinds of question only the word order determines the sense, within one clause or across two. On these questions, an encoder without positions cannot exceed an accuracy of one half, whatever the number
 # of layers, because shuffled inputs give shuffled outputs. How much do positions help, and does a second layer matter?
 #
-# We use your `training_step` again; now only one word of each sentence counts in the loss, the ambiguous one.
+# We use your `training_step` again, but only the ambiguous word of each sentence now counts in the loss.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Accuracy, nearest_sense, sense_exam
@@ -1002,7 +1003,7 @@ def examine(model: Encoder) -> Accuracy:
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, Accuracy]:
-    """Train on labelled senses, and evaluate after each of the given numbers of steps."""
+    """Train on labelled senses, and evaluate the encoder at each of the given steps."""
     torch.manual_seed(seed)
     model = SenseEncoder(depth, len(names), embed)
     optimiser, found = torch.optim.Adam(model.parameters()), {}
@@ -1076,7 +1077,7 @@ display(Markdown(
 # last two panels, but only because of these positions.
 
 # %% [markdown]
-# The second layer is not needed for this: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
+# A second layer is not needed to use the order: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
 # On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
 # encoder was trained on labelled senses; from 05 on, models have to discover the senses without labels.
 
@@ -1093,8 +1094,8 @@ class Embeddings(nn.Module):
 
     Register `token`, an nn.Embedding with one row per vocabulary entry, and the buffer
     `position`, your sinusoid with `tokens` rows, which is saved with the model. Then write
-    forward(self, ids), which maps ids (B, T) to the sum of both, (B, T, D). T is at most
-    `tokens`. Nothing is scaled.
+    forward(self, ids), which maps ids (B, T) to the sum of token vectors and positions,
+    (B, T, D). T is at most `tokens`. Do not scale the vectors.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int):
@@ -1176,7 +1177,7 @@ print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.m
 # ### Positions of 2025
 #
 # The line with `torch.arange` was part of the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code); a genome model contained a similar
-# bug (C.Origami, issue 42). The rest of the function is ours. It runs without an error, and the loss of a model that uses it decreases.
+# bug (C.Origami, issue 42). The rest of the function is ours. The code runs without an error, and the loss of a model that uses it decreases.
 
 # %%
 def positions_of_2025(
@@ -1202,7 +1203,7 @@ def symptoms(add_positions) -> None:
 | {add_positions.__name__} | |
 |:--|--:|
 | change in the vector of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
-| the same sentence twice in a batch: largest difference between the two | {apart:.1e} |
+| the same sentence twice in a batch: largest difference between the two outputs | {apart:.1e} |
 | accuracy on the direction task | {task:.3f} |
 """))
 
@@ -1308,7 +1309,7 @@ for what, gap in shifted.items():
 #
 # - A module owns the parameters and modules that are its attributes, but not those in a plain list.
 # - Attention ignores word order, so we add positional encodings.
-# - Attention alone passes information between words; the norm and the feed-forward network treat each separately.
+# - Only attention passes information between words; the other components treat each word separately.
 # - Without residual connections all words of a sentence end up with the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
 # - Without positions, an encoder answers at most half of the order questions correctly; with positions, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
