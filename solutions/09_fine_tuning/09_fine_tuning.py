@@ -434,7 +434,7 @@ def adam_step_of_2018(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weig
     return w - lr * update, m, v
 
 # %% [markdown]
-# Zhang et al. (2021) identified this code as a reason why fine-tuning on small data sets failed for some seeds. After step 1, what fraction of the first gradient does `m` contain, and what fraction of its square does `v` contain? Fix the bug.
+# Zhang et al. (2021) identified this code as a reason why fine-tuning on small data sets failed for some seeds. After step 1, what fraction of the first gradient does `m` contain, and what fraction of the squared gradient does `v` contain? Fix the bug.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-adam_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def adam_step(
