@@ -802,7 +802,7 @@ def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
     forms = set(ambiguous_words(known).tolist()) | set(ambiguous_words(asked).tolist())
     places = [i for i, word in enumerate(sentence) if int(word) in forms]
     if not places:
-        raise ValueError(f"The sentence contains no ambiguous word; try one of {', '.join(language.ambiguous)}.")
+        raise ValueError(f"it contains no ambiguous word; try one of {', '.join(language.ambiguous)}.")
     tables, t = language.tables, np.arange(len(sentence))
     with np.errstate(divide="ignore"):
         log_words = np.log(tables.probability[tables.slot_of[t], sentence[t, None]]).T       # K T
@@ -928,7 +928,7 @@ def show_sentence(text: str) -> None:
     try:
         labels, rows, _ = read(text)
     except ValueError as why:
-        print(f"This sentence cannot be analysed. {why}")
+        print(f"This sentence cannot be analysed: {why}")
         return
     if rows[-1].sum() == 0:
         end = next(i for i, one in enumerate(rows) if one.sum() == 0)
