@@ -261,7 +261,7 @@ intervals = {name: {kind: with_interval(right[name][here]) for kind, here in sid
 pictures.board(intervals)
 
 # %% [markdown]
-# **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
+# **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue find the sense, as does the **bag
 # of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, which is the best accuracy that the words up to the target allow.
 
 # %% [markdown]
@@ -428,8 +428,8 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods; each lead is clear if taken alone.
-# The leads come from *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
+# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of the two leads is clear if taken alone.
+# The leads are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
 # MiniLM's vector (08), it is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
 
 # %% [markdown]
