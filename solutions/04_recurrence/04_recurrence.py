@@ -663,8 +663,8 @@ families = {
 pictures.visibility(families, source)
 
 # %% [markdown]
-# An encoder-only model is **bidirectional**: at every word it sees the context on both sides, but it does not generate text. A decoder-only model generates and is
-# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates. The upper right block of its mask is empty because
+# An encoder-only model is **bidirectional**: at every word it sees the context on both sides, but it does not generate text. A decoder-only model generates text but is
+# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates text. The upper right block of its mask is empty because
 # the source is complete before the target begins.
 
 # %% [markdown]
@@ -913,10 +913,10 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 # errors. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# In training the whole target is known. Shifted right, it gives every position the correct prefix as its input, and the mask keeps each position from seeing
+# In training the whole target is known. Shifted to the right, the target gives every position the correct prefix as its input, and the mask keeps each position from seeing
 # later tokens. All positions can therefore be computed in one pass, and none can copy its answer. At inference, the token at position t is part of the input at t + 1
-# and does not exist before it has been generated: T tokens take T passes. The difference is that in training the prefix is always correct, while at inference it is
-# the model's own. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
+# and does not exist before it has been generated, so T tokens require T passes. The difference is that in training the prefix is always correct, whereas at inference the model
+# generates the prefix itself. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
 #
 # *Marking: 1 point for mask and shift as the reason for parallel training, and for the dependence on the model's own output at inference; 1 point for the mismatch
 # between correct and generated prefixes.*
@@ -964,8 +964,8 @@ display(Markdown(
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
-# which follows its noun, looks to the left of that noun. Not every stem attends most to the word that it translates. The alignment is a by-product of predicting tokens. It does not
+# The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, attends back past the object; the preposition,
+# which follows its noun, attends to the left of that noun. Not every stem attends most to the word that it translates. The alignment is a by-product of predicting tokens. It does not
 # prove which words the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
@@ -1164,12 +1164,12 @@ other_source = replace(held_out, source=held_out.source.roll(1, dims=0))
 
 @torch.no_grad()
 def held_out_loss(model: Translator, mask, pairs) -> float:
-    """Nats per token with this cross-attention mask."""
+    """Held-out loss in nats per token with this cross-attention mask."""
     logits = WithTeacher(model, decoder_mask, mask)((pairs, shift_right(pairs.target, BOS)))
     return token_loss(logits, pairs.target).item()
 
 def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
-    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given another sentence's."""
+    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given the source of another sentence."""
     new, _ = train(steps, inputs_of, Translator, masks[mask], seed)
     new.cross = fused_cross_attention                                # accepts masks with three axes
     return {"own source": held_out_loss(new, masks[mask], held_out),
