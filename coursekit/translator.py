@@ -98,7 +98,7 @@ class Code:
         return self.stems[key], item.place
 
     def _clause(self, items: list[Word]) -> list[Token]:
-        """One clause: noun phrases in reverse order, each followed by the words before it, and the verbs at the end."""
+        """One clause: noun phrases with their words reordered, each followed by its preposition, and the verbs at the end."""
         phrases, verbs, i = [], [], 0
         preposition, after_verb = [], False
         while i < len(items):
