@@ -76,7 +76,7 @@ for name, weight in Stretch(3).named_parameters():
 # The list shows three parameters, but none from `more`, because a plain list hides its modules; an `nn.ModuleList` would register them. `nn.Linear(D, F)` stores a bias and a matrix with F rows
 # and D columns. You call a module like a function: `self.mix(x)`.
 #
-# A check creates an instance of your class with given sizes, loads the same weights by name into it and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
+# A check creates an instance of your class with given sizes, loads the same weights by name into this instance and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
 # of your own: the first hint is a question, and each further hint gives more detail.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -207,8 +207,8 @@ check("transformer.sinusoid", lambda case: sinusoid(*case["words"].shape))
 pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
-# The columns work like the digits of a number. The columns on the left change with every word, whereas those on the right hardly change within a sentence. Only all columns together identify
-# a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products between the encoding of one position and the encodings of its neighbours.
+# The columns work like the digits of a number. The columns on the left change with every word, whereas those on the right hardly change within a sentence. A position is identified only by
+# all columns together. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products between the encoding of one position and the encodings of its neighbours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = sinusoid(400, 50)
@@ -1073,8 +1073,8 @@ display(Markdown(
 # %% [markdown]
 # Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps. Where the order determines the sense, encoders without positions stay at one half, whether they have one layer or two.
 # (The ± covers only the variation between seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
-# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). Encoders with positions therefore outperform the models of 01 and 02 in the
-# last two panels, but only because of these positions.
+# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). The positions alone therefore explain why these encoders outperform the models of 01 and 02 in the
+# last two panels.
 
 # %% [markdown]
 # A second layer is not needed to use the order: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
@@ -1187,7 +1187,7 @@ def positions_of_2025(
     return words[ids] + places[numbers]
 
 # %% [markdown]
-# We look at three symptoms. For the first two we use the river sentence: on its own, then twice in the same batch. The third is the accuracy on the direction task.
+# We look at three symptoms. For the first two we use the river sentence, first on its own and then twice in the same batch. The third is the accuracy on the direction task.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def symptoms(add_positions) -> None:
@@ -1234,7 +1234,7 @@ symptoms(mended_positions)
 
 # %% [markdown]
 # The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
-# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds it: shuffle the words and see whether the output changes.
+# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds the bug: shuffle the words and see whether the output changes.
 
 # %% [markdown]
 # ### Layer normalisation in a tutorial
@@ -1272,7 +1272,7 @@ display(Markdown("\n".join(lines)))
 # ## Extension
 #
 # The dot product of two positional encodings depends only on the distance between the positions. A stronger statement is also true: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. So "three
-# words further on" is a linear map, which a projection such as W_q could learn. It rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
+# words further on" is a linear map, which a projection such as W_q could learn. This map rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-shift_matrix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
