@@ -262,7 +262,7 @@ display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}"
 # ## 4 · Two tasks with a known upper bound
 #
 # Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. In the *topic* task, the model predicts what a sentence is about. The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far**. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words, which ignores word order. But where
+# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. But where
 # people from two topics meet, only the order determines the topic, and a swap does not change the bag.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1088,7 +1088,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The test set is a sample: with 320 reviews an accuracy is known only to about ± 5 points. The training is random as well: another head, other batches or another choice of labelled reviews
-# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both strategies and for paired differences
+# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either kind of noise. I would ask for several seeds of both strategies and for paired differences
 # on the same reviews, with an interval. The learning rate has to be chosen on validation rather than test reviews, with the same effort (number of rates tried) for both strategies. The
 # accuracy does not show the costs: computing time, a copy of the whole model for each task, and forgetting.
 #
