@@ -103,8 +103,8 @@ def recurrent_step(
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
     x contains the vector of one word of each sentence, and h contains the state before that
-    word. The rows of a matrix correspond to its inputs, so write x @ W_x. The activation is
-    tanh. H is the size of the state.
+    word. The rows of a matrix correspond to its inputs, so write x @ W_x. The activation
+    function is tanh. H is the size of the state.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
@@ -376,7 +376,7 @@ def greedy_translate(
     """Translate B sentences token by token.  (difficulty ●●●, 10 minutes)
 
     next_logits(ids) takes integer ids (B, t), the prefixes generated so far, each beginning
-    with bos. It returns logits (B, t, V): those at position i predict the token *after*
+    with bos. It returns logits (B, t, V); the logits at position i predict the token *after*
     position i. It may be called with up to `longest` columns. Return exactly `longest` columns
     without bos: the generated tokens, including eos, then pad. Only eos ends a sentence; pad
     and bos may be generated like any other token. A sentence that has not ended after
@@ -504,7 +504,7 @@ def additive_attention(
     """The context for one decoder state per sentence, and the attention weights.  (difficulty ●●○, 6 minutes)
 
     The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the
-    source has a word; padding gets weight 0. Each source has at least one word. Scores can be
+    source has a word; padding receives weight 0. Each source has at least one word. Scores can be
     so large that their exponentials overflow. Return the tuple (context, weights).
     """
     ### BEGIN SOLUTION
@@ -616,7 +616,7 @@ def cross_attention(
     """The output for each target position, and the attention weights.  (difficulty ●●○, 6 minutes)
 
     There is one head; scores are divided by √d. source_keep is True where the source has a
-    word; padding gets weight 0 from every target position. Each source has at least one word.
+    word; padding receives weight 0 from every target position. Each source has at least one word.
     Scores can be so large that their exponentials overflow. Return the tuple
     (output, weights). `scaled_dot_product_attention` may be used.
     """
@@ -682,11 +682,11 @@ MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "Fee
 class DecoderBlock(nn.Module):
     """One layer of the transformer's decoder.  (difficulty ●●○, 6 minutes)
 
-    Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j]
-    says whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k
-    and W_v; and `feed`. Pre-norm: each part reads x through its own norm, and its output is
-    added to x. The encoder has already normalised `encoded`. The parts are given: write
-    `forward`.
+    The block has three parts, in this order: `own`, self-attention within the target, where
+    keep[:, i, j] says whether position i may attend to j; your cross_attention to `encoded`
+    with W_q, W_k and W_v; and `feed`. The block is pre-norm: each part reads x through its own
+    norm, and its output is added to x. The encoder has already normalised `encoded`. The parts
+    are given, so write only `forward`.
     """
 
     def __init__(self, dim: int, heads: int, inner: int):
@@ -1353,9 +1353,9 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 def flops_recurrent(T: int, D: int, gates: int) -> int:
     """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
-    Words and state have size D. Count the products with W_x and W_h at every word. A plain
-    network has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication
-    together with one addition counts as 1. Do not count biases or activations.
+    Words and state have size D. Count the products with W_x and W_h at every word. gates is 1
+    for a plain network and 4 for an LSTM; the matrices have gates · D columns. One
+    multiplication together with one addition counts as 1. Do not count biases or activations.
     """
     ### BEGIN SOLUTION
     return 2 * T * D * D * gates

@@ -430,7 +430,7 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
 # %% [markdown]
 # On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of the two leads is clear if taken alone.
 # The leads are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
-# MiniLM's vector (08), it is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
+# MiniLM's vector (08), MiniLM is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
 
 # %% [markdown]
 # The mean accuracies of SmolLM2 and MiniLM are nearly the same, but the two models are not equivalent. Where every cue comes later, SmolLM2 is at chance level, because it is
@@ -979,7 +979,7 @@ def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
 pictures.exposure(tried(naive), "random numbers, nothing masked")
 
 # %% [markdown]
-# Most people first try random numbers with nothing masked. Whole kinds of faults then go unnoticed. We work out one row as an example. An ignored mask can be noticed only
+# Most people first try random numbers with nothing masked. Entire categories of faults then go unnoticed. We work out one row as an example. An ignored mask can be noticed only
 # where a key is masked, so in row 0 we mask the last key for all queries:
 
 # %% tags=["demo"]
@@ -1070,12 +1070,12 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # %% [markdown]
 # ## Further: four models trained on the same novels
 #
-# In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in texts, size and training. Four models of
+# In sections 1 to 3, four models shared one corpus of a generated language. The English models of section 4 differ in texts, size and training. Four models of
 # this course have been trained on the *same* texts, 82 English novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three models with 5 to 7 million
 # parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Is their ranking the same as in the
 # generated language?
 #
-# We test the models on the words of section 4 that occur in the novels. (Not every sense does: no *mouse* in the novels has a button.) For the three contextual models, we use the vectors of the
+# We test the models on the words of section 4 that occur in the novels. (Not every sense occurs: no *mouse* in the novels has a button.) For the three contextual models, we use the vectors of the
 # layer that is best on the training sentences, and those of layer 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1271,7 +1271,7 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 
 # %% [markdown]
 # **Where the ranking is the same.** In both groups the bag of words is above chance, and ELMo and BERT are above the bag. GPT is the exception. In the generated language
-# it is slightly below the bag. In English it is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
+# it is slightly below the bag. In English, GPT is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
 
 # %% [markdown]
 # **Where the ranking differs.** In the generated language, weighting by nearness adds nothing to a bag of words, and ELMo and BERT are far above both methods, because part of that test depends on word
