@@ -570,7 +570,7 @@ power = {
 }
 called = [100 * abs(gap) for gap, clear in sets[1][sizes.index(100)] if clear]
 print(f"{pairs[1][1]} against {pairs[1][0]}: the difference is clear in {len(called)} of 60 test sets of 100 sentences,",
-      f"which find {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
+      f"where it is {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
       f"{100 * differences[place[encoder], place[near]]:.0f} points.")
 pictures.power(sizes, power)
 
