@@ -152,9 +152,7 @@ def _bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iter
         more = (torch.rand(ids.shape, generator=generator) < MORE_MASKS) & (ids > SEP) & (labels == UNCHOSEN)
         corrupted, labels = corrupted.masked_fill(more, MASK), torch.where(more, ids, labels)
         top = model.encode(model.embeddings(corrupted, segments), ids != PAD)[-1]  # B T D
-        chosen = (
-            labels != UNCHOSEN
-        )  # B T: only these are passed on, because the other logits would not be used
+        chosen = labels != UNCHOSEN  # B T: only these are passed on; the other logits are not needed
         logits = model.masked_word(top[chosen], model.embeddings.token.weight)
         masked_word = nn.functional.cross_entropy(logits, labels[chosen])
         yield masked_word + nn.functional.cross_entropy(model.next_sentence(top), not_next)
