@@ -55,9 +55,8 @@ class Seq2Seq(nn.Module):
             self.W_k = nn.Parameter(torch.randn(both, state) / both**0.5)
         self.attend: Callable = dot_context if context == "dot" else additive_context
         for table in (self.source_words, self.target_words):
-            nn.init.normal_(
-                table.weight, std=0.5
-            )  # with 0.1, which is suitable before a norm, an LSTM's states start near 0
+            # With 0.1, which is suitable before a norm, an LSTM's states start near 0.
+            nn.init.normal_(table.weight, std=0.5)
 
     def encode(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "B Ts 2*H"]:
         """The states at each word: the forward states followed by the backward states; 0 at padding."""

@@ -85,9 +85,8 @@ class Embeddings(nn.Module):
         self.position = nn.Embedding(config.tokens, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         for table, std in ((self.token, 0.2), (self.segment, 0.02), (self.position, 0.02)):
-            nn.init.normal_(
-                table.weight, std=std
-            )  # the word vectors dominate the sum; otherwise training takes longer
+            # The word vectors dominate the sum; otherwise training takes longer.
+            nn.init.normal_(table.weight, std=std)
 
     def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """The vectors that the first layer reads. Raises ValueError when there are more tokens than positions."""
