@@ -205,7 +205,7 @@ layer_norm = Exercise(
         ),
         Mistake(
             "fixed epsilon",
-            "Your answer is right only where `eps` is 1e-5: you do not use the argument `eps`.",
+            "Your answer is right only where `eps` is 1e-5, because you do not use the argument `eps`.",
             "(variance + eps)", "(variance + 1e-5)",
         ),
         Mistake(
@@ -530,7 +530,7 @@ class MultiHeadAttention(nn.Module):
         ),
         Mistake(
             "maps without biases",
-            "The check cannot load its biases: your four maps have none.",
+            "The check cannot load its biases, because your four maps have none.",
             REGISTERED,
             "self.query, self.key, self.value, self.output = (nn.Linear(dim, dim, bias=False) for _ in range(4))",
         ),
@@ -724,7 +724,7 @@ FeedForward = Exercise(
         ),
         Mistake(
             "maps without biases",
-            "The check cannot load its biases: your two maps have none.",
+            "The check cannot load its biases, because your two maps have none.",
             edits={"nn.Linear(dim, inner)": "nn.Linear(dim, inner, bias=False)", "nn.Linear(inner, dim)": "nn.Linear(inner, dim, bias=False)"},
         ),
         Mistake(
@@ -1130,7 +1130,7 @@ Block = Exercise(
         ),
         Mistake(
             "eps not passed to the norms",
-            "Your answer is right only where eps is 1e-5: you do not pass eps on to the two norms.",
+            "Your answer is right only where eps is 1e-5, because you do not pass eps on to the two norms.",
             NORMS, "self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)",
         ),
         Mistake(
