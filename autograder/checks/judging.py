@@ -130,6 +130,9 @@ def _explained(
     lines = []
     first = next(iter(wrong.values()))
     for part, fault in first.faults.items():
+        if fault.kind == "gradient":
+            lines.append(fault.reason)
+            continue
         parts = [
             Wrong(
                 got=answer.arrays[part],
@@ -268,6 +271,9 @@ def _mistake_where_wrong(
     for at in wrong:
         finding = compare(candidates[0].answers[at], expected[at], rule)
         for part, fault in (finding.faults if finding else {}).items():
+            if fault.kind == "gradient":
+                shown += SHOWN_BY
+                continue
             weight = 1 if expected[at].arrays[part].dtype.kind == "f" else 0.5
             shown += weight * int(fault.wrong.sum())
     return candidates[0] if shown >= SHOWN_BY else None
