@@ -86,8 +86,8 @@ def _in_words(error: BaseException) -> str:
         return ""  # NumPy was called; torch's own advice, `detach`, would cut the gradient off as well
     if "inplace operation" in text:
         return (
-            "a line such as `x += …` writes over numbers that the gradient still needs; `x = x + …` makes a "
-            "new tensor"
+            "a line such as `x += …` or `x[…] = …` writes over numbers that the gradient still needs; make a new "
+            "tensor instead"
         )
     return f"{type(error).__name__}: {text}"[:300].rstrip(".")
 

@@ -108,7 +108,7 @@ def test_a_gradient_of_which_a_part_is_cut_off_is_named_with_its_input():
 def test_what_prevents_the_gradient_is_told_unless_it_would_mislead():
     """torch's advice to whoever calls numpy on such a tensor is to detach it."""
     assert (
-        "no gradient can be computed, and the notebook needs it: a line such as `x += …`"
+        "no gradient can be computed, and the notebook needs it: a line such as `x += …` or"
         in verdict(in_place).reason
     )
     stops = verdict(lambda x, W: solution(x, W) if not x.requires_grad else x.no_such_name)
@@ -119,6 +119,14 @@ def test_what_prevents_the_gradient_is_told_unless_it_would_mislead():
 def test_wrong_values_are_told_before_any_gradient():
     found = verdict(lambda x, W: in_numpy(x, W) + 1, mistakes=[known("detached", under_no_grad)])
     assert "gradient" not in found.reason and "larger than the expected ones by 1" in found.reason
+
+
+def test_one_sentence_tells_of_gradients_and_none_of_the_inputs_on_which_they_are_right():
+    cases = [*CASES, {"x": CASES[0]["x"][:1], "W": CASES[0]["W"]}]
+    found = verdict(lambda x, W: solution(x, W) if len(x) == 1 else under_no_grad(x, W), cases=cases)
+    assert found.reason == verdict(under_no_grad).reason
+    wrong_once = verdict(lambda x, W: under_no_grad(x, W) + (len(x) == 1), cases=cases)
+    assert "gradient" not in wrong_once.reason and "by 1" in wrong_once.reason
 
 
 def test_a_known_mistake_is_named_by_its_values_and_one_with_right_values_by_its_gradients():
