@@ -4,7 +4,9 @@ A check that is given `gradients` calls the student's function once more, with i
 gradients are those of a fixed random projection of the output.
 """
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +46,8 @@ def gradients_of(asked: Differentiable, arguments: Mapping[str, Any]) -> tuple[d
         if isinstance(value, torch.Tensor) and value.is_floating_point() and name in named
     }
     try:
-        with torch.enable_grad():  # a notebook may have switched gradients off where it needs none
+        # A notebook may have switched gradients off where it needs none; and what a function prints was shown before.
+        with torch.enable_grad(), redirect_stdout(io.StringIO()):
             copies = {name: leaf.clone() for name, leaf in leaves.items()}
             total = _projection(asked.call({**arguments, **copies}))
         if not total.requires_grad:

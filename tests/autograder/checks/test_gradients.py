@@ -184,6 +184,11 @@ def test_a_notebook_that_switches_gradients_off_elsewhere_loses_nothing():
         assert verdict(solution).passed
 
 
+def test_what_a_function_prints_is_shown_once_for_each_input(capsys):
+    answers(lambda x, W: print(len(x)) or solution(x, W))
+    assert capsys.readouterr().out == "2\n2\n"
+
+
 def test_the_gradients_of_a_key_come_back_from_its_file_and_no_picture_is_drawn_of_equal_numbers(tmp_path):
     expected = answers(solution)
     key = answer_key.ExerciseKey(
