@@ -61,7 +61,7 @@ def gradients_of(asked: Differentiable, arguments: Mapping[str, Any]) -> tuple[d
 
 def _projection(value: Any) -> Any:
     """One number of all finite numbers of an output, whatever holds them; in float64."""
-    import torch
+    import torch  # optional: as in `gradients_of`
 
     numbers = torch.cat(list(_flat(value)))
     weights = torch.from_numpy(np.random.default_rng(0).standard_normal(len(numbers)))
@@ -70,7 +70,7 @@ def _projection(value: Any) -> Any:
 
 def _flat(value: Any) -> Iterator[Any]:
     """The numbers of an output in their order, as tensors with one axis. A dictionary's order is that of its names."""
-    import torch
+    import torch  # optional: as in `gradients_of`
 
     if isinstance(value, torch.Tensor):
         yield value.reshape(-1).double()
