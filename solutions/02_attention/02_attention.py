@@ -182,6 +182,7 @@ def similarities(
 
     scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes
     (sentences, heads) are kept: a query is compared only with the keys of its own sentence.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return queries @ keys.transpose(-2, -1)
@@ -196,7 +197,7 @@ def similarities(
 hint("attention.similarities")
 
 # %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
+check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]), gradients=True)
 
 # %% [markdown]
 # Now we apply your function to real word vectors.
@@ -260,14 +261,15 @@ predict("attention.variance", ...)
 def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq Tk"]:
     """Scores of d-dimensional queries and keys, scaled to variance 1.  (difficulty ●○○, 2 minutes)
 
-    Each score is a dot product over d coordinates. The divisor depends on d alone.
+    Each score is a dot product over d coordinates. The divisor depends on d alone. Autograd
+    must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return scores / d**0.5
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.scale", lambda case: scale(case["scores"], case["d"]))
+check("attention.scale", lambda case: scale(case["scores"], case["d"]), gradients=True)
 
 # %% tags=["demo"]
 from coursekit.intervals import mean_and_half  # the mean of repeated measurements, and half the width of its 95 % interval
@@ -342,7 +344,7 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     The base is e. The result has the shape of x and is finite for every finite x, such as
     scores of 1000 or −10000. `dim` may be any axis, counted from the front or (negative) from
     the back. `torch.softmax` earns the points as well, but you learn more by writing the
-    function out once.
+    function out once. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -351,7 +353,7 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
+check("attention.softmax", lambda case: softmax(case["x"], case["dim"]), gradients=True)
 
 # %% [markdown]
 # Along which axis do we apply the softmax? Each *query* distributes one unit of attention over the keys, so each row of scores
@@ -489,13 +491,14 @@ def weighted_sum(
 
     output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights as they
     are, even where a row does not sum to 1, is all zeros or contains negative numbers.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return weights @ values
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weighted_sum-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]))
+check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]), gradients=True)
 
 # %% [markdown]
 # All four steps are in place. We combine them and look at what *bank* attends to in both sentences.
@@ -595,7 +598,8 @@ def attention(
     The weights of the keys that a query may attend to sum to 1, and all other weights are 0,
     however large the scores are, including those of masked keys.
     A query that may attend to no key at all gets zeros. d and dv may differ.
-    `F.scaled_dot_product_attention` may be used.
+    `F.scaled_dot_product_attention` may be used. Autograd must be able to differentiate the
+    result.
     Source: Vaswani et al. (2017), equation 1.
     """
     ### BEGIN SOLUTION
@@ -605,7 +609,9 @@ def attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
+check("attention.attention", lambda case: attention(
+    case["queries"], case["keys"], case["values"], case["keep"]
+), gradients=True)
 
 # %% [markdown]
 # PyTorch also provides this function. We compare it with yours on a batch of our two sentences.
@@ -1061,7 +1067,8 @@ def multi_head(
     outputs of the heads in this order, then apply the output projection. keep[b, j] is True
     where token j of sentence b is a real word; padding may occur anywhere. No token attends to
     padding. The outputs at padding positions are computed like all others, but a sentence that
-    consists only of padding gets zeros. A loop over the heads is fine.
+    consists only of padding gets zeros. A loop over the heads is fine. Autograd must be able
+    to differentiate the result.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
     ### BEGIN SOLUTION
@@ -1076,7 +1083,7 @@ def multi_head(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-multi_head-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.multi_head", lambda case: multi_head(**case))
+check("attention.multi_head", lambda case: multi_head(**case), gradients=["x"])
 
 # %% [markdown]
 # How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are
@@ -1180,7 +1187,7 @@ def mended_heads(
 
     The inputs are the three projections, and the result consists of the concatenated outputs
     of the heads, without a mask and without the output projection. Head h uses coordinates h·d
-    to (h+1)·d − 1, as in multi_head.
+    to (h+1)·d − 1, as in multi_head. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     batch, tokens, width = queries.shape
@@ -1192,7 +1199,7 @@ def mended_heads(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-mended_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.mended_heads", lambda case: mended_heads(**case))
+check("attention.mended_heads", lambda case: mended_heads(**case), gradients=True)
 
 # %% tags=["demo"]
 draw_sees(sees(mended_heads), "the fixed code")
