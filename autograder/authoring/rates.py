@@ -32,7 +32,7 @@ from autograder.checks.status import Problem
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
-from autograder.grading.reference import exercise_key, mistake_sources, solution_sources
+from autograder.grading.reference import as_fingerprint, exercise_key, mistake_sources, solution_sources
 from autograder.source import code_cells, grade_id, is_demo, read_source
 
 NEVER = ("mistake", "lazy", "wrong", "generic")
@@ -253,7 +253,8 @@ def _rounding_rates(
     rates = [Rate(exercise.name, "the solution", "rounding", len(times), sum(times))]
     for variant, source in mistake_sources(assignment)[exercise.name].items():
         notebook.define(source)
-        answers = [ask(notebook.call, case, exercise.rule.arrays) for case in drawn[0]]
+        given = [ask(notebook.call, case, exercise.rule.arrays) for case in drawn[0]]
+        answers = as_fingerprint(given, expected[0], exercise.rule)
         times = [steady(drawn[0], answers, nudge) for nudge in range(NUDGES)]
         rates.append(Rate(exercise.name, variant, "rounding", len(times), sum(times)))
     return rates

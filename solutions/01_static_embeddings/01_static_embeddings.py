@@ -434,7 +434,8 @@ def sgns_loss(
     """The loss of skip-gram with negative sampling, in nats.
 
     Take the sum over the k negatives and the mean over the batch. The loss must stay finite
-    for scores of ±200. (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
+    for scores of ±200. Autograd must be able to differentiate the result.
+    (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
     """
     ### BEGIN SOLUTION
     true = (center * context).sum(dim=1)  # B
@@ -444,7 +445,7 @@ def sgns_loss(
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-sgns_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"], case["negatives"]))
+check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"], case["negatives"]), gradients=True)
 
 # %% [markdown]
 # Before training, all vectors and therefore all scores are close to zero. **Predict** the loss of the untrained model with

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -814,6 +814,7 @@ def sgns_loss(center, context, negatives):
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "F.cosine_similarity(negatives, center.unsqueeze(1), dim=2)",
             },
         ),
+        detached("sgns_loss"),
     ),
     alternatives={
         "binary cross-entropy with labels": """

@@ -165,6 +165,7 @@ def similarities(
 
     scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences, heads)
     are kept, and a query is compared only with the keys of its own sentence.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return queries @ keys.transpose(-2, -1)
@@ -177,7 +178,7 @@ def similarities(
 hint("attention.similarities")
 
 # %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
+check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]), gradients=True)
 
 # %% [markdown]
 # Now we apply your function to real word vectors.
@@ -237,13 +238,14 @@ def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq T
     """Scores of d-dimensional queries and keys, scaled to variance 1.  (difficulty ●○○, 2 minutes)
 
     Each score is a dot product over d coordinates. The divisor depends only on d.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return scores / d**0.5
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.scale", lambda case: scale(case["scores"], case["d"]))
+check("attention.scale", lambda case: scale(case["scores"], case["d"]), gradients=True)
 
 # %% tags=["demo"]
 from coursekit.intervals import mean_and_half  # the mean of repeated measurements, and half the width of its 95 % interval
@@ -314,6 +316,7 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     scores of 1000 or −10000. `dim` may be any axis, counted from the front or (negative) from
     the back. You may use `torch.softmax`, but you learn more if you write the function yourself
     once.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -322,7 +325,7 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
+check("attention.softmax", lambda case: softmax(case["x"], case["dim"]), gradients=True)
 
 # %% [markdown]
 # Along which axis do we apply the softmax? Each *query* distributes a total weight of 1 over the keys, so each row of scores becomes a row of weights. To control how concentrated the weights are, we can divide the scores by a number, the **temperature**. The division by √d acts as a fixed temperature.
@@ -447,13 +450,14 @@ def weighted_sum(
 
     output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights unchanged,
     even if a row does not sum to 1, is all zeros or contains negative numbers.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return weights @ values
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weighted_sum-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]))
+check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]), gradients=True)
 
 # %% [markdown]
 # You have now written all four steps. We combine them and show to which words *bank* attends in the two sentences.
@@ -547,6 +551,7 @@ def attention(
     however large the scores are, including those of masked keys.
     The output of a query that may attend to no key at all is zero. d and dv may differ.
     You may use `F.scaled_dot_product_attention`.
+    Autograd must be able to differentiate the result.
     Source: Vaswani et al. (2017), equation 1.
     """
     ### BEGIN SOLUTION
@@ -556,7 +561,9 @@ def attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
+check("attention.attention", lambda case: attention(
+    case["queries"], case["keys"], case["values"], case["keep"]
+), gradients=True)
 
 # %% [markdown]
 # PyTorch also provides this function. We compare it with your function on a batch of our two sentences.
@@ -971,6 +978,7 @@ def multi_head(
     where token j of sentence b is a real word; padding may occur anywhere. No token attends to
     padding. The outputs at padding positions are computed like all others, but the output for a
     sentence that consists only of padding is zero. You may use a loop over the heads.
+    Autograd must be able to differentiate the result.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
     ### BEGIN SOLUTION
@@ -985,7 +993,7 @@ def multi_head(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-multi_head-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.multi_head", lambda case: multi_head(**case))
+check("attention.multi_head", lambda case: multi_head(**case), gradients=["x"])
 
 # %% [markdown]
 # How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are zero outside one block. Your function therefore covers both versions: slices of the input are the special case of *block-diagonal* matrices. Derivatives show which of the 50 input coordinates can change which of the 50 output coordinates.
@@ -1080,7 +1088,7 @@ def mended_heads(
 
     The inputs are the three projections, and the result consists of the concatenated outputs
     of the heads, without a mask and without the output projection. Head h uses coordinates h·d
-    to (h+1)·d − 1, as in multi_head.
+    to (h+1)·d − 1, as in multi_head. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     batch, tokens, width = queries.shape
@@ -1092,7 +1100,7 @@ def mended_heads(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-mended_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.mended_heads", lambda case: mended_heads(**case))
+check("attention.mended_heads", lambda case: mended_heads(**case), gradients=True)
 
 # %% tags=["demo"]
 draw_sees(sees(mended_heads), "the fixed code")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -133,6 +133,7 @@ def similarities(queries, keys):
             "With several sentences your result has too many axes. Compare a query only with the keys of its own sentence.",
             "queries @ keys.transpose(-2, -1)", "torch.tensordot(queries, keys, dims=([-1], [-1]))",
         ),
+        detached("similarities"),
     ),
     alternatives={
         "einsum": """
@@ -143,14 +144,12 @@ def similarities(queries, keys):
 def similarities(queries, keys):
     return (queries.double()[..., :, None, :] * keys.double()[..., None, :, :]).sum(-1)
 """,
-        "numpy, with loops over the words": """
-import numpy as np
+        "a loop over the keys, in float64": """
 def similarities(queries, keys):
-    queries, keys = queries.numpy(), keys.numpy()
     columns = []
     for k in range(keys.shape[-2]):
-        columns.append((queries * keys[..., k : k + 1, :]).sum(-1))
-    return np.stack(columns, axis=-1)
+        columns.append((queries.double() * keys[..., k : k + 1, :]).sum(-1))
+    return torch.stack(columns, dim=-1)
 """,
     },
     hints=(
@@ -251,6 +250,7 @@ scale = Exercise(
             "d products.",
             "d**0.5", "(d - 1) ** 0.5",
         ),
+        detached("scale"),
     ),
     alternatives={
         "product with d to the power −½": """
@@ -456,6 +456,7 @@ def softmax(x, dim):
             "exponential is not.",
             "exponentials = shifted.exp()", "exponentials = x.sigmoid()",
         ),
+        detached("softmax"),
     ),
     alternatives={
         "torch.softmax": """
@@ -466,11 +467,9 @@ def softmax(x, dim):
 def softmax(x, dim):
     return torch.exp(x - torch.logsumexp(x, dim, keepdim=True))
 """,
-        "numpy": """
-import numpy as np
+        "in float64": """
 def softmax(x, dim):
-    x = x.numpy()
-    e = np.exp(x - x.max(axis=dim, keepdims=True))
+    e = torch.exp(x.double() - x.amax(axis=dim, keepdims=True))
     return e / e.sum(axis=dim, keepdims=True)
 """,
         "axis moved to the end, line by line": """
@@ -616,6 +615,7 @@ def weighted_sum(weights, values):
             "separate.",
             "weights @ values", 'torch.einsum("...ij,...jd->id", weights, values)',
         ),
+        detached("weighted_sum"),
     ),
     alternatives={
         "einsum": """
@@ -629,10 +629,9 @@ def weighted_sum(weights, values):
         total = total + weights[..., word, None] * values[..., word, None, :]
     return total
 """,
-        "numpy, in float64": """
-import numpy as np
+        "in float64": """
 def weighted_sum(weights, values):
-    return np.matmul(weights.numpy().astype(np.float64), values.numpy())
+    return torch.matmul(weights.double(), values.double())
 """,
     },
     hints=(
@@ -948,6 +947,7 @@ def attention(queries, keys, values, keep):
             ZEROED, "softmax(weights, dim=-1).masked_fill(~keep, 0.0)",
             also=(_filled("~keep, -1e9", "torch.softmax(weights, dim=-1)"),),
         ),
+        detached("attention"),
     ),
     alternatives={
         "F.scaled_dot_product_attention": """
@@ -1169,6 +1169,7 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
             "Your weights are too concentrated, because the scores of each head still have variance d.",
             code=heads_at_once(scores="queries @ keys.mT"),
         ),
+        detached("multi_head"),
     ),
     alternatives={
         "all heads in one product": heads_at_once(),
@@ -1339,6 +1340,7 @@ def mended_heads(queries, keys, values, heads):
             "Your heads are correct, but you do not divide the scores by √d.",
             " / d**0.5", "",
         ),
+        detached("mended_heads"),
     ),
     alternatives={
         "a loop over the heads": """

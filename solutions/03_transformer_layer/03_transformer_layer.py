@@ -271,6 +271,7 @@ def layer_norm(
     Take the mean and the variance over the last axis; the variance is the mean of the squared
     deviations (divide by D, not D − 1). Add eps to the variance, inside the square root. A call
     to `nn.functional.layer_norm` also earns the points, but write the formula out once.
+    Autograd must be able to differentiate the result.
     Source: Ba et al. (2016), section 3.
     """
     ### BEGIN SOLUTION
@@ -282,7 +283,7 @@ def layer_norm(
 # %% nbgrader={"grade": true, "grade_id": "transformer-layer_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("transformer.layer_norm", lambda case: layer_norm(
     case["x"], case["gain"], case["bias"], case["eps"]
-))
+), gradients=["x"])
 
 # %% tags=["demo"]
 one, zero = torch.ones(50), torch.zeros(50)
@@ -1220,14 +1221,14 @@ def mended_positions(
 
     ids are row indices of `words`. The first word of every sentence receives row 0 of
     `places`, the next word row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is
-    treated like any word.
+    treated like any word. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-mended_positions-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("transformer.mended_positions", lambda case: mended_positions(**case))
+check("transformer.mended_positions", lambda case: mended_positions(**case), gradients=["words"])
 
 # %% tags=["demo"]
 symptoms(mended_positions)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -295,6 +295,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
             "deviation of its coordinates.",
             VARIANCE, "variance = centred.square().sum(-1, keepdim=True)",
         ),
+        detached("layer_norm"),
     ),
     alternatives={
         "torch's own": """
@@ -308,11 +309,10 @@ def layer_norm(x, gain, bias, eps=1e-5):
     variance = (x**2).mean(-1, keepdim=True) - mean**2
     return (x - mean) * torch.rsqrt(variance + eps) * gain + bias
 """,
-        "numpy": """
-import numpy as np
+        "in float64": """
 def layer_norm(x, gain, bias, eps=1e-5):
-    x = x.numpy()
-    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gain.numpy() + bias.numpy()
+    variance, mean = torch.var_mean(x.double(), -1, correction=0, keepdim=True)
+    return (x - mean) * torch.rsqrt(variance + eps) * gain + bias
 """,
         "word by word": """
 def layer_norm(x, gain, bias, eps=1e-5):
@@ -1904,6 +1904,7 @@ def mended_positions(ids, words, places):
             "Your word vectors are √D times too long. The paper scales them, but the function above does not, and this is not the bug.",
             "words[ids] +", "words[ids] * words.shape[1] ** 0.5 +",
         ),
+        detached("mended_positions"),
     ),
     alternatives={
         "the same line with the other axis": """

@@ -105,13 +105,14 @@ def recurrent_step(
     x contains the vector of one word of each sentence, and h contains the state before that
     word. The rows of a matrix correspond to its inputs, so write x @ W_x. The activation
     function is tanh. H is the size of the state.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-recurrent_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.recurrent_step", lambda case: recurrent_step(**case))
+check("recurrence.recurrent_step", lambda case: recurrent_step(**case), gradients=["x", "h"])
 
 # %% [markdown]
 # We run your step over a sentence. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
@@ -232,7 +233,8 @@ def lstm_step(
 
     The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate
     f, the candidate g and the output gate o, in PyTorch's order. The gates pass through a
-    sigmoid, the candidate through tanh. `torch.lstm_cell` may be used.
+    sigmoid, the candidate through tanh. `torch.lstm_cell` may be used. Autograd must be able
+    to differentiate the result.
     """
     ### BEGIN SOLUTION
     i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -241,7 +243,7 @@ def lstm_step(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-lstm_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.lstm_step", lambda case: lstm_step(**case))
+check("recurrence.lstm_step", lambda case: lstm_step(**case), gradients=["x", "h", "c"])
 
 # %% [markdown]
 # Does your step agree with PyTorch's LSTM, given the same weights? (`nn.LSTM` stores its matrices transposed and has two biases.)
@@ -506,6 +508,7 @@ def additive_attention(
     The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the
     source has a word; padding receives weight 0. Each source has at least one word. Scores can be
     so large that their exponentials overflow. Return the tuple (context, weights).
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v
@@ -514,7 +517,7 @@ def additive_attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-additive_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.additive_attention", lambda case: additive_attention(**case))
+check("recurrence.additive_attention", lambda case: additive_attention(**case), gradients=True)
 
 # %% [markdown]
 # Three translators were trained in the same way: one with the fixed vector, one with additive attention, and the transformer introduced in section 6. They have about the
@@ -618,7 +621,8 @@ def cross_attention(
     There is one head; scores are divided by √d. source_keep is True where the source has a
     word; padding receives weight 0 from every target position. Each source has at least one word.
     Scores can be so large that their exponentials overflow. Return the tuple
-    (output, weights). `scaled_dot_product_attention` may be used.
+    (output, weights). `scaled_dot_product_attention` may be used. Autograd must be able to
+    differentiate the result.
     """
     ### BEGIN SOLUTION
     scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -627,7 +631,7 @@ def cross_attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-cross_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.cross_attention", lambda case: cross_attention(**case))
+check("recurrence.cross_attention", lambda case: cross_attention(**case), gradients=True)
 
 # %% [markdown]
 # Within the target, a position may attend to itself and to earlier positions, but not to later ones, because the input at the next position is the very token that it has to predict.

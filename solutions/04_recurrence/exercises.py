@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -113,6 +113,7 @@ recurrent_step = Exercise(
             "You add the result to h. A plain recurrent network replaces its state; an LSTM was designed to keep part of the old one.",
             STEP, f"h + {STEP}",
         ),
+        detached("recurrent_step"),
     ),
     alternatives={
         "one product with both matrices stacked": """
@@ -123,10 +124,9 @@ def recurrent_step(x, h, W_x, W_h, b):
 def recurrent_step(x, h, W_x, W_h, b):
     return torch.rnn_tanh_cell(x, h, W_x.T.contiguous(), W_h.T.contiguous(), b, torch.zeros_like(b))
 """,
-        "numpy, in float64": """
-import numpy as np
+        "in float64": """
 def recurrent_step(x, h, W_x, W_h, b):
-    return np.tanh(x.numpy().astype(np.float64) @ W_x.numpy() + h.numpy() @ W_h.numpy() + b.numpy())
+    return torch.tanh(x.double() @ W_x.double() + h.double() @ W_h.double() + b)
 """,
     },
     hints=(
@@ -283,6 +283,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
             "You multiply the cell by W_h and the state by the forget gate. The state h belongs with W_h, the cell c with the forget gate.",
             edits={"h @ W_h": "c @ W_h", "torch.sigmoid(f) * c": "torch.sigmoid(f) * h"},
         ),
+        detached("lstm_step"),
     ),
     alternatives={
         "torch's own cell": """
@@ -595,6 +596,7 @@ additive_attention = Exercise(
             "Your context has an extra axis of size 1. Return one vector per sentence, (B, E).",
             MIXED, "return weights[:, None] @ values, weights",
         ),
+        detached("additive_attention"),
     ),
     alternatives={
         "einsum, in float64": """
@@ -611,8 +613,9 @@ def additive_attention(state, keys, values, W_s, v, keep):
     context = []
     for b in range(len(state)):
         scores = torch.tanh(keys[b, keep[b]] + state[b] @ W_s) @ v
-        weights[b, keep[b]] = torch.softmax(scores, dim=0)
-        context.append(weights[b] @ values[b])
+        found = torch.softmax(scores, dim=0)
+        weights[b, keep[b]] = found
+        context.append(found @ values[b, keep[b]])
     return torch.stack(context), weights
 """,
         "a large negative number, and a weighted sum": """
@@ -980,6 +983,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     return weights @ (enc @ W_v), weights
 """,
         ),
+        detached("cross_attention"),
     ),
     alternatives={
         "F.scaled_dot_product_attention, and once more for the weights": """

@@ -131,7 +131,8 @@ def char_cnn(
     like any other row. filters is a list of pairs (kernel, bias) for conv1d, each with F filters
     of width w. Each filter slides over all C positions, padding included, and is applied
     wherever it fits entirely; keep its largest output. Concatenate the features of all filters
-    in the given order, and apply relu, then onward: (N, all F) -> (N, D).
+    in the given order, and apply relu, then onward: (N, all F) -> (N, D). Autograd must be
+    able to differentiate the result.
     """
     ### BEGIN SOLUTION
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -141,7 +142,7 @@ def char_cnn(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-char_cnn-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
+check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)), gradients=True)
 
 # %% [markdown]
 # `word_vectors(elmo, chars)` applies your function with the trained filters. The words in the left column below do not occur in the generated language, so an embedding table for this language would have no row for them. Which words of the language are nearest to these new words?
@@ -207,7 +208,8 @@ def reverse_padded(
     """Reverse the first lengths[b] entries of each row b.  (difficulty ●●○, 6 minutes)
 
     The other entries stay unchanged. x contains ids (B, T) or vectors (B, T, D). Applying the
-    function again restores the original order.
+    function again restores the original order. Autograd must be able to differentiate the
+    result.
     """
     ### BEGIN SOLUTION
     places = torch.arange(x.shape[1])
@@ -217,7 +219,7 @@ def reverse_padded(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-reverse_padded-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("elmo.reverse_padded", lambda case: reverse_padded(case["x"], case["lengths"]))
+check("elmo.reverse_padded", lambda case: reverse_padded(case["x"], case["lengths"]), gradients=True)
 
 # %% tags=["demo"]
 rows = ["the prisoner sat in a dark cell", "plug in your cell phone"]
@@ -245,6 +247,7 @@ def bilm_loss(
     Padding is neither predicted nor used to predict; [BOS] and [EOS] are tokens like any
     other. Take the mean over all predicted tokens of the batch. (Training minimises the sum of
     the two losses.)
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     real = ids[:, 1:] != 0
@@ -254,7 +257,7 @@ def bilm_loss(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-bilm_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.bilm_loss", lambda case: bilm_loss(**case))
+check("elmo.bilm_loss", lambda case: bilm_loss(**case), gradients=True)
 
 # %% [markdown]
 # Which direction is easier? For the generated language we know the exact probabilities and therefore also the **entropy**, which is the lowest cross-entropy that a model can reach. The difference between a model's cross-entropy and the entropy is the KL divergence (02).
@@ -396,7 +399,8 @@ def two_stacks(
     Return the states of all forward layers and the states of all backward layers. Each layer maps
     (B, T, D) to (B, T, D), reading from left to right. From the second layer on, add the input
     of a layer to its output. Both results are in the order of the sentence. The words of row b
-    are its first lengths[b] entries; both stacks read the padding after the words.
+    are its first lengths[b] entries; both stacks read the padding after the words. Autograd
+    must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     def run(h: Float[Tensor, "B T D"], layers: list[Layer]) -> Float[Tensor, "L B T D"]:
@@ -416,7 +420,7 @@ check("elmo.two_stacks", lambda case: two_stacks(
     case["x"], case["lengths"],
     toy_layers(case["forward_x"], case["forward_h"]),
     toy_layers(case["backward_x"], case["backward_h"]),
-))
+), gradients=True)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def layers_of(stack) -> list[Layer]:
@@ -680,7 +684,7 @@ def scalar_mix(
     First normalise every vector over its E coordinates, as in layer norm (03) without gain and
     bias: subtract its mean and divide by the square root of (its variance + 1e-5); the
     variance is the mean of the E squared deviations. The weights are the softmax of s; s[0]
-    belongs to layer 0.
+    belongs to layer 0. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     mean = R.mean(dim=-1, keepdim=True)
@@ -691,7 +695,7 @@ def scalar_mix(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-scalar_mix-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.scalar_mix", lambda case: scalar_mix(**case))
+check("elmo.scalar_mix", lambda case: scalar_mix(**case), gradients=["s", "gamma"])
 
 # %% [markdown]
 # We define three tasks. For each task we train a linear classifier on your mix, together with s and γ; the biLM is frozen.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -213,6 +213,7 @@ def char_cnn(chars, table, filters, onward):
             ".unflatten(0, chars.shape[:2])",
             ".unflatten(0, chars.shape[:2]).transpose(0, 1).reshape(*chars.shape[:2], -1)",
         ),
+        detached("char_cnn"),
     ),
     alternatives={
         "word by word, place by place": """
@@ -376,6 +377,7 @@ def reverse_padded(x, lengths):
                 ROW_BY_ROW.format("row[:n].flip(tuple(range(row.ndim))), row[n:]"),
             ),
         ),
+        detached("reverse_padded"),
     ),
     alternatives={
         "a loop and flip": """
@@ -401,12 +403,11 @@ def reverse_padded(x, lengths):
         out[b, :n] = x[b].flip(0).roll(n, dims=0)[:n]
     return out
 """,
-        "numpy": """
-import numpy as np
+        "written into a copy": """
 def reverse_padded(x, lengths):
-    out = x.numpy().copy()
-    for b, n in enumerate(lengths.numpy()):
-        out[b, :n] = out[b, :n][::-1]
+    out = x.clone()
+    for b, n in enumerate(lengths.tolist()):
+        out[b, :n] = x[b, :n].flip(0)
     return out
 """,
     },
@@ -599,6 +600,7 @@ def bilm_loss(forward, backward, ids):
             "Your two numbers are swapped. Return the forward loss first.",
             "return following, preceding", "return preceding, following",
         ),
+        detached("bilm_loss"),
     ),
     alternatives={
         "ignore_index": """
@@ -1015,6 +1017,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             "Your two results are swapped. Return the forward states first.",
             f"return forward, {BACK}", f"return {BACK}, forward",
         ),
+        detached("two_stacks"),
     ),
     alternatives={
         "both directions in one loop": """
@@ -1326,6 +1329,7 @@ def scalar_mix(R, s, gamma):
             "Your weights are in reverse order: layer 0 has the weight of the top layer.",
             SOFT, SOFT + ".flip(0)",
         ),
+        detached("scalar_mix"),
     ),
     alternatives={
         "layer_norm and einsum": """
@@ -1342,13 +1346,12 @@ def scalar_mix(R, s, gamma):
         total = total + e * centred / torch.sqrt(centred.pow(2).mean(-1, keepdim=True) + 1e-5)
     return gamma * total / exponentials.sum()
 """,
-        "numpy": """
-import numpy as np
+        "the layers in numpy": """
 def scalar_mix(R, s, gamma):
-    R, s = R.numpy(), s.numpy()
-    normed = (R - R.mean(-1, keepdims=True)) / np.sqrt(R.var(-1, keepdims=True) + 1e-5)
-    w = np.exp(s - s.max())
-    return float(gamma) * np.tensordot(w / w.sum(), normed, 1)
+    R = R.numpy()
+    normed = (R - R.mean(-1, keepdims=True)) / (R.var(-1, keepdims=True) + 1e-5) ** 0.5
+    w = torch.exp(s - s.max())
+    return gamma * torch.tensordot(w / w.sum(), torch.from_numpy(normed), 1)
 """,
     },
     survivors={"torch.softmax(s, dim=-1)": "s has one axis: its first is its last"},

@@ -482,7 +482,7 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
     A position is chosen if its label is not UNCHOSEN (−100). Take the mean over all chosen
     positions of the batch, each with the same weight; at least one position is chosen. Use the
     natural logarithm. Logits may be large: if the model is confident in a wrong word, the loss
-    can be hundreds of nats.
+    can be hundreds of nats. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     chosen = labels != UNCHOSEN
@@ -491,7 +491,7 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mlm_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("bert.mlm_loss", lambda case: mlm_loss(**case))
+check("bert.mlm_loss", lambda case: mlm_loss(**case), gradients=True)
 
 # %% [markdown]
 # What loss can we expect? For our generated language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`). Its cross-entropy is the conditional **entropy** of a masked word, and no model can have a lower expected loss. The difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's distribution. We compare the entropy with the losses of three baselines.
@@ -1054,13 +1054,14 @@ def pretraining_loss(
     labels: UNCHOSEN (−100) where no word was chosen; 0 is the label of a word like any other.
     next_labels: 0 if b continues a, 1 if not. Return the sum of two means: the mean over the
     chosen words and the mean over the pairs.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return mlm_loss(logits, labels) + torch.nn.functional.cross_entropy(next_logits, next_labels)
     ### END SOLUTION
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("bert.pretraining_loss", lambda case: pretraining_loss(**case))
+check("bert.pretraining_loss", lambda case: pretraining_loss(**case), gradients=True)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def with_both_tasks(loss_of):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -2442,6 +2442,7 @@ def mlm_loss(logits, labels):
     return torch.nn.functional.cross_entropy(logits.reshape(B, V, T), labels)
 """,
         ),
+        detached("mlm_loss"),
     ),
     alternatives={
         "cross_entropy, which knows -100": """
@@ -2455,14 +2456,13 @@ def mlm_loss(logits, labels):
     said = logits.gather(-1, torch.where(chosen, labels, 0).unsqueeze(-1)).squeeze(-1)
     return ((logits.logsumexp(-1) - said) * chosen).sum() / chosen.sum()
 """,
-        "a loop, returning a number": """
-import math
+        "a loop, in float64": """
 def mlm_loss(logits, labels):
     losses = []
-    for row, wanted in zip(logits.tolist(), labels.tolist()):
+    for row, wanted in zip(logits.double(), labels.tolist()):
         for scores, word in zip(row, wanted):
             if word != -100:
-                losses.append(math.log(sum(math.exp(z - max(scores)) for z in scores)) + max(scores) - scores[word])
+                losses.append((scores - scores.max()).exp().sum().log() + scores.max() - scores[word])
     return sum(losses) / len(losses)
 """,
     },
@@ -2588,6 +2588,7 @@ pretraining_loss = Exercise(
             "its second sentence continues the first.",
             "mlm_loss(logits, labels)", "mlm_loss(logits[next_labels == 0], labels[next_labels == 0])",
         ),
+        detached("pretraining_loss"),
     ),
     alternatives={
         "both by hand, in float64": """

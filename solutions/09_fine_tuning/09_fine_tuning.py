@@ -57,7 +57,7 @@ def classification_head(
     Apply the pooler to the vector of [CLS], the first token: a linear map (the rows of W_pool
     correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw,
     uniform in [0, 1), is below p, and divide the others by 1 − p. Finally apply the new linear
-    map W, b. For evaluation p is 0.
+    map W, b. For evaluation p is 0. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     pooled = torch.tanh(hidden[:, 0] @ W_pool + b_pool)
@@ -66,7 +66,8 @@ def classification_head(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-classification_head-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("fine_tuning.classification_head", lambda case: classification_head(**case))
+check("fine_tuning.classification_head", lambda case: classification_head(**case),
+      gradients=["hidden", "W_pool", "b_pool", "W", "b"])
 
 # %% [markdown]
 # We attach your head to the small BERT of 06 and compute its loss before any training. With random labels for two classes, no model can achieve an expected loss below log 2. The loss of the new head is

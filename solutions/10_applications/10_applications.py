@@ -182,7 +182,7 @@ def pool(
     first: the vector of the sequence's first token, [CLS]. mean: the mean of the vectors of
     its tokens. largest: the largest value among its tokens in each coordinate. keep is True
     at tokens and False at padding, which must not affect the result. Each sequence has at
-    least one token.
+    least one token. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     kept = keep[..., None]
@@ -192,7 +192,7 @@ def pool(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "applications-pool-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("applications.pool", lambda case: pool(case["H"], case["keep"]))
+check("applications.pool", lambda case: pool(case["H"], case["keep"]), gradients=True)
 
 # %% [markdown]
 # The task is to classify the **sentiment** of 1,280 short reviews in `data/sentiment`, half of which are positive. Some reviews are direct, some use a

@@ -411,6 +411,7 @@ def classification_objective(
 
     [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not
     normalised. The classifier has no bias. The result must also be correct for logits in the hundreds.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -419,7 +420,7 @@ def classification_objective(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "sentences-classification_objective-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("sentences.classification_objective", lambda case: classification_objective(**case))
+check("sentences.classification_objective", lambda case: classification_objective(**case), gradients=True)
 
 # %% [markdown]
 # ## 5 · A question with many wrong answers
@@ -441,6 +442,7 @@ def ranking_loss(
     Row i of positives belongs to anchor i. If there are more rows than anchors, the additional
     rows are wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times
     the cosines of an anchor with every row of positives. The mean is over the anchors.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T  # B N
@@ -449,7 +451,7 @@ def ranking_loss(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "sentences-ranking_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("sentences.ranking_loss", lambda case: ranking_loss(**case))
+check("sentences.ranking_loss", lambda case: ranking_loss(**case), gradients=True)
 
 # %% [markdown]
 # How well can an encoder answer this question before training? For each of the 64 hypotheses in the test set, we find the nearest of the 64 entailing premises.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -314,6 +314,7 @@ def classification_objective(u, v, W, labels):
 """,
             also=tuple(WITH_EPSILON.replace("EPSILON", e) for e in ("1e-6", "1e-8", "1e-9", "1e-10", "1e-12")),
         ),
+        detached("classification_objective"),
     ),
     alternatives={
         "cross_entropy": """
@@ -332,7 +333,7 @@ def classification_objective(u, v, W, labels):
     for features, label in zip(torch.cat([u, v, (u - v).abs()], dim=1), labels.tolist()):
         logits = features @ W
         logits = logits - logits.max()
-        total -= float(logits[label] - torch.log(torch.exp(logits).sum()))
+        total -= logits[label] - torch.log(torch.exp(logits).sum())
     return total / len(labels)
 """,
     },
@@ -452,6 +453,7 @@ def ranking_loss(anchors, positives, scale):
             PICK, "-(log_p.exp().diagonal() + 1e-8).log().mean()",
             also=tuple(PROBABILITY.replace("EPSILON", e) for e in ("1e-6", "1e-9", "1e-10", "1e-12")),
         ),
+        detached("ranking_loss"),
     ),
     alternatives={
         "cross_entropy with the row's own number": """

@@ -247,14 +247,15 @@ def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) 
     """Each vector divided by its root mean square and multiplied by weight.  (difficulty ●○○, 3 minutes)
 
     eps is added to the mean square, under the square root. The mean of the vector is not
-    subtracted. You may use `torch.nn.functional.rms_norm`.
+    subtracted. You may use `torch.nn.functional.rms_norm`. Autograd must be able to
+    differentiate the result.
     """
     ### BEGIN SOLUTION
     return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("decoders.rms_norm", lambda case: rms_norm(case["x"], case["weight"], case["eps"]))
+check("decoders.rms_norm", lambda case: rms_norm(case["x"], case["weight"], case["eps"]), gradients=["x"])
 
 # %% tags=["demo"]
 x = torch.randn(2, 5, 32)
@@ -293,7 +294,7 @@ def rotary(
 
     positions are those of the T tokens and may be any integers. Plane i of the d/2 planes
     consists of the coordinates i and i + d/2 and is rotated by the angle position ·
-    base^(−2i/d). d is even.
+    base^(−2i/d). d is even. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -304,7 +305,7 @@ def rotary(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-rotary-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]))
+check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]), gradients=True)
 
 # %% [markdown]
 # We place the same query and the same key at every position of a text of 12 tokens. **Predict:** how many different values occur among the 12 × 12 scores?
@@ -789,7 +790,8 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
     For each token, the k experts with the highest scores are chosen. Their weights are the
     softmax of these k scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the
     number of times e was chosen, divided by the total number of choices, T · k; P_e is the
-    mean over the tokens of e's probability in the softmax of all E scores.
+    mean over the tokens of e's probability in the softmax of all E scores. Autograd must be
+    able to differentiate the result.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=-1)
@@ -801,7 +803,7 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-route-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("decoders.route", lambda case: route(case["scores"], case["k"]))
+check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients=True)
 
 # %% [markdown]
 # We test this loss on a toy problem. Points in eight dimensions belong to eight groups, and in each group, the target is a different linear map of the point.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -488,6 +488,7 @@ rms_norm = Exercise(
             "You multiply by 1 + weight, as Gemma does. The docstring asks for the weight itself.",
             "weight * x", "(1 + weight) * x",
         ),
+        detached("rms_norm"),
     ),
     alternatives={
         "PyTorch's own": """
@@ -608,6 +609,7 @@ def rotary(x, positions, base=10_000.0):
             "You compute the second half from the rotated first half. Compute both from the old coordinates.",
             f"return {TURNED}", "first = first * cos - second * sin\n    return torch.cat([first, first * sin + second * cos], dim=-1)",
         ),
+        detached("rotary"),
     ),
     alternatives={
         "rotate_half, as transformers has it": """
@@ -1572,6 +1574,7 @@ route = Exercise(
             "lowest scores chosen", "You choose the k lowest scores. Choose the k highest.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
         ),
         Mistake("loss returned first", "Your tuple is in the wrong order: the weights should come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
+        detached("route"),
     ),
     alternatives={
         "a mask of minus infinity": """

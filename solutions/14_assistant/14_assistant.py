@@ -496,7 +496,7 @@ def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> 
     The logits at t predict the token at t + 1. The labels are those of sft_labels, with −100 for
     tokens that do not count; the first token never counts. A sequence without labels gets 0.
     Logits may differ by hundreds: a probability can then be 0 in float32, but its logarithm
-    must stay finite.
+    must stay finite. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
@@ -505,7 +505,7 @@ def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> 
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-answer_log_p-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("assistant.answer_log_p", lambda case: answer_log_p(case["logits"], case["labels"]))
+check("assistant.answer_log_p", lambda case: answer_log_p(case["logits"], case["labels"]), gradients=True)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-dpo_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dpo_loss(
@@ -519,6 +519,7 @@ def dpo_loss(
     policy has changed the log-probability of each answer. The margin is this change for the chosen
     answer minus the change for the rejected answer. The loss must stay finite even for margins of
     several hundred, positive or negative.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     margin = (chosen - ref_chosen) - (rejected - ref_rejected)
@@ -526,7 +527,7 @@ def dpo_loss(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-dpo_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("assistant.dpo_loss", lambda case: dpo_loss(**case))
+check("assistant.dpo_loss", lambda case: dpo_loss(**case), gradients=["chosen", "rejected"])
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-dpo_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -609,6 +609,7 @@ def answer_log_p(logits, labels):
     return (found * (labels != -100)).sum(dim=1)
 """,
         ),
+        detached("answer_log_p"),
     ),
     alternatives={
         "cross_entropy": """
@@ -758,6 +759,7 @@ dpo_loss = Exercise(
         ),
         Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside the sigmoid, it only scales the "
                                 "loss.", LOSS, "-beta * logsigmoid(margin).mean()"),
+        detached("dpo_loss"),
     ),
     alternatives={
         "softplus": """

@@ -132,15 +132,20 @@ def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:
     """The answers for which there is room, and the room left. A giant one fails alone."""
     fitting = {}
     for answer_id, answer in cell_answers.items():
-        size = sum(array.nbytes + len(name) for name, array in answer.arrays.items())
+        both = (*answer.arrays.items(), *answer.gradients.items())
+        size = sum(array.nbytes + len(name) for name, array in both)
         if size > room:
             answer = Answer(
                 problem=Problem.TYPE, message=f"{size} bytes of arrays, which is too much to hand in"
             )
         else:
             room -= size
-        arrays = {encodable(name): array for name, array in answer.arrays.items()}
-        fitting[answer_id] = replace(answer, arrays=arrays, message=encodable(answer.message)[:4000])
+        arrays, gradients = (
+            {encodable(name): array for name, array in named.items()}
+            for named in (answer.arrays, answer.gradients)
+        )
+        told = encodable(answer.message)[:4000]
+        fitting[answer_id] = replace(answer, arrays=arrays, gradients=gradients, message=told)
     return fitting, room
 
 

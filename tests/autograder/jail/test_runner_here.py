@@ -21,9 +21,9 @@ from tests.autograder.here import run_here
 PICTURE = {"image/png": b"\x89PNG"}
 
 
-def frames(*sources, limits=None, cases=None, files=None):
+def frames(*sources, limits=None, cases=None, files=None, arrays="numpy"):
     cells = [cell(source, "x.y" if "check(" in source else "") for source in sources]
-    outcome = run_here(make_job(cells, cases or {}, files=files or {}), limits)
+    outcome = run_here(make_job(cells, cases or {}, arrays, files=files or {}), limits)
     return [read_frame(frame, limits) for frame in outcome.frames]
 
 
@@ -97,6 +97,15 @@ def test_each_check_is_asked_on_every_input_in_its_own_cell_only():
         ("", "x.y", n): 2 * n for n in range(3)
     }
     assert not other.answers
+
+
+def test_gradients_are_handed_in_with_the_answers_they_belong_to():
+    check = "from autograder.checks import check\ncheck('x.y', lambda case: case['a'] * case['b'].detach(), gradients=True)"
+    case = {"a": np.float32([1, 2]), "b": np.float32([3, 4])}
+    (frame,) = frames(check, cases={"x.y": [case]}, arrays="torch")
+    ((given, *_),) = [list(frame.answers.values())]
+    assert given.arrays[""].tolist() == [3, 8]
+    assert np.all(given.gradients["a"] != 0) and given.gradients["b"].size == 0
 
 
 NOTHING_ELSE = "would wait for ever: nothing else runs in this notebook that could end it"
