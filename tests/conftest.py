@@ -123,15 +123,20 @@ def picture():
     return take
 
 
+RUN_NOTEBOOKS = ("tests/notebooks/", "tests/tools/book/test_site.py")
+"""Tests that look at an executed solution; what others prepare for their file is prepared once if the file stays whole."""
+
+
 class ByFileAndNotebook(LoadScopeScheduling):
-    """Two processes share the tests by file, or by notebook where a test is about one: then its solution runs once.
+    """Processes share the tests by file, or by notebook where a test may look at its run: then its solution runs once.
 
     xdist's own groups (`--dist loadgroup`) do nothing with pytest 9.2, whose items ignore the name that xdist gives them.
     """
 
     def _split_scope(self, nodeid):
         file, _, test = nodeid.partition("::")
-        return next((name for name in ASSIGNMENTS if f"[{name}" in test), file)
+        names = ASSIGNMENTS if file.startswith(RUN_NOTEBOOKS) else ()
+        return next((name for name in names if f"[{name}" in test), file)
 
 
 @pytest.hookimpl(optionalhook=True)  # -p no:xdist
