@@ -166,6 +166,7 @@ def test_an_extension_that_nobody_began_is_no_failure(tmp_path):
     assert shown.outputs[0].traceback == ["topic-most: not begun", "topic-more: more is wrong"]
 
 
+@pytest.mark.slow
 def test_a_notebook_that_imports_check_needs_no_nbgrader():
     script = "import sys, autograder.checks.validating; print('nbgrader' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

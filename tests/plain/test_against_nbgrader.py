@@ -100,7 +100,7 @@ def digest_of(course: Path, name: str) -> str:
 def test_each_cell_has_the_score_that_nbgrader_gives(name, course, of_nbgrader, monkeypatch):
     ended, theirs = given_by_nbgrader(of_nbgrader, name)
     monkeypatch.chdir(course)
-    graded = CliRunner().invoke(app, ["grade", name, "--workers", "2"])
+    graded = CliRunner().invoke(app, ["grade", name, "--workers", "1"])
     assert graded.exit_code == 0, graded.output
     ours = scores(course, name)
 

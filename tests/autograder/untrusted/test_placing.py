@@ -507,6 +507,7 @@ def test_what_is_hard_to_parse_harms_nobody(bomb, kind):
     assert work.order("half", "half-check", "third", "third-check")
 
 
+@pytest.mark.slow
 def test_no_more_is_parsed_than_the_budget(monkeypatch):
     """2,000 cells that each define the function would take minutes."""
     parsed = []
