@@ -25,7 +25,7 @@ PACKAGES = (
 )
 """Those that compute what notebooks' cells give. Their versions count where they are installed."""
 
-DECIDES_NOTHING = ("lend", "lend_from")
+DECIDES_NOTHING = ("lend", "lend_from", "show_hidden_tests")
 """Settings without which a verdict would be the same."""
 
 PACKAGE = "autograder"
