@@ -19,6 +19,7 @@ from nbgrader.preprocessors import InstantiateTests, SaveCells
 from autograder.autotests import AutoTests
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.old_metadata import require_current_metadata
 from autograder.settings import limits, load
 from autograder.source import grade_id, read_source, write_notebook
 
@@ -47,8 +48,9 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
             f"{assignment.source} is missing: an assignment is made from a script of that name."
         )
     source = read_source(assignment.source)
-    assignment.require_checks(source, assignment.source)
     _require_python(source, assignment.source)
+    require_current_metadata(source, assignment.source)
+    assignment.require_checks(source, assignment.source)
     with tempfile.TemporaryDirectory(prefix="release-") as aside:
         folder = Path(aside) / assignment.settings.source_directory / assignment.name
         # A module beside a notebook of nbgrader's kind is handed out; one beside a script may hold right answers.
