@@ -19,6 +19,7 @@ from nbgrader.preprocessors import InstantiateTests, SaveCells
 from autograder.autotests import AutoTests
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.kernels import require_python
 from autograder.old_metadata import require_current_metadata
 from autograder.settings import limits, load
 from autograder.source import grade_id, read_source, write_notebook
@@ -48,7 +49,7 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
             f"{assignment.source} is missing: an assignment is made from a script of that name."
         )
     source = read_source(assignment.source)
-    _require_python(source, assignment.source)
+    require_python(source, assignment.source)
     require_current_metadata(source, assignment.source)
     assignment.require_checks(source, assignment.source)
     with tempfile.TemporaryDirectory(prefix="release-") as aside:
@@ -96,12 +97,6 @@ def _contents(notebook: NotebookNode) -> list[tuple[str, str, str]]:
         (cell.cell_type, cell.source, json.dumps(cell.metadata.get("nbgrader", {}), sort_keys=True))
         for cell in notebook.cells
     ]
-
-
-def _require_python(notebook: NotebookNode, path: Path) -> None:
-    language = notebook.metadata.get("kernelspec", {}).get("language") or "python"
-    if language.lower() != "python":
-        raise CourseError(f"{path} is written in {language}; only notebooks in Python are graded.")
 
 
 class _Converter(GenerateAssignment):
