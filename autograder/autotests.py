@@ -31,6 +31,8 @@ EXAMPLE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide" / "a
 class AutoTests(InstantiateTests):
     """nbgrader's InstantiateTests. It ends its kernel also after an error, waits for nobody, and says what is wrong."""
 
+    kc: Any = None  # the kernel's client
+
     def __init__(self, root: Path, seconds: float, as_built: bool, config: Config):
         super().__init__(config=config, log=logging.Logger("autotests", logging.CRITICAL))
         self.root = root
