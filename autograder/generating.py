@@ -36,7 +36,7 @@ class Generated:
 
 def release_bytes(assignment: Assignment) -> bytes:
     """The student's notebook."""
-    return generate(assignment).files[assignment.release.name]
+    return generate(assignment, as_built=True).files[assignment.release.name]
 
 
 def generate(assignment: Assignment, as_built: bool = False) -> Generated:

@@ -14,6 +14,7 @@ from autograder.authoring import builder
 from autograder.autotests import EXAMPLE
 from autograder.cli import app
 from autograder.course import Assignment
+from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.generating import Generated, generate, require_current
 from autograder.source import grade_id
@@ -77,6 +78,14 @@ def test_they_are_built_graded_and_hidden_as_any_test(tmp_path, monkeypatch):
     }
 
 
+def test_other_templates_make_other_tests_to_grade_by(tmp_path):
+    one = make(tmp_path, "a = 1", "### BEGIN HIDDEN TESTS\n### AUTOTEST a\n### END HIDDEN TESTS")
+    builder.put(builder.products(None, one, generate(one)))
+    before = rules_digest(one)
+    (tmp_path / "autotests.yml").write_text(EXAMPLE.read_text().replace("is not", "is hardly"))
+    assert rules_digest(one) != before
+
+
 def test_templates_beside_the_source_count_before_those_of_the_course(tmp_path):
     one = make(tmp_path, "a = 1", "### AUTOTEST a")
     templates = EXAMPLE.read_text().replace("value of {{snippet}} is", "{{snippet}} seems")
@@ -88,6 +97,7 @@ def test_a_solution_that_draws_numbers_keeps_the_tests_that_were_released(tmp_pa
     one = make(tmp_path, "import random\na = random.random()", "### AUTOTEST str(a)")
     made = generate(one)
     builder.put(builder.products(None, one, made))
+    assert list(builder.stale(None, one)) == []
     assert made_test(require_current(one)) == made_test(made) != made_test(generate(one))
 
 
