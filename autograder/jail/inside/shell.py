@@ -114,6 +114,9 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui=None) -> None:
         """No window can open here, and asking for one is no error."""
 
+    def ask_exit(self) -> None:
+        """`exit()` ends a kernel, and with it the grading of what follows: here the next cell runs."""
+
     @contextmanager
     def _tee(self, channel: str) -> Iterator[None]:
         """IPython keeps, for its history, all that is ever printed; a long run would fill the memory with it."""

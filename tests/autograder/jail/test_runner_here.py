@@ -330,9 +330,11 @@ def test_for_those_who_use_asyncio_a_loop_runs(sources):
 
 
 def test_what_only_a_kernel_has_does_no_harm():
-    shown = frames(
-        "%autosave 0",
-        "import sys, faulthandler\nsys.stdout.fileno()",
-        "'IPKernelApp' in get_ipython().config",
-    )
-    assert [(texts(frame), frame.problem) for frame in shown] == [([], ""), (["1"], ""), (["True"], "")]
+    asked = "'IPKernelApp' in get_ipython().config"
+    shown = frames("%autosave 0", "exit()", "import sys, faulthandler\nsys.stdout.fileno()", asked)
+    assert [(texts(frame), frame.problem) for frame in shown] == [
+        ([], ""),
+        ([], ""),
+        (["1"], ""),
+        (["True"], ""),
+    ]
