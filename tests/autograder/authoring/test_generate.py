@@ -82,7 +82,7 @@ BROKEN = {
         "d**0.5\n    ### END SOLUTION\n", "d**0.5\n"
     ),
     "SyntaxError: unmatched ')'": ("    return scores / d**0.5", "    return scores / d**0.5)"),
-    f"the cell {CHECK} cannot be used. nbgrader cell '{CHECK}' does not have points": (
+    f"the cell {CHECK} has no points": (
         WORTH_2, WORTH_2.replace('"points": 2,', "")
     ),
     "nothing judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
