@@ -45,7 +45,8 @@ def rules_digest(assignment: "Assignment") -> str:
     """Over the release, the solution, the code that judges, what notebooks import and read, and the versions."""
     files = [assignment.source, assignment.release, *judging_code(AUTOGRADER, assignment)]
     files += course_files(assignment, "*")
-    files += [*assignment.handed_out.values(), *assignment.root.glob("autotests.yml")]
+    files += assignment.handed_out.values()
+    files += assignment.root.glob("autotests.yml")
     settings = {
         name: value for name, value in asdict(assignment.settings).items() if name not in DECIDES_NOTHING
     }
