@@ -7,6 +7,8 @@ that draws random numbers has the tests that students got.
 import json
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from subprocess import DEVNULL
@@ -14,11 +16,9 @@ from typing import Any
 
 import nbgrader
 import yaml
-from jupyter_client.kernelspec import NoSuchKernel
-from jupyter_client.manager import run_kernel
-from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbgrader.preprocessors import InstantiateTests, NbGraderPreprocessor
+from nbgrader.preprocessors.instantiatetests import CellExecutionError, start_new_kernel
 from traitlets.config import Config
 
 from autograder.errors import CourseError, install_command
@@ -26,6 +26,25 @@ from autograder.files import read_object
 
 KERNEL = "python3"
 EXAMPLE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide" / "autotests.yml"
+
+
+@contextmanager
+def run_kernel(folder: Path) -> Iterator[Any]:
+    """The client of a kernel in that folder, which ends with the block. Raises CourseError where there is none of Python."""
+    environment = os.environ | {"PYTHONHASHSEED": "0"}  # as in the jail: one order of sets
+    quiet = {"stdout": DEVNULL, "stderr": DEVNULL}
+    try:
+        manager, client = start_new_kernel(kernel_name=KERNEL, cwd=str(folder), env=environment, **quiet)
+    except KeyError:  # jupyter_client's NoSuchKernel
+        raise CourseError(
+            f"AUTOTEST lines need the kernel {KERNEL}, which is not installed: run `{install_command('grading')}`."
+        ) from None
+    client.allow_stdin = False
+    try:
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 class AutoTests(InstantiateTests):
@@ -87,18 +106,8 @@ class AutoTests(InstantiateTests):
             raise CourseError(f"{templates}: the section {section} lacks {error}.") from None
         self.global_tests_loaded = True
         self.sanitizer = self.sanitizers[section]
-        environment = os.environ | {"PYTHONHASHSEED": "0"}  # as in the jail: one order of sets
-        try:
-            with run_kernel(
-                kernel_name=KERNEL, cwd=str(folder), env=environment, stdout=DEVNULL, stderr=DEVNULL
-            ) as self.kc:
-                self.kc.allow_stdin = False
-                NbGraderPreprocessor.preprocess(self, nb, resources)
-        except NoSuchKernel:
-            raise CourseError(
-                f"{self.autotest_delimiter} lines need the kernel {KERNEL}, which is not installed: run "
-                f"`{install_command('grading')}`."
-            ) from None
+        with run_kernel(folder) as self.kc:
+            NbGraderPreprocessor.preprocess(self, nb, resources)
 
     def _section(self, nb: NotebookNode, templates: Path) -> str:
         """The part of the templates for the notebook's kernel; whatever Python's is called, that for Python."""

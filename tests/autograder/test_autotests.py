@@ -62,7 +62,7 @@ def test_they_are_built_graded_and_hidden_as_any_test(tmp_path, monkeypatch):
     released = one.release.read_text()
     assert "value of a is not correct" in released and "AUTOTEST" not in released and "a + 1" not in released
 
-    def no_kernel(**how):
+    def no_kernel(folder):
         raise AssertionError("grading starts no kernel")
 
     monkeypatch.setattr(autotests, "run_kernel", no_kernel)
@@ -149,9 +149,17 @@ def test_another_fault_is_named_beside_them_and_runs_nothing_twice(tmp_path, mon
         "Say.", metadata={"nbgrader": new_cell("", *ANSWER).metadata.nbgrader | {"grade_id": "m0"}}
     )
     one = make(tmp_path, "a = 1", "### AUTOTEST a", more=[wrong])
-    runs: list[dict] = []
+    runs: list[Path] = []
     run_kernel = autotests.run_kernel
-    monkeypatch.setattr(autotests, "run_kernel", lambda **how: runs.append(how) or run_kernel(**how))
+    monkeypatch.setattr(autotests, "run_kernel", lambda folder: runs.append(folder) or run_kernel(folder))
     with pytest.raises(CourseError, match="the cell m0 cannot be used"):
         generate(one)
     assert len(runs) == 1
+
+
+def test_a_kernel_that_is_not_installed_is_named_with_what_to_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(autotests, "KERNEL", "no-such-kernel")
+    with pytest.raises(
+        CourseError, match=r"need the kernel no-such-kernel, which is not installed: run `pip"
+    ):
+        generate(make(tmp_path, "a = 1", "### AUTOTEST a"))
