@@ -45,6 +45,7 @@ from autograder.grading.engine import Engine
 from autograder.grading.old_points import OldPoints, scores_with_old_points
 from autograder.grading.reference import own_server
 from autograder.grading.store import Store
+from autograder.kernels import remark
 from autograder.registered import registered_release
 from autograder.results import Result
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
@@ -196,6 +197,8 @@ class Grade(Autograde):
         if self._engine is None:
             store = Store(assignment.root / ".autograder" / "store")
             self._engine = self._open.enter_context(Engine(assignment, store))
+            if said := remark(self._engine.release):
+                self._tell(said, logging.WARNING)
         return self._engine
 
     def _grade_everybody(self) -> None:

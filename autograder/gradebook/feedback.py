@@ -13,6 +13,7 @@ from autograder.errors import CourseError
 from autograder.files import product
 from autograder.gradebook.collect import read_owners
 from autograder.gradebook.gradebook import recorded_students
+from autograder.gradebook.summary import FeedbackPages
 from autograder.settings import course_directory, load
 from autograder.untrusted.layouts import FileOwner
 from autograder.untrusted.submission import LeftOut
@@ -43,7 +44,10 @@ def make_pages(
         raise CourseError(
             f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
         )
-    api = NbGraderAPI(course_directory(assignment.root), config=load(assignment.root))
+    config = load(assignment.root)  # of a course that need not have called our plug-in
+    config.CourseDirectory.root = str(assignment.root)
+    config.GenerateFeedback.exporter_class = FeedbackPages
+    api = NbGraderAPI(course_directory(assignment.root), config=config)
     made, left = [], []
     for student in students or graded:
         answer = api.generate_feedback(

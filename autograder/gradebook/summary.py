@@ -4,19 +4,21 @@ In place of nbgrader's list, in which every check is called "Test cell".
 """
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
+from autograder.gradebook.hidden_tests import HiddenTests
 from autograder.gradebook.history import History, read_history
 from autograder.results import CellVerdict, in_short
 from autograder.source import extra_credit, grade_id, graded_cells, is_solution, is_task
@@ -56,36 +58,54 @@ class Row:
 class FeedbackPages(Pages):
     """The page that a student gets: the summary on top, and below it the notebook."""
 
+    _assignment: Assignment
+    _with_scores: NotebookNode
+    _conceal: Callable[[str], str]
+
     def from_notebook_node(  # type: ignore[override]  # nbconvert's own exporters return text, too
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page as HTML, and nbconvert's resources."""
-        page, resources = super().from_notebook_node(nb, resources, **kw)
         root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
+        assert resources is not None  # nbgrader's converter gives them
         where = resources["nbgrader"]
-        return put_on_top(page, self._with_scores, where, Assignment(root, where["assignment"])), resources
+        self._assignment = Assignment(root, where["assignment"])
+        page, resources = super().from_notebook_node(nb, resources, **kw)
+        html = summary(self._with_scores, resources["nbgrader"], self._assignment, self._conceal)
+        # nbgrader's list stands before anything that a student wrote.
+        return THEIR_LIST.sub(lambda _: html, page, count=1), resources
 
     def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy."""
+        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy. Hidden tests are left out."""
         self._with_scores, resources = super()._preprocess(nb, resources)
+        self._conceal = str
+        if not self._assignment.settings.show_hidden_tests:
+            of_course = ClearHiddenTests(config=self.config)
+            hidden = HiddenTests(
+                self._with_scores, of_course.begin_test_delimeter, of_course.end_test_delimeter
+            )
+            self._with_scores, self._conceal = hidden.left_out(), hidden.conceal
         return self._with_scores, resources
 
 
-def put_on_top(page: str, notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
-    """The page with our list in the place of nbgrader's, which stands before anything that a student wrote."""
-    html = summary(notebook, where, assignment)
-    return THEIR_LIST.sub(lambda _: html, page, count=1)
+def summary(
+    notebook: NotebookNode,
+    where: Mapping[str, Any],
+    assignment: Assignment,
+    conceal: Callable[[str], str] = str,
+) -> str:
+    """HTML. `notebook` has the gradebook's scores and comments in its metadata, `where` the sums.
 
-
-def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
-    """HTML. `notebook` has the gradebook's scores and comments in its metadata, `where` the sums."""
+    `conceal` takes out of a reason what its reader is not to see.
+    """
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["code"] = in_html  # escapes all but the elements that it makes
     history = read_history(assignment, where["student"])
     waiting = _waiting(where)
-    verdicts = history.by_cell() if history else {}
+    found = history.by_cell() if history else {}
+    verdicts = {name: replace(one, reason=conceal(one.reason)) for name, one in found.items()}
     wrong, right, extensions, written = [], [], [], []
     comments = {grade_id(cell) for cell in notebook.cells if is_solution(cell) and _has_comment(cell)}
     for cell in graded_cells(notebook):
@@ -107,7 +127,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
         waiting_points=_number(sum(cell.metadata.nbgrader.points for cell in graded)),
         extra=_number(sum(verdict.extra for verdict in verdicts.values())),
         unread=_unread(history),
-        notes=history.notes if history else (),
+        notes=[conceal(note) for note in history.notes] if history else (),
         sections=[("Look at these again", wrong), ("Written answers", written), ("Extensions", extensions)],
         right=right,
     )

@@ -13,6 +13,7 @@ from autograder.digests import rules_digest
 from autograder.errors import CourseError, install_command
 from autograder.files import course_lock
 from autograder.grading.store import Store, job_id
+from autograder.kernels import remark
 from autograder.pool.local import LocalPool, cores
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import Settings
@@ -103,6 +104,8 @@ def grade_class(
         )
 
         whole = register(assignment)
+        if said := remark(whole):
+            tell(said)
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
             for batch in engine.batches(read_all(assignment, folders, whole, left)):

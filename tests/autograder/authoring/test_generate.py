@@ -82,7 +82,7 @@ BROKEN = {
         "/ total(values)\n    ### END SOLUTION\n", "/ total(values)\n"
     ),
     "SyntaxError: unmatched ')'": ("    return values / total(values)", "    return values / total(values))"),
-    f"the cell {CHECK} cannot be used. nbgrader cell '{CHECK}' does not have points": (
+    f"the cell {CHECK} has no points": (
         WORTH_2, WORTH_2.replace('"points": 2,', "")
     ),
     "nothing judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
