@@ -74,7 +74,7 @@ class ExerciseRow:
 class WrittenRow:
     """How many students answered a question in words, and their mean as far as a person has graded it."""
 
-    name: str
+    name: str  # its grade id
     points: float
     written: int
     mean: CellMean | None
@@ -155,6 +155,7 @@ def contents(everybody: Class) -> dict[str, object]:
     ]
     return {
         "assignment": assignment.name,
+        "titles": assignment.titles,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "scores": everybody.scores,
         "names": everybody.names,
@@ -319,7 +320,7 @@ def _failed(everybody: Class) -> list[tuple[str, str, str]]:
     for student, history in everybody.histories.items():
         checks = [v for v in history.verdicts if v.grade_id in everybody.automatic]
         lost = [
-            check.grade_id.removesuffix("-check")
+            everybody.assignment.title(check.grade_id)
             for check in checks
             if check.status == Status.TIMEOUT or check.reason in cut_off
         ]

@@ -78,8 +78,8 @@ def grade(
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
         write_json(json_file, report)
-    console.print(class_table(results))
-    console.print(class_summary(results))
+    console.print(class_table(results, chosen.title))
+    console.print(class_summary(results, chosen.title))
     _say_what_next(chosen, results)
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
@@ -134,7 +134,7 @@ def regrade(
 
         def agree(changes) -> bool:
             progress.stop()
-            console.print(change_table(changes))
+            console.print(change_table(changes, chosen.title))
             if json_file:
                 write_json(json_file, [vars(change) for change in changes])
             count = len({change.student for change in changes})
@@ -171,7 +171,7 @@ def grade_mine(
                 mine = read_submission(
                     assignment.release.parent, assignment.name, assignment, registered_release(assignment)
                 )
-                results.append(engine.grade(mine))
+                results.append((engine.grade(mine), assignment.title))
             progress.advance(task)
     console.print(own_table(results))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 
+from autograder.checks.headings import headings
 from autograder.source import is_locked, is_solution
 from autograder.untrusted.cells import Cell
 from autograder.untrusted.doubts import GOES_ON, TURNED, Doubts
@@ -268,5 +269,6 @@ class _Placing(WrittenAnswers, Doubts):
                 "happens in some editors."
             )
         if self._turned:
-            names = ", ".join(f"`{name}`" for name in self._turned)
+            titles = headings(self._released)
+            names = ", ".join(titles.get(name, f"`{name}`") for name in self._turned)
             yield f"The kind of these cells was changed (code, Markdown or raw); their texts count all the same: {names}."

@@ -32,12 +32,12 @@ class Room:
         self.problem = ""
         self._present: dict[str, tuple[float, str, str]] = {}  # {who: (when, question, group)}
 
-    def prepare(self, done: Callable[[str], None] = lambda question: None) -> None:
+    def prepare(self, done: Callable[[str], None] = lambda title: None) -> None:
         """Group the answers to each question, so that the page need not wait for it."""
         try:
-            for question, desk in self.desks.items():
+            for desk in self.desks.values():
                 desk.view("")
-                done(question)
+                done(desk.question.title)
         except CourseError as error:
             self.problem = str(error)
 
@@ -51,6 +51,7 @@ class Room:
                 rows.append(
                     {
                         "name": name,
+                        "title": desk.question.title,
                         "points": desk.question.points,
                         "count": len(written),
                         "waiting": sum(mark.waiting for mark in written),
@@ -70,7 +71,7 @@ class Room:
     def agreement(self) -> list[dict[str, Any]]:
         """How far second readings agree with first ones, question by question."""
         return [
-            {"question": name, "who": who, **asdict(agreed)}
+            {"question": name, "title": desk.question.title, "who": who, **asdict(agreed)}
             for name, desk in self.desks.items()
             for who, agreed in desk.agreement().items()
         ]

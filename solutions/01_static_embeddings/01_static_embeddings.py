@@ -1027,7 +1027,7 @@ display(Markdown(
 # %% [markdown]
 # ## Questions
 #
-# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector and nothing about the other words of the sentence.
+# **Question 1 · What one vector per word can tell.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector and nothing about the other words of the sentence.
 # Can any network on top of this vector, however deep, find out which sense was meant? What can it find out? What changes if it also
 # receives the vectors of the other words, and what if it receives only their average? Support your answer with numbers from
 # this notebook.
@@ -1050,7 +1050,7 @@ display(Markdown(
 # that an average loses the order is welcome).
 
 # %% [markdown]
-# **2.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
+# **Question 2 · Why opposites are similar.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
 # of your choice. Why are opposites so similar? Name one task for which this is harmless and one for which it is harmful.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}

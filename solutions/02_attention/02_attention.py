@@ -147,7 +147,7 @@ predict("attention.self_weight", ...)
 # the preceding text?
 
 # %% [markdown]
-# **Question 1.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
+# **Question 1 · What attention starts from.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
 # this a useful starting point, and why should the *neighbours* reveal the sense? Give one example sentence that
 # reveals the sense, and one that does not. (3–5 sentences)
 
@@ -986,7 +986,7 @@ display(Markdown("\n".join(lines)))
 # words. In deeper models each vector already mixes many words. We return to this in notebook 08.
 
 # %% [markdown]
-# **Question 2.** The vector of *bank* goes in, and a different one comes out. In what way does attention *contextualise* it?
+# **Question 2 · How attention contextualises.** The vector of *bank* goes in, and a different one comes out. In what way does attention *contextualise* it?
 # Say what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1330,7 +1330,7 @@ display(Markdown(
 # The answers to these questions are marked by a person, too. No later notebook depends on them.
 
 # %% [markdown]
-# **Question 3.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and
+# **Question 3 · The dot product.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and
 # one alternative. Say what the alternative would change. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1344,7 +1344,7 @@ display(Markdown(
 # 1 point for an alternative with its consequence.*
 
 # %% [markdown]
-# **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
+# **Question 4 · The softmax.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
 # (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-4", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1358,7 +1358,7 @@ display(Markdown(
 # smooth and trainable, unlike the hard maximum.*
 
 # %% [markdown]
-# **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
+# **Question 5 · Where the input vectors come from.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
 # they come from in a model such as BERT, and what information do they still lack? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -466,7 +466,7 @@ pictures.influences(mended, sentence)
 # architecture determines which words a state *can* depend on, and training determines which ones it *does* depend on.
 
 # %% [markdown]
-# **Question 1.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this
+# **Question 1 · Both sides in every layer.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this
 # notebook rules this out, how ELMo nevertheless uses both sides, and what is lost in this way. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -871,7 +871,7 @@ display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most freque
 # mix was better than any single layer; in our experiment it is never clearly better than the best layer alone.
 
 # %% [markdown]
-# **Question 2.** The task networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with
+# **Question 2 · Frozen layers with learned weights.** The task networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with
 # learned weights over using only the top layer, and one over training the whole biLM further on the task. What can be achieved only by further
 # training? (3–5 sentences)
 

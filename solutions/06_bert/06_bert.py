@@ -468,7 +468,7 @@ pictures.corruption(shares)
 # rare to be visible here.
 
 # %% [markdown]
-# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
+# **Question 1 · Why not every chosen word becomes [MASK].** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. They would not need to encode
@@ -851,7 +851,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # senses.
 
 # %% [markdown]
-# **Question 2.** ELMo predicts every word, BERT only 15 % of them, so BERT gets fewer labels from the same text. Why can BERT not predict all words, as ELMo does, while using
+# **Question 2 · Why BERT predicts so few words.** ELMo predicts every word, BERT only 15 % of them, so BERT gets fewer labels from the same text. Why can BERT not predict all words, as ELMo does, while using
 # both sides in every layer? And why can its loss not be compared with that of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -543,7 +543,7 @@ display(Markdown(
 # of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one (the bound for the whole sentence), training is not to blame. The word's vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
-# **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why is this of little help if we want the vector of *cell* in the middle of the sentence? Name two
+# **Question 1 · A word in the middle of a sentence.** In a decoder the vector of the last word depends on the whole sentence. Why is this of little help if we want the vector of *cell* in the middle of the sentence? Name two
 # ways to make a decoder's answer about a word depend on the word's right-hand context after all. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1391,7 +1391,7 @@ display(pd.DataFrame({
 # One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of the layer with two heads. So a second layer is the economical solution rather than the only one.
 
 # %% [markdown]
-# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
+# **Question 2 · Learning from examples in the prompt.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
 # believe this statement, and what the measurements in this notebook show about it. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -749,7 +749,7 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 # What would you have to remove from the sentence to find out?
 
 # %% [markdown]
-# **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide that the bank is a shore." Name three things that must be checked before you
+# **Question 1 · What a head view shows.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide that the bank is a shore." Name three things that must be checked before you
 # believe this, and say what you would measure for each. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -928,7 +928,7 @@ display(Markdown(
 # Centring changed all cosines but hardly any nearest neighbours. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share shifts all cosines together.
 
 # %% [markdown]
-# **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with this conclusion, and which numbers from this notebook would you report
+# **Question 2 · A cosine without a scale.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with this conclusion, and which numbers from this notebook would you report
 # next to the 0.80? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -637,7 +637,7 @@ display(Markdown(said))
 # > contrastive losses.)
 
 # %% [markdown]
-# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has a grade of 3.5 out of 5. Training
+# **Question 1 · Hard negatives and graded similarity.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has a grade of 3.5 out of 5. Training
 # with hard negatives pushes such pairs apart. What effect on Spearman's correlation with these grades do you expect, and what does the recorded table show?
 # Name an application of sentence vectors for which you would nevertheless want hard negatives. (3–5 sentences)
 
@@ -904,7 +904,7 @@ print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times
 # > 46,800, which these two factors hardly explain.
 
 # %% [markdown]
-# **Question 2.** A library has a million abstracts. Users type questions and want the ten best abstracts within a second. You have a bi-encoder and a
+# **Question 2 · Using a bi-encoder and a cross-encoder together.** A library has a million abstracts. Users type questions and want the ten best abstracts within a second. You have a bi-encoder and a
 # cross-encoder, and the cross-encoder is more accurate. How do you use both? State what is computed before the question arrives and what afterwards, and
 # explain why the cross-encoder cannot do its work in advance. (3–5 sentences)
 

@@ -652,7 +652,7 @@ for name, rate in speed.items():
 # Even with a cache, every new token requires a pass through all weights. In **speculative decoding** (Leviathan et al. 2023) a small model drafts several tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a drafted token guarantees that the output has exactly the distribution of the large model.
 
 # %% [markdown]
-# **Question 1.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is raised. What will the model generate, and why? Which of the five parts in this notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
+# **Question 1 · Replacing the tokenizer.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is raised. What will the model generate, and why? Which of the five parts in this notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoders-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer

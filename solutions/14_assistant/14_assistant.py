@@ -808,7 +808,7 @@ pictures.leaked(leaks)
 # With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs, however, the score exceeds the best possible score on the same test for each of the three seeds. (The dashed line shows the mean of the three best possible scores.) A verbatim search misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
-# **Question 1.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may request three further numbers or experiments. Which do you choose, and what would each of them show? (4–6 sentences)
+# **Question 1 · Checking a claim about an assistant.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may request three further numbers or experiments. Which do you choose, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "assistant-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # First, I would ask for the accuracy of both models on a test that cannot have been in the training data because it was written later or kept secret. If the assistant scores much lower there, the public test has leaked into pre-training or tuning. Second, I would ask for the accuracy of both models over several prompts, with an interval over prompts and items, and for their AUC or

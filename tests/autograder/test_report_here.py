@@ -35,6 +35,12 @@ def test_the_report_gathers_what_is_wrong_in_one_way(graded):
     assert shown["mean"] == pytest.approx((9 + 6 + 6 + 3 + 9) / 5) and shown["median"] == 6
 
 
+def test_a_written_question_is_called_by_its_heading(graded):
+    output = graded.root / "report.html"
+    write_report(graded.assignment, output)
+    assert '<td><span title="steps-question">Question</span></td>' in output.read_text()
+
+
 def test_every_score_is_in_a_bar_the_highest_too():
     scores = [Score(raw, 0.0, waiting, None) for raw, waiting in ((0, False), (9.9, True), (10, False))]
     made = _bars(scores, 10)

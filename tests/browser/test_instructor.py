@@ -213,7 +213,7 @@ def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, pictur
         watched.set_viewport_size({"width": width, "height": 900})
         assert summary.evaluate("one => one.scrollWidth <= one.clientWidth")
         picture(watched, f"instructor_feedback_top_{width}")
-    summary.get_by_role("link", name="attention-reflection-1").click()
+    summary.get_by_role("link", name="Question 5 · Where the input vectors come from").click()
     place = watched.locator("a[name=attention-reflection-1]").bounding_box()["y"]
     assert -5 <= place < 900
 
