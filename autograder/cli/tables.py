@@ -42,11 +42,13 @@ def class_table(results: Iterable[Result], title: Title) -> Table:
     return table
 
 
-def class_summary(results: Collection[Result], title: Title) -> Table:
-    """One line over the class: mean and range of the scores, what most lost points on, what a person has to grade."""
+def class_summary(results: Collection[Result], title: Title, left: int = 0) -> Table:
+    """The class: how many are graded and how many are `left`, mean and range of the scores, what most lost points on, what waits."""
     table = Table(box=None, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
+    graded = f"{len(results)} of {len(results) + left}"
+    table.add_row("graded", f"{graded}; {left} not, see below" if left else graded)
     scores = [result.score for result in results]
     if len(scores) > 1:
         spread = f"mean {mean(scores):.1f} of {max(result.max_score for result in results):g}, from {min(scores):g} to {max(scores):g}"

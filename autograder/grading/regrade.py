@@ -8,6 +8,7 @@ from pathlib import Path
 from nbgrader.api import Grade, Gradebook, MissingEntry
 from sqlalchemy import Row
 
+from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
@@ -212,5 +213,10 @@ class Preview:
         if row.by_hand:
             reasons.append("the score given by hand stays and is marked for another look")
         if before:
-            reasons.append(f"was: {in_short(before)}")
-        return "; ".join([*reasons, f"now: {in_short(verdict)}"])
+            reasons.append(f"was: {_said(before)}")
+        return "; ".join([*reasons, f"now: {_said(verdict)}"])
+
+
+def _said(verdict: CellVerdict) -> str:
+    """A verdict for an instructor, whom nobody asks to write an answer."""
+    return "not answered" if verdict.status == Status.MISSING else verdict.mistake or in_short(verdict)

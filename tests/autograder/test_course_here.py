@@ -91,6 +91,7 @@ def test_the_class_has_a_line_for_each_student_and_one_for_each_thing_to_know(sm
     assert (
         "autograder" not in rows[1] and "your code" not in rows[1]
     )  # said to the student, not to the instructor
+    assert "2 of 3; 1 not, see below" in shown(class_summary([right, wrong], title, left=1))
     summary = shown(class_summary([right, wrong], title))
     assert (
         "Question (2), total (1)" in summary  # as the students see them, and no grade ids
