@@ -207,9 +207,14 @@ def _test_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
 
 
 def _discrimination(everybody: Class, cell: str) -> Discrimination | None:
-    """Of those whose notebook was run to its end; in the others' nothing is right at once."""
+    """Of those who answered something and whose notebook was run to its end: in the others' nothing is right at once."""
     ended = [history for history in everybody.histories.values() if history.ending == Ending.FINISHED]
-    ran = [by_cell for history in ended if cell in (by_cell := history.by_cell())]
+    ran = [
+        by_cell
+        for history in ended
+        if cell in (by_cell := history.by_cell())
+        and any(by_cell[name].status != Status.MISSING for name in everybody.automatic & by_cell.keys())
+    ]
     others = [
         sum(verdict.earned for name, verdict in by_cell.items() if name in everybody.automatic - {cell})
         for by_cell in ran

@@ -99,7 +99,9 @@ def a_class(small, count):
 
 def test_an_exercise_says_how_well_it_separates_students(small):
     """It is grey in a class that is too small to tell, and a dash where it is not defined."""
+    small.hand_in("nobody", small.assignment.read_release())
     shown = contents(read_class(a_class(small, 10).assignment))
+    assert {row.discrimination.students for row in shown["exercises"] if row.discrimination} == {10}
     found = [row.discrimination for row in shown["exercises"]]
     assert all(one is None or (-1 <= one.low <= one.value <= one.high <= 1) for one in found)
     assert any(found) and not any(one.certain for one in found if one)

@@ -149,8 +149,8 @@ def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, 
             one.metadata.nbgrader.update(grade_id=one.id, schema_version=3, task=False, cell_type="code")
     nbformat.write(graded, course)
     failed, by_itself = Validator(ignore_checksums=True).validate(str(course))["failed"]
-    assert 'check("demo.double"' in failed["source"] and "lent, earns nothing" in failed["raw_error"]
-    assert 'check("demo.fourth"' in by_itself["source"], "and not the quarter, which builds on what was lent"
+    assert failed["source"] == "1 of 2: demo.double" and "Lent, earns nothing" in failed["raw_error"]
+    assert by_itself["source"] == "2 of 2: demo.fourth", "and not the quarter, which builds on what was lent"
 
 
 @pytest.mark.parametrize("what", ["recording", "NBGRADER_EXECUTION"])
