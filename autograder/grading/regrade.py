@@ -13,7 +13,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.generating import require_current
-from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.gradebook.gradebook import GradebookWriter, keep_up, open_gradebook, register
 from autograder.gradebook.history import History, read_history
 from autograder.gradebook.queries import cell_rows, max_scores, submission_rows
 from autograder.grading.run import OnResult, Options, make_engine, read_all
@@ -61,6 +61,7 @@ def regrade(
     Nothing is run twice: what is recorded are the verdicts that were shown.
     """
     with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
+        keep_up(assignment)
         _require_the_same_cells(assignment)
         shown: dict[str, Shown] = {}
         changes: dict[str, list[Change]] = {}

@@ -8,7 +8,7 @@ from nbgrader.api import MissingEntry
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.gradebook import keep_up, open_gradebook
 from autograder.gradebook.history import History, read_history
 from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
 from autograder.source import grade_id
@@ -33,6 +33,7 @@ class Class:
 
 def read_class(assignment: Assignment) -> Class:
     """What the gradebook and the kept results hold. Raises CourseError when nobody has been graded."""
+    keep_up(assignment)
     with open_gradebook(assignment.root) as gradebook:
         scores: Mapping[str, Score] = {}
         try:

@@ -8,7 +8,7 @@ from typing import Any
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook.by_hand import read_marks
-from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.gradebook import keep_up, open_gradebook
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
@@ -22,6 +22,7 @@ class Room:
 
     def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
         self.assignment, self.share = assignment, share
+        keep_up(assignment)
         answers = WrittenAnswers(assignment)
         self.desks = {
             question.name: Desk(assignment, question, answers, encoder)

@@ -151,7 +151,7 @@ predict("attention.self_weight", ...)
 # this a useful starting point, and why should the *neighbours* reveal the sense? Give one example sentence that
 # reveals the sense, and one that does not. (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-a", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-2"}
 # The comparison needs a vector that says what to look for. The word's own embedding mixes all its senses, so it is
 # similar to words that go with any of them; the sense depends on which of these words occur in the sentence. The
 # distributional hypothesis says that words with similar meanings occur in similar contexts; conversely, the context
@@ -989,7 +989,7 @@ display(Markdown("\n".join(lines)))
 # **Question 2 · How attention contextualises.** The vector of *bank* goes in, and a different one comes out. In what way does attention *contextualise* it?
 # Say what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-b", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-5"}
 # The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to
 # a single word and contains no context; the weights come from comparing the query of *bank* with the keys of the words
 # that are present. With *river* and *hike* in the sentence, their values dominate the sum; with *money* and *deposit*,
@@ -1333,7 +1333,7 @@ display(Markdown(
 # **Question 3 · The dot product.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and
 # one alternative. Say what the alternative would change. (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-c", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-3"}
 # The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word
 # with a long key can be *important* to many queries. All the dot products of a sentence can be computed as one matrix product, which hardware does very fast, and the result is differentiable, so the model can be trained. One alternative is the cosine:
 # it ignores lengths, all scores lie between −1 and 1, and after a softmax the weights are then nearly uniform unless a
@@ -1347,7 +1347,7 @@ display(Markdown(
 # **Question 4 · The softmax.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
 # (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-4", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-d", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-4"}
 # The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger
 # scores should get larger weights. Scores can be negative: divided by their sum they give negative weights, and where the
 # sum is close to 0 the weights explode. Taking only the largest score discards all other words, and its derivative is zero almost
@@ -1361,7 +1361,7 @@ display(Markdown(
 # **Question 5 · Where the input vectors come from.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
 # they come from in a model such as BERT, and what information do they still lack? (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-e", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-1"}
 # Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each
 # other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
 # is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is looked

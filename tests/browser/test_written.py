@@ -14,7 +14,7 @@ from tests.autograder.written.conftest import SIGNS, TEXTS
 from tests.autograder.written.serving import next_address, serving
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 
-NEXT = "attention-reflection-1"
+NEXT = "attention-reflection-e"
 """The next question."""
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

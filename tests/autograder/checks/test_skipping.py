@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.checks import answer_key
 from autograder.checks.asking import ask
 from autograder.checks.comparing import Rule
+from autograder.checks.validating import name_what_fails
 from tests.autograder.checks.as_a_person import Person, words
 from tests.conftest import KERNEL_SETTINGS
 
@@ -123,6 +124,8 @@ def test_a_program_that_runs_the_notebook_meets_the_error(person):
 def test_validate_counts_it_as_not_passed(path, monkeypatch, tmp_path):
     from nbgrader.validator import Validator
 
+    monkeypatch.setattr(Validator, "_get_failed_cells", Validator._get_failed_cells)  # put back afterwards
+    name_what_fails()
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))  # as where nbgrader is called from a notebook
     validator = Validator(ignore_checksums=True)
     graded = nbformat.read(path, 4)
