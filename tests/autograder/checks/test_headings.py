@@ -68,7 +68,7 @@ def test_the_heading_stands_in_the_cell_or_directly_above_it():
 
 
 def test_what_every_answer_begins_with_is_no_heading():
-    stub = "### Your answer\n\nYOUR ANSWER HERE"
+    stub = "### Write here\n\nYOUR ANSWER HERE"
     cells = [
         new_markdown_cell("## Why?"),
         answer("one", stub),
@@ -76,7 +76,7 @@ def test_what_every_answer_begins_with_is_no_heading():
         answer("two", stub),
     ]
     assert headings(cells) == {"one": "Why?", "two": "How?"}
-    assert headings([new_markdown_cell("## Why?"), answer("one", stub)]) == {"one": "Why?"}
+    assert headings([new_markdown_cell("## Why?"), answer("one", "### Your answer")]) == {"one": "Why?"}
 
 
 def test_equal_headings_are_told_apart_by_the_grade_id():
