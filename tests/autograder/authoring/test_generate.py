@@ -219,7 +219,7 @@ def test_changed_points_are_announced_until_they_are_regraded(own_class):
     answer = press_generate(own_class.course)
     assert answer["success"]
     log = " ".join(answer["log"].split())
-    assert f"{CHECK} 2 → 3" in log and f"`autograder regrade {NAME}`" in log
+    assert "(similarities 2 → 3)" in log and f"`autograder regrade {NAME}`" in log
     old_points = scores_with_old_points(own_class.assignment)
     assert "ada" in old_points.students and not {"gil", "hao", "dua", "eva", "fay", "absent"} & set(
         old_points.students
@@ -251,7 +251,8 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
 
     change(own_class.course, WRITTEN_WORTH_2, WRITTEN_WORTH_2.replace("2,", "4,"))
     log = " ".join(press_generate(own_class.course)["log"].split())
-    assert f"({WRITTEN} 2 → 4), and the score of 1 student still counts the old ones: ada." in log
+    called = own_class.assignment.title(WRITTEN)
+    assert f"({called} 2 → 4), and the score of 1 student still counts the old ones: ada." in log
     assert "A score given by hand stays, and is marked for another look." in log
 
     shown = CliRunner().invoke(
