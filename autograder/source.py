@@ -108,6 +108,18 @@ def points(cell: NotebookNode) -> float:
     return float(cell.metadata.nbgrader.get("points", 0))
 
 
+def former_ids(notebook: NotebookNode) -> dict[str, str]:
+    """{the grade id that a cell had: the one that it has now}, as `course={"formerly": …}` in its metadata says.
+
+    An id that another cell has now says nothing: whose it was cannot be told from a hand-in.
+    """
+    now = {grade_id(cell) for cell in notebook["cells"]}
+    former = {
+        cell["metadata"].get("course", {}).get("formerly"): grade_id(cell) for cell in notebook["cells"]
+    }
+    return {old: new for old, new in former.items() if old and new and old not in now}
+
+
 def extra_credit(cell: NotebookNode) -> float:
     """The points beyond those that count towards the maximum."""
     return float(cell.metadata.get("course", {}).get("extra_credit", 0))

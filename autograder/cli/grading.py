@@ -51,6 +51,9 @@ def grade(
     where it was: what was graded is kept in .autograder/store, by what was handed in and the rules, and run
     again only when either has changed.
 
+    The exit status is 0 when everybody is graded; 1 when somebody is not, who is named at the end with what to
+    do; 130 after Ctrl+C.
+
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
     """
@@ -78,8 +81,8 @@ def grade(
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
         write_json(json_file, report)
-    console.print(class_table(results))
-    console.print(class_summary(results))
+    console.print(class_table(results, chosen.title))
+    console.print(class_summary(results, chosen.title, len(left)))
     _say_what_next(chosen, results)
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
@@ -134,7 +137,7 @@ def regrade(
 
         def agree(changes) -> bool:
             progress.stop()
-            console.print(change_table(changes))
+            console.print(change_table(changes, chosen.title))
             if json_file:
                 write_json(json_file, [vars(change) for change in changes])
             count = len({change.student for change in changes})
@@ -171,7 +174,7 @@ def grade_mine(
                 mine = read_submission(
                     assignment.release.parent, assignment.name, assignment, registered_release(assignment)
                 )
-                results.append(engine.grade(mine))
+                results.append((engine.grade(mine), assignment.title))
             progress.advance(task)
     console.print(own_table(results))
 

@@ -12,7 +12,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import product
 from autograder.gradebook.collect import read_owners
-from autograder.gradebook.gradebook import recorded_students
+from autograder.gradebook.gradebook import keep_up, recorded_students
 from autograder.gradebook.summary import FeedbackPages
 from autograder.settings import course_directory, load
 from autograder.untrusted.layouts import FileOwner
@@ -35,6 +35,7 @@ def make_pages(
     on_page: Callable[[str], None] = lambda student: None,
 ) -> tuple[list[str], list[LeftOut]]:
     """A page for each graded student, or for these. Returns who has one, and who has none and why."""
+    keep_up(assignment)
     graded = graded_students(assignment)
     if unknown := [student for student in students if student not in graded]:
         raise CourseError(

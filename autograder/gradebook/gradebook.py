@@ -20,11 +20,12 @@ from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import read_history, remember
 from autograder.gradebook.queries import find_released, total_score
+from autograder.gradebook.renaming import rename_cells, rename_in_files
 from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
 from autograder.results import CellVerdict, Result
 from autograder.settings import course_directory, own_settings
-from autograder.source import grade_id, is_grade, is_solution, is_task
+from autograder.source import former_ids, grade_id, is_grade, is_solution, is_task
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.submission import LeftOut, Submission, read_regular_file
 
@@ -106,6 +107,7 @@ def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None
     """Register the notebook's cells in one transaction: the block runs before the commit, and an error in it undoes everything."""
     with open_gradebook(assignment.root) as gradebook, one_transaction(gradebook):
         gradebook.update_or_create_assignment(assignment.name)
+        renamed = rename_cells(gradebook, assignment.name, notebook)
         try:
             save_cells(gradebook, assignment.name, notebook)
         except CellsChanged as error:  # there are submissions
@@ -115,6 +117,28 @@ def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None
                 "nbgrader's gradebook allows that only while nobody has handed in."
             ) from error
         yield
+        if renamed:
+            rename_in_files(assignment, renamed)
+
+
+def keep_up(assignment: Assignment) -> None:
+    """Where cells have got other grade ids since the gradebook was written: register them under these."""
+    former = former_ids(assignment.read_release()) if assignment.release.exists() else {}
+    if former and not former.keys().isdisjoint(_registered(assignment)):
+        register(assignment)
+
+
+def _registered(assignment: Assignment) -> set[str]:
+    """The names of the cells that the gradebook knows. Makes none."""
+    if not _exists(course_directory(assignment.root).db_url):
+        return set()
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            return {
+                cell.name for cell in gradebook.find_notebook(assignment.name, assignment.name).source_cells
+            }
+        except MissingEntry:
+            return set()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ In place of nbgrader's list, in which every check is called "Test cell".
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,11 @@ from autograder.untrusted.pages import Pages
 from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
+THEIR_LABEL = re.compile(
+    r'(<a name="(?P<cell>[^"]+)"></a>\s*<div class="panel-heading">\s*<span class="nbgrader-label)">'
+    r"(?:Student's (?:answer|task)|(?:Grade cell|Task): <code>[^<]*</code>)</span>"
+)
+"""What nbgrader writes over a graded cell of the page."""
 BUILDS = "It builds on "  # as `dependants` begins the line
 LENT = "Right with the solution's"
 LONGEST = 400  # characters of a reason
@@ -72,8 +78,7 @@ class FeedbackPages(Pages):
         self._assignment = Assignment(root, where["assignment"])
         page, resources = super().from_notebook_node(nb, resources, **kw)
         html = summary(self._with_scores, resources["nbgrader"], self._assignment, self._conceal)
-        # nbgrader's list stands before anything that a student wrote.
-        return THEIR_LIST.sub(lambda _: html, page, count=1), resources
+        return _put_on_top(page, html, self._assignment), resources
 
     def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy. Hidden tests are left out."""
@@ -86,6 +91,23 @@ class FeedbackPages(Pages):
             )
             self._with_scores, self._conceal = hidden.left_out(), hidden.conceal
         return self._with_scores, resources
+
+
+def _put_on_top(page: str, html: str, assignment: Assignment) -> str:
+    """The page with our list in the place of nbgrader's, and over each graded cell what it is called.
+
+    Nbgrader's list stands before anything that a student wrote.
+    """
+    titles = assignment.titles
+
+    def label(match: re.Match[str]) -> str:
+        name = match["cell"]
+        if name not in titles:
+            return match[0]
+        words = f"Check of {titles[name]}" if name in assignment.by_check_id else titles[name]
+        return f'{match[1]}" title="{escape(name)}">{escape(words)}</span>'
+
+    return THEIR_LABEL.sub(label, THEIR_LIST.sub(lambda _: html, page, count=1))
 
 
 def summary(
@@ -110,7 +132,7 @@ def summary(
     comments = {grade_id(cell) for cell in notebook.cells if is_solution(cell) and _has_comment(cell)}
     for cell in graded_cells(notebook):
         verdict = verdicts.get(grade_id(cell))
-        row = _row(cell, verdict, comments, grade_id(cell) in waiting)
+        row = _row(cell, verdict, comments, grade_id(cell) in waiting, assignment.title(grade_id(cell)))
         if is_solution(cell) or is_task(cell):
             written.append(row)
         elif extra_credit(cell) and not cell.metadata.nbgrader.points:
@@ -133,10 +155,11 @@ def summary(
     )
 
 
-def _row(cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool) -> Row:
+def _row(
+    cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool, title: str
+) -> Row:
     name = grade_id(cell)
     about = name.removesuffix("-check")  # the cell with the answer
-    title = about.partition("-")[2] if about != name else name
     of = f"{_score(cell):g} of {cell.metadata.nbgrader.points:g}"
     comment = about if about in comments else ""
     if waits:

@@ -19,12 +19,16 @@ class OldPoints:
     """Cells with changed points, and the students in whose scores the old ones count."""
 
     assignment: str
-    points: dict[str, tuple[float, float]]  # {cell: before and now}
+    points: dict[str, tuple[float, float]]  # {grade id: before and now}
+    titles: dict[str, str]  # what people read in the place of grade ids
     students: tuple[str, ...]
     by_hand: bool  # a person gave one of the scores
 
     def __str__(self) -> str:
-        changed = ", ".join(f"{cell} {before:g} → {now:g}" for cell, (before, now) in self.points.items())
+        changed = ", ".join(
+            f"{self.titles.get(cell, cell)} {before:g} → {now:g}"
+            for cell, (before, now) in self.points.items()
+        )
         count = len(self.students)
         names = [", ".join(self.students[:SHOWN]), f"and {count - SHOWN} more"][: 1 + (count > SHOWN)]
         whose = (
@@ -74,4 +78,6 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
         by_hand = by_hand or not changed.keys().isdisjoint(of_person)
         if changed:
             students.append(student)
-    return OldPoints(assignment.name, changes, tuple(students), by_hand) if students else None
+    return (
+        OldPoints(assignment.name, changes, assignment.titles, tuple(students), by_hand) if students else None
+    )

@@ -981,7 +981,7 @@ display(Markdown(
 # %% [markdown]
 # ## Questions
 #
-# **1.** The GloVe vector of *cell* is a mixture of its senses. A network receives only this vector and no information about the other words of the sentence. Can any such network, however deep, find out which sense was meant? What can it find out? What changes if the network also receives the vectors of the other words, and what changes if it receives only their average? Support your answer with numbers from this notebook.
+# **Question 1 · What one vector per word can tell.** The GloVe vector of *cell* is a mixture of its senses. A network receives only this vector and no information about the other words of the sentence. Can any such network, however deep, find out which sense was meant? What can it find out? What changes if the network also receives the vectors of the other words, and what changes if it receives only their average? Support your answer with numbers from this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # No. The vector is a function of the word, so it is the same in every sentence. Everything that a network computes from this vector is therefore also the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are, because the vector is close to a weighted sum of the senses: the best mixture of its senses has a cosine of 0.9 or more with the word's vector, whereas the best mixture of random words has a cosine of about 0.3. The network, like f(w), can thus predict the most frequent sense, which is correct for a little less than half of the questions in the test.
@@ -991,7 +991,7 @@ display(Markdown(
 # *Marking guide.* 1 point: the same input gives the same output, for any network. 1 point: the content of the vector (the senses and their frequencies, with a number). 1 point: the contribution of the context, with a number and its baseline (a remark that an average loses the order is welcome).
 
 # %% [markdown]
-# **2.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
+# **Question 2 · Why opposites are similar.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
 # of your choice. Why are opposites so similar? Name one task for which this is harmless and one for which it is harmful.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}

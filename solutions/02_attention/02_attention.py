@@ -138,10 +138,10 @@ predict("attention.self_weight", ...)
 # **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you need to know to decide which kind of bank is meant? Where would you look first: at the neighbouring words, at the verb, or at the preceding text?
 
 # %% [markdown]
-# **Question 1.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
+# **Question 1 · What attention starts from.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
 # this a useful starting point, and why should the *neighbours* reveal the sense? Give one example of a sentence that reveals the sense, and one example of a sentence that does not. (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-a", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-2"}
 # The comparison needs a vector that describes which words are relevant. The word's own embedding mixes all its senses, so it is similar to words that are related to any of these senses. The sense depends on which of these related words occur in the sentence. According to the distributional hypothesis, words with similar meanings occur in similar contexts; conversely, the context narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
 # edge of a river but hardly a financial institution. In "We met at the bank" nothing reveals the sense; we would need
 # to know the preceding text or the situation. Not all neighbours help equally. For example, *the* and *of* occur with both senses.
@@ -912,9 +912,9 @@ display(Markdown("\n".join(lines)))
 # In *this* model the weights indicate to a large extent which words matter, but not completely, because the effect of a word also depends on its value vector. With randomly permuted weights, the prediction stays the same only slightly more often than expected by chance. Both findings hold for each of the four seeds. Our model is the simplest case, with one layer, one head, and keys that belong to single words. In deeper models each vector already mixes many words. We return to this question in notebook 08.
 
 # %% [markdown]
-# **Question 2.** The input of attention is the vector of *bank*, and its output is a different vector. In what way does attention *contextualise* the vector? Explain what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
+# **Question 2 · How attention contextualises.** The input of attention is the vector of *bank*, and its output is a different vector. In what way does attention *contextualise* the vector? Explain what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-b", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-5"}
 # The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to a single word and contains no context. The weights are computed by comparing the query of *bank* with the keys of the words in the sentence. If the sentence contains *river* and *hike*, the values of these words dominate the sum; if it contains *money* and *deposit*, their values dominate. The same input vector therefore leads to different outputs: f(w, C) instead of f(w). The matrices W_q, W_k and W_v, and hence also the query of *bank*, are the same in both sentences. The operation is fixed, but the sentence changes its result. Without learned projections the word itself dominates the average, and the output hardly changes.
 #
 # *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
@@ -1220,9 +1220,9 @@ display(Markdown(
 # Like the answers to the first two questions, your answers are marked by a person. No later notebook depends on them.
 
 # %% [markdown]
-# **Question 3.** Why does attention use the dot product? Name one quantity that it measures well, one property that makes it practical, and one alternative. Explain what the alternative would change. (3–5 sentences)
+# **Question 3 · The dot product.** Why does attention use the dot product? Name one quantity that it measures well, one property that makes it practical, and one alternative. Explain what the alternative would change. (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-c", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-3"}
 # The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word
 # with a long key can be *important* to many queries. All dot products of a sentence can be computed as one matrix product, which is very fast on modern hardware, and the result is differentiable, so the model can be trained. One alternative is the cosine. It ignores lengths, and all scores lie between −1 and 1, so the weights after a softmax are nearly uniform unless a learned factor sharpens them. Another alternative is a small network with both vectors as input (additive attention, Bahdanau et al. 2015), which can express more functions but requires more time and memory.
 #
@@ -1230,18 +1230,18 @@ display(Markdown(
 # 1 point for an alternative with its consequence.*
 
 # %% [markdown]
-# **Question 4.** Why does attention use a softmax? What would go wrong if we divided the scores by their sum, or if we used only the word with the largest score? (3–5 sentences)
+# **Question 4 · The softmax.** Why does attention use a softmax? What would go wrong if we divided the scores by their sum, or if we used only the word with the largest score? (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-4", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-d", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-4"}
 # The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger scores should lead to larger weights. Scores can be negative: if we divide them by their sum, some weights are negative, and if the sum is close to 0, the weights become extremely large. If we use only the largest score, all other words are discarded. The derivative of this choice is zero almost everywhere, so the model could not learn which word to prefer. The softmax is a smooth version of the maximum: every word has some weight, every score has a gradient, and the temperature interpolates between the average and the maximum.
 #
 # *Marking: 1 point for saying that the weights are positive and sum to 1 (or that negative scores break plain division); 1 point for saying that the softmax is
 # smooth and trainable, unlike the hard maximum.*
 
 # %% [markdown]
-# **Question 5.** Attention starts from a vector for each word. What is the source of these input vectors in this notebook and in a model such as BERT, and which information do the vectors still lack? (3–5 sentences)
+# **Question 5 · Where the input vectors come from.** Attention starts from a vector for each word. What is the source of these input vectors in this notebook and in a model such as BERT, and which information do the vectors still lack? (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-e", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-1"}
 # Here they are rows of a table that was trained beforehand: GloVe fits vectors to the numbers of times that words occur near each other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
 # is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is selected only by the id of the token. It therefore represents the average meaning of the word in the corpus, which is a mixture of its senses. The row contains no information about the current sentence or about the position of the word in it.
 #

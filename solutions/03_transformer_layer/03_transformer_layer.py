@@ -236,7 +236,7 @@ display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 # The model still has to learn to use this information, which is the subject of section 7.
 
 # %% [markdown]
-# **Question 1.** A friend proposes a simpler encoding: one additional coordinate that contains the index of the word, 0, 1, 2 and so on. Give one reason why
+# **Question 1 · Encodings of position.** A friend proposes a simpler encoding: one additional coordinate that contains the index of the word, 0, 1, 2 and so on. Give one reason why
 # this works less well than the sinusoid. Then name one advantage and one disadvantage of a *learned* table of positions.
 # (4–6 sentences)
 
@@ -699,7 +699,7 @@ display(Markdown("\n".join(lines)))
 # All these measurements were made before training, and training may change the picture.
 
 # %% [markdown]
-# **Question 2.** You are going to train an encoder of 24 layers and may choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
+# **Question 2 · Where to put the norms.** You are going to train an encoder of 24 layers and may choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
 # above, and say what the measurements do *not* tell you. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

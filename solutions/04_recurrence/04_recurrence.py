@@ -299,7 +299,7 @@ pictures.gradients(reach, lengths)
 # word is always *one* step. Training can also open the gates: the LSTM in section 1 still distinguished the subjects after 30 words.
 
 # %% [markdown]
-# **Question 1.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
+# **Question 1 · A memory of fixed size.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
 # Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -912,7 +912,7 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
     print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten {np.mean(recurrent_losses[-10:]):.2f}")
 
 # %% [markdown]
-# **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
+# **Question 2 · Parallel training, sequential generation.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
 # is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can lead to
 # errors. (3–5 sentences)
 

@@ -786,7 +786,7 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 # What would you have to remove from the sentence to find out?
 
 # %% [markdown]
-# **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide
+# **Question 1 · What a head view shows.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide
 # that the bank is a shore." Name three things that you would check before believing this claim, and state what you would measure for each. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -976,7 +976,7 @@ display(Markdown(
 # all vectors share shifts all cosines together.
 
 # %% [markdown]
-# **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is
+# **Question 2 · A cosine without a scale.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is
 # wrong with this conclusion, and which numbers from this notebook would you report together with the 0.80? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -508,7 +508,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains this class; use `torch.optim.AdamW`, which corrects both means.
 
 # %% [markdown]
-# **Question 1.** At the first step the head is random. What effect may the gradient that it passes down have on the layers below, and why is this effect worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
+# **Question 1 · Three remedies for a random head.** At the first step the head is random. What effect may the gradient that it passes down have on the layers below, and why is this effect worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
 # lower learning rates for lower layers. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1084,7 +1084,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 # fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better for these seeds. Notebook 10 uses the mean.
 
 # %% [markdown]
-# **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
+# **Question 2 · Two kinds of noise.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
 # What further evidence would you require before agreeing, and what does the accuracy not show at all? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

@@ -646,7 +646,7 @@ for size, scores in f1_by_size.items():
 # > meaningful only together with its data, its metric and its model.
 
 # %% [markdown]
-# **Question 1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show, and what do they
+# **Question 1 · Token accuracy and F1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show, and what do they
 # reveal here? Why does F1 penalise an entity with one wrong token so severely, and for which application would this penalty be too strict? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1076,7 +1076,7 @@ leaves = pd.DataFrame([
 pictures.decision(leaves)
 
 # %% [markdown]
-# **Question 2.** A library has received two million letters. It wants (a) to identify the complaints, (b) to find the date from which a reader cancels a
+# **Question 2 · Choosing a model for a task.** A library has received two million letters. It wants (a) to identify the complaints, (b) to find the date from which a reader cancels a
 # subscription, if there is one, and (c) to draft a reply. For each task, which kind of model with which head, which metric, and which baseline would you
 # choose? (4–6 sentences)
 

@@ -647,7 +647,7 @@ display(Markdown(said))
 # > including MiniLM, are trained with contrastive losses.)
 
 # %% [markdown]
-# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", yet this pair has a grade of 3.5 out of 5. Training
+# **Question 1 · Hard negatives and graded similarity.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", yet this pair has a grade of 3.5 out of 5. Training
 # with hard negatives pushes such pairs apart. How do you expect this training to affect Spearman's correlation with the grades, and what does the recorded
 # table show? Name an application of sentence vectors for which you would nevertheless want hard negatives. (3–5 sentences)
 
@@ -918,7 +918,7 @@ print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times
 # > 1)/2, about 5,000, and a pair takes longer than a single sentence. These two factors hardly explain the authors' ratio of 46,800.
 
 # %% [markdown]
-# **Question 2.** A library has a million abstracts. Users type questions and expect the ten best abstracts within a second. You have a bi-encoder and a
+# **Question 2 · Using a bi-encoder and a cross-encoder together.** A library has a million abstracts. Users type questions and expect the ten best abstracts within a second. You have a bi-encoder and a
 # cross-encoder, and the cross-encoder is more accurate. How would you combine the two? State what is computed before the question arrives and what is computed
 # afterwards, and explain why the cross-encoder cannot be run in advance. (3–5 sentences)
 

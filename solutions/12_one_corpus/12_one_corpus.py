@@ -280,7 +280,7 @@ draw(every=True)
 # %% [markdown]
 # This is the scoreboard of the course, with every row that you have added along the way.
 #
-# **Question 1.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
+# **Question 1 · A fair test for GPT.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
 # a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1055,7 +1055,7 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # solution. The check had to detect each *mutant*, or one of us had to explain why that mutant was equally correct.
 
 # %% [markdown]
-# **Question 2.** Your inputs expose nearly every planted fault. Is an implementation that passes your tests free of faults? Name a kind of fault that no inputs of *this* form can
+# **Question 2 · What tests can show.** Your inputs expose nearly every planted fault. Is an implementation that passes your tests free of faults? Name a kind of fault that no inputs of *this* form can
 # expose, and explain how you would test for it. Why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

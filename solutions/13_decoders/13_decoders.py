@@ -664,7 +664,7 @@ for name, rate in speed.items():
 # distribution of the large model.
 
 # %% [markdown]
-# **Question 1.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is
+# **Question 1 · Replacing the tokenizer.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is
 # raised. What will the model generate, and why? Which of the five parts in this notebook could you replace in a trained model without further training, and
 # which could you not? (4–6 sentences)
 

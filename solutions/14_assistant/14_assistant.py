@@ -852,7 +852,7 @@ pictures.leaked(leaks)
 # scores.) A verbatim search therefore misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
-# **Question 1.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may
+# **Question 1 · Checking a claim about an assistant.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may
 # request three further numbers or experiments. Which would you choose, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "assistant-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

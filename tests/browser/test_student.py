@@ -30,20 +30,20 @@ EXCHANGE = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
 """Parts of nbgrader that a student's JupyterLab has where there is an exchange, as deploy/jupyterhub says."""
 
 
-def first_exercise():
-    """The real notebook up to its first check."""
+def first_exercise(answered: bool):
+    """The real notebook up to its first check, with or without an answer to the written question."""
     notebook = ASSIGNMENTS[NAME].read_release()
     first = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == CHECK)
     notebook.cells = notebook.cells[: first + 1]
     for cell in notebook.cells:
-        if "reflection" in grade_id(cell):
+        if "reflection" in grade_id(cell) and answered:
             cell.source = "Each coordinate takes part in every product."
     return notebook
 
 
-def put_assignment(place: Path) -> None:
+def put_assignment(place: Path, answered: bool = True) -> None:
     place.mkdir(parents=True)
-    nbformat.write(first_exercise(), place / f"{NAME}.ipynb")
+    nbformat.write(first_exercise(answered), place / f"{NAME}.ipynb")
     shutil.copy(ASSIGNMENTS[NAME].key, place)
 
 
@@ -64,6 +64,7 @@ def make_student(folder: Path, exchange: Path) -> Path:
         'c.CourseDirectory.release_directory = "notebooks"\n'
         f"c.Exchange.root = {str(exchange)!r}\n"
     )
+    shutil.copy(ROOT / "tools" / "student" / "nbgrader_config.py", course)
     return course
 
 
@@ -81,14 +82,16 @@ def jupyterlab(person, chromium):
 
 
 @pytest.fixture
-def notebook(person, jupyterlab, tmp_path):
+def notebook(person, jupyterlab, tmp_path, request):
     """The page with the assignment open, and nothing run yet; no hint was asked for."""
     shutil.rmtree(person / "progress", ignore_errors=True)
     folder = Path("notebooks", tmp_path.name, NAME)
-    put_assignment(person / "course" / folder)
+    put_assignment(person / "course" / folder, getattr(request, "param", "") != "unanswered")
     open_notebook(jupyterlab, folder / f"{NAME}.ipynb")
     jupyterlab.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
-    return jupyterlab
+    size = jupyterlab.viewport_size
+    yield jupyterlab
+    jupyterlab.set_viewport_size(size)
 
 
 def cell(page, words: str):
@@ -168,6 +171,31 @@ def test_validate_shows_our_words_and_no_traceback_of_ours(notebook, picture):
     dialog.wait_for(timeout=120_000)
     expect(dialog).to_contain_text("Success")
     picture(notebook, "student_validate_right")
+    dialog.get_by_role("button").last.click()
+
+
+@pytest.mark.parametrize("notebook", ["unanswered"], indirect=True)
+@pytest.mark.parametrize("width", [900, 1280])
+def test_validate_counts_what_is_not_right_in_a_dialog_that_holds_it(notebook, picture, width):
+    """Each cell once, as the notebook calls it, without signs of Markdown; also in a narrow window."""
+    notebook.set_viewport_size({"width": width, "height": 700})
+    run(notebook, "from coursekit import check")
+    run(notebook, "def similarities", solution(WRONG))
+    notebook.get_by_role("button", name="Validate", exact=True).click()
+    dialog = notebook.locator(".jp-Dialog-content")
+    dialog.wait_for(timeout=120_000)
+    picture(notebook, f"student_validate_{width}")
+    expect(dialog).to_contain_text("2 graded cells are not right yet.")
+    titles = dialog.locator("li > strong").all_inner_texts()
+    assert titles == ["Question 1 · What attention starts from", "attention.similarities"]
+    words = dialog.inner_text()
+    assert "Not answered yet." in words and NAMED in " ".join(words.split())
+    assert "*" not in words and "The following cell failed" not in words
+    box = dialog.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= 700
+    wide = "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).length"
+    assert dialog.locator("pre, ol, .jp-Dialog-body").evaluate_all(wide) == 0
+    expect(dialog.get_by_role("button").last).to_be_in_viewport(ratio=1)
     dialog.get_by_role("button").last.click()
 
 

@@ -238,7 +238,7 @@ def test_changed_points_are_announced_until_they_are_regraded(graded):
     answer = press_generate(graded.root)
     assert answer["success"]
     log = " ".join(answer["log"].split())
-    assert f"{CHECK} 2 → 3" in log and f"`autograder regrade {NAME}`" in log
+    assert f"({graded.assignment.title(CHECK)} 2 → 3)" in log and f"`autograder regrade {NAME}`" in log
     assert set(scores_with_old_points(graded.assignment).students) == {"ada", "bob"}
     assert "the scores of 2 students" in log
     built = CliRunner().invoke(app, ["build", NAME, "--seeds", "2"])
@@ -261,7 +261,8 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
 
     change(graded.root, WRITTEN_WORTH_3, WRITTEN_WORTH_3.replace("3,", "4,"))
     log = " ".join(press_generate(graded.root)["log"].split())
-    assert f"({WRITTEN} 3 → 4), and the score of 1 student still counts the old ones: ada." in log
+    called = graded.assignment.title(WRITTEN)
+    assert f"({called} 3 → 4), and the score of 1 student still counts the old ones: ada." in log
     assert "A score given by hand stays, and is marked for another look." in log
 
     shown = CliRunner().invoke(
