@@ -123,7 +123,7 @@ def _that_count(gradients: Mapping[str, np.ndarray]) -> list[str]:
     """The inputs whose gradients are more than the rounding of others: those of a saturated softmax are not."""
     sizes = {name: float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for name, one in gradients.items()}
     least = NEGLIGIBLE * max(NEGLIGIBLE, *sizes.values()) if sizes else 0.0
-    return [name for name, size in sizes.items() if size > least]
+    return sorted(name for name, size in sizes.items() if size > least)  # a file keeps no order
 
 
 def _close(found: np.ndarray, expected: np.ndarray, tolerance: float) -> bool:

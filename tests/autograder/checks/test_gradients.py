@@ -69,7 +69,7 @@ def under_no_grad(x, W):
 def test_right_values_that_nothing_can_be_trained_through_are_not_right(function):
     found = verdict(function)
     assert found.reason == (
-        "The values are right, but no gradient reaches `x` and `W`. The notebook computes gradients through this "
+        "The values are right, but no gradient reaches `W` and `x`. The notebook computes gradients through this "
         f"function; {LINES} them off."
     )
     assert not found.passed
