@@ -75,7 +75,7 @@ def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them
     digest = rules_digest(one)
     for name in (
         "cli/grading",
-        "report",
+        "report/__init__",
         "untrusted/similarity",
         "gradebook/export",
         "grading/regrade",
