@@ -1,6 +1,7 @@
 """Run nbgrader's generate_assignment aside: the release of a source, and the cells that nbgrader registers for it."""
 
 import copy
+import glob
 import json
 import logging
 import shutil
@@ -19,7 +20,7 @@ from nbgrader.preprocessors import SaveCells
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.settings import load
-from autograder.source import grade_id, read_source, write_notebook
+from autograder.source import CELL, grade_id, read_source, write_notebook
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,11 @@ def generate(assignment: Assignment) -> Generated:
         folder = Path(aside) / assignment.settings.source_directory / assignment.name
         # A module beside a notebook of nbgrader's kind is handed out; one beside a script may hold right answers.
         ours = ["*.py"] if assignment.source.suffix == ".py" or assignment.exercises_file.exists() else []
-        unwanted = shutil.ignore_patterns("*.ipynb", "__pycache__", *ours)
+        unwanted = shutil.ignore_patterns(
+            "*.ipynb", "__pycache__", *ours, *_scripts(assignment.source.parent)
+        )
         shutil.copytree(assignment.source.parent, folder, ignore=unwanted)
-        write_notebook(source, folder / f"{assignment.name}.ipynb")
+        write_notebook(source, folder / assignment.file)
         config = load(assignment.root)
         config.CourseDirectory.root = aside
         config.CourseDirectory.assignment_id = assignment.name
@@ -67,6 +70,12 @@ def generate(assignment: Assignment) -> Generated:
         return Generated(
             {path.relative_to(made).as_posix(): path.read_bytes() for path in files}, converter.cells
         )
+
+
+def _scripts(folder: Path) -> list[str]:
+    """Patterns of what is a notebook in the percent format, such as Jupytext's pair of one: it may hold solutions."""
+    files = (path for path in folder.glob("*.py") if CELL.search(path.read_text(errors="replace")))
+    return [glob.escape(path.name) for path in files]
 
 
 def require_current(assignment: Assignment) -> Generated:

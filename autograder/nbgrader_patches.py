@@ -193,8 +193,8 @@ class CellsChanged(Exception):
         self.names = sorted(names)
 
 
-def save_cells(gradebook: "Gradebook", assignment: str, notebook: "NotebookNode") -> None:
-    """Register a notebook's cells in an open gradebook. Raises CellsChanged where there are submissions of other cells.
+def save_cells(gradebook: "Gradebook", assignment: str, part: str, notebook: "NotebookNode") -> None:
+    """Register the cells of an assignment's notebook called `part` in an open gradebook. Raises CellsChanged where there are submissions of other cells.
 
     nbgrader's SaveCells opens the gradebook itself, and commits after each cell: a run that fails leaves half of the cells
     registered. What it does in an open gradebook is private. Not reported yet.
@@ -202,7 +202,7 @@ def save_cells(gradebook: "Gradebook", assignment: str, notebook: "NotebookNode"
     from nbgrader.preprocessors import SaveCells  # start-up: nbgrader
 
     saver = SaveCells()
-    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, assignment, assignment
+    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, part, assignment
     saver.new_grade_cells, saver.new_solution_cells = {}, {}
     saver.new_task_cells, saver.new_source_cells = {}, {}
     for number, cell in enumerate(notebook.cells):

@@ -129,10 +129,10 @@ def read_class(assignment: Assignment) -> Class:
             pass
         else:
             scores = class_scores(gradebook, assignment.name)
-            means = cell_means(gradebook, assignment.name)
+            means = cell_means(gradebook, assignment.name, assignment.notebook)
         if not scores:
             raise CourseError(
-                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
             )
         names = {
             student.id: " ".join(part for part in (student.first_name, student.last_name) if part)

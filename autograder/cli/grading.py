@@ -106,7 +106,7 @@ def watch(name: Name) -> None:
         else:
             console.print(line, soft_wrap=True)
     if progress is None:
-        raise CourseError(f"No run of {name} is known: `autograder grade {name}` starts one.")
+        raise CourseError(f"No run of {name} is known: `autograder grade {shlex.quote(name)}` starts one.")
 
 
 def regrade(
@@ -178,7 +178,7 @@ def grade_mine(
 
 def _say_what_next(assignment: Assignment, results: Collection[Result]) -> None:
     """The commands that usually follow."""
-    name = shlex.quote(assignment.name)
+    name = assignment.argument
     waiting = any(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts)
     steps = [
         f"autograder report {name}",
@@ -222,7 +222,7 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
             counted["done"] += 1
             if counted["done"] == 1 and not progress.console.is_terminal:
                 teller(progress)(
-                    f"The first is graded; `autograder watch {assignment.name}` shows how far it is."
+                    f"The first is graded; `autograder watch {assignment.argument}` shows how far it is."
                 )
             counted["troubled"] += result.trouble
             record.add(result.trouble)

@@ -98,5 +98,5 @@ def _require_graded(assignment: Assignment) -> None:
 
     if not recorded_students(assignment):
         raise CourseError(
-            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
         )

@@ -20,7 +20,7 @@ from autograder.untrusted.submission import LeftOut
 
 def page_of(assignment: Assignment, student: str) -> Path:
     """Where a student's page of feedback is written; there need not be one yet."""
-    return assignment.feedback(student) / f"{assignment.name}.html"
+    return assignment.feedback(student) / f"{assignment.notebook}.html"
 
 
 def graded_students(assignment: Assignment) -> list[str]:
@@ -37,11 +37,11 @@ def make_pages(
     graded = graded_students(assignment)
     if unknown := [student for student in students if student not in graded]:
         raise CourseError(
-            f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.name}` first."
+            f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.argument}` first."
         )
     if not graded:
         raise CourseError(
-            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
         )
     api = NbGraderAPI(course_directory(assignment.root), config=load(assignment.root))
     made, left = [], []
@@ -59,7 +59,7 @@ def make_pages(
 
 
 def _autograded(assignment: Assignment, student: str) -> Path:
-    return assignment.autograded(student) / f"{assignment.name}.ipynb"
+    return assignment.autograded(student) / assignment.file
 
 
 @dataclass
@@ -93,6 +93,7 @@ def pack(assignment: Assignment, students: Iterable[str], folder: Path) -> Packe
         ):
             for student, name in of_students.items():
                 prefix = name.prefix if name else f"{student}/"
-                archive.write(page_of(assignment, student), f"{prefix}{assignment.name}.html")
+                page = page_of(assignment, student)
+                archive.write(page, f"{prefix}{page.name}")
         packed.archives[path] = len(of_students)
     return packed

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum
 
-from autograder.course import Assignment
+from autograder.course import Assignment, notebook_names
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, aside, write_aside
 from autograder.generating import require_current
@@ -84,7 +84,7 @@ def register(assignment: Assignment) -> NotebookNode:
     wanted = {grade_id(cell): cell for cell in notebook.cells if grade_id(cell)}
     with open_gradebook(assignment.root) as gradebook:
         try:
-            registered = gradebook.find_notebook(assignment.name, assignment.name)
+            registered = gradebook.find_notebook(assignment.notebook, assignment.name)
             points = {cell.name: cell.max_score for cell in (*registered.grade_cells, *registered.task_cells)}
             checksums = {cell.name: cell.checksum for cell in registered.source_cells}
         except MissingEntry:
@@ -96,25 +96,40 @@ def register(assignment: Assignment) -> NotebookNode:
     }
     current = {name: compute_checksum(cell) for name, cell in wanted.items()}
     if points != worth or checksums != current:
-        with registering(assignment, require_current(assignment).cells):
+        with registering({assignment: require_current(assignment).cells}):
             pass
     return notebook
 
 
 @contextmanager
-def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None]:
-    """Register the notebook's cells in one transaction: the block runs before the commit, and an error in it undoes everything."""
-    with open_gradebook(assignment.root) as gradebook, one_transaction(gradebook):
-        gradebook.update_or_create_assignment(assignment.name)
-        try:
-            save_cells(gradebook, assignment.name, notebook)
-        except CellsChanged as error:  # there are submissions
-            differing = ", ".join(error.names)
-            raise CourseError(
-                f"{assignment.name} has gained or lost cells ({differing or 'their kind has changed'}). "
-                "nbgrader's gradebook allows that only while nobody has handed in."
-            ) from error
+def registering(notebooks: Mapping[Assignment, NotebookNode]) -> Iterator[None]:
+    """Register notebooks of an assignment, with their cells, in one transaction.
+
+    The block runs before the commit, and an error in it undoes everything.
+    """
+    first = next(iter(notebooks))
+    with open_gradebook(first.root) as gradebook, one_transaction(gradebook):
+        gradebook.update_or_create_assignment(first.name)
+        _remove_old_notebooks(gradebook, first)
+        for notebook, cells in notebooks.items():
+            try:
+                save_cells(gradebook, notebook.name, notebook.notebook, cells)
+            except CellsChanged as error:  # there are submissions
+                differing = ", ".join(error.names)
+                raise CourseError(
+                    f"{notebook.title} has gained or lost cells ({differing or 'their kind has changed'}). "
+                    "nbgrader's gradebook allows that only while nobody has handed in."
+                ) from error
         yield
+
+
+def _remove_old_notebooks(gradebook: Gradebook, assignment: Assignment) -> None:
+    """Those that the source no longer has, whose points would count. As nbgrader does; with scores they stay."""
+    names = notebook_names(assignment.root, assignment.name) or [assignment.notebook]
+    registered = gradebook.find_assignment(assignment.name)
+    if not registered.submissions:
+        for notebook in [notebook.name for notebook in registered.notebooks if notebook.name not in names]:
+            gradebook.remove_notebook(notebook, assignment.name)
 
 
 @contextmanager
@@ -153,7 +168,7 @@ class GradebookWriter:
     def __init__(self, gradebook: Gradebook, assignment: Assignment):
         self.db = gradebook.db
         self.assignment = assignment
-        self.released = find_released(self.db, assignment.name)
+        self.released = find_released(self.db, assignment.name, assignment.notebook)
         self.rows = rows.Rows(self.db, self.released)
         self.penalties = AssignLatePenalties(config=own_settings(assignment.root))
         self.penalties.init_plugin()
@@ -258,15 +273,14 @@ class GradebookWriter:
             ) from error
 
     def _write_autograded(self, submission: Submission, result: Result) -> None:
-        name = self.assignment.name
         folder = self.assignment.autograded(submission.student)
         visible = shown_verdicts(self.assignment, submission.notebook, result)
         filled = fill_outputs(submission.notebook, result.outputs, visible)
         # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
-        write_aside(folder / f"{name}.ipynb", msgspec.json.encode(filled))
+        write_aside(folder / self.assignment.file, msgspec.json.encode(filled))
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
-        submitted = self.assignment.submitted / submission.student / name
+        submitted = self.assignment.submitted / submission.student / self.assignment.name
         # nbgrader names the page of feedback by it; a hand-in by mail has none.
         with suppress(OSError, ValueError):
             secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
@@ -295,9 +309,7 @@ class RecordedCells:
     """What was recorded of a student's cells last time: digests of the written answers, and the extra credit."""
 
     def __init__(self, assignment: Assignment, submission: Submission):
-        self._path = (
-            assignment.root / ".autograder" / "answers" / assignment.name / f"{submission.student}.json"
-        )
+        self._path = assignment.kept("answers") / f"{submission.student}.json"
         written = [cell for cell in submission.graded if is_grade(cell) and is_solution(cell)]
         self._digests = {grade_id(cell): _digest(cell.source) for cell in written}
         try:

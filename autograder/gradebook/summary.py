@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
-from autograder.course import Assignment
+from autograder.course import Assignment, notebook_of
 from autograder.gradebook.history import History, read_history
 from autograder.results import CellVerdict, in_short
 from autograder.source import extra_credit, grade_id, graded_cells, is_solution, is_task
@@ -63,7 +63,9 @@ class FeedbackPages(Pages):
         page, resources = super().from_notebook_node(nb, resources, **kw)
         root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
         where = resources["nbgrader"]
-        return put_on_top(page, self._with_scores, where, Assignment(root, where["assignment"])), resources
+        return put_on_top(
+            page, self._with_scores, where, notebook_of(root, where["assignment"], where["notebook"])
+        ), resources
 
     def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy."""

@@ -46,7 +46,7 @@ class Room:
         rows = []
         with open_gradebook(self.assignment.root) as gradebook:
             for name, desk in self.desks.items():
-                marks = read_marks(gradebook, self.assignment.name, name).values()
+                marks = read_marks(gradebook, self.assignment, name).values()
                 written = [mark for mark in marks if not mark.blank]
                 rows.append(
                     {
