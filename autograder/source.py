@@ -118,6 +118,16 @@ def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:
     return (cell for cell in notebook.cells if cell.cell_type == "code")
 
 
+def kernel_unknown_here(notebook: NotebookNode) -> str:
+    """The kernel that the notebook names, where none of that name is installed; otherwise ""."""
+    name = notebook.metadata.get("kernelspec", {}).get("name", "")
+    if name in ("", KERNEL["name"]):
+        return ""
+    from jupyter_client.kernelspec import KernelSpecManager  # start-up: most notebooks name Python's own
+
+    return "" if name in KernelSpecManager().find_kernel_specs() else name
+
+
 def is_demo(cell: NotebookNode) -> bool:
     """Whether the cell only shows something, so that grading does not run it unless a student changed it."""
     return DEMO in cell.metadata.get("tags", [])

@@ -1,6 +1,7 @@
 """Grade a class: everything under submitted/, in the servers of this machine or on a cluster, into the gradebook."""
 
 import hashlib
+import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from autograder.grading.store import Store, job_id
 from autograder.pool.local import LocalPool, cores
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import Settings
+from autograder.source import kernel_unknown_here
 from autograder.untrusted.submission import (
     LeftOut,
     NotRead,
@@ -103,6 +105,8 @@ def grade_class(
         )
 
         whole = register(assignment)
+        if about := about_kernel(assignment):
+            tell(about)
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
             for batch in engine.batches(read_all(assignment, folders, whole, left)):
@@ -114,6 +118,17 @@ def grade_class(
     if left:
         raise NotAllGraded(left, graded)
     return graded
+
+
+def about_kernel(assignment: Assignment) -> str:
+    """What is to be known where a notebook is not run in the kernel that it names; otherwise ""."""
+    name = kernel_unknown_here(assignment.read_release())
+    return (
+        f"{assignment.file} names the kernel {name}, which is not installed here. It is run in Python "
+        f"{platform.python_version()}, with the packages of this environment."
+        if name
+        else ""
+    )
 
 
 def make_engine(

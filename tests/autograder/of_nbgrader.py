@@ -30,14 +30,15 @@ def make_course(root: Path, notebooks: Mapping[str, Sequence[str]]) -> Path:
     for name, files in notebooks.items():
         for file in files:
             write_source(root, name, file)
+    root.mkdir(parents=True, exist_ok=True)
     (root / "nbgrader_config.py").write_text(SETTINGS)
     for name in notebooks:
         build(root, name)
     return root
 
 
-def write_source(root: Path, name: str, file: str, points: float = 1) -> None:
-    """An answer, its test, and a question that a person grades with two points."""
+def write_source(root: Path, name: str, file: str, points: float = 1, **metadata: object) -> None:
+    """An answer, its test, and a question that a person grades with two points; `metadata` are the notebook's."""
     folder = root / "source" / name
     folder.mkdir(parents=True, exist_ok=True)
     cells = [
@@ -45,7 +46,7 @@ def write_source(root: Path, name: str, file: str, points: float = 1) -> None:
         new_code_cell("assert a == 1", metadata=_cell(TEST, grade=True, locked=True, points=points)),
         new_markdown_cell("Because.", metadata=_cell(QUESTION, grade=True, solution=True, points=2)),
     ]
-    nbformat.write(new_notebook(cells=cells), folder / f"{file}.ipynb")
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / f"{file}.ipynb")
 
 
 def build(root: Path, name: str) -> None:

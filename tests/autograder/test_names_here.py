@@ -12,7 +12,7 @@ from autograder.cli import app
 from autograder.course import Assignment, assignments, find_assignment
 from autograder.errors import CourseError
 from tests.autograder import here
-from tests.autograder.of_nbgrader import RIGHT, WRONG, answer, make_course, scores, write_source
+from tests.autograder.of_nbgrader import RIGHT, WRONG, answer, build, make_course, scores, write_source
 
 NAMES = [
     ("week1", "vectors"),
@@ -103,3 +103,33 @@ def test_an_assignment_that_is_not_there_is_answered_with_those_that_are(tmp_pat
     write_source(root, ".ipynb_checkpoints", "vectors-checkpoint")
     with pytest.raises(CourseError, match="no assignment 'vectors'. There are: week1"):
         find_assignment(root, "vectors")
+
+
+@pytest.mark.parametrize("kernel", ["rt_grader", "conda-env-x-py"])
+def test_a_kernel_that_is_called_otherwise_elsewhere_is_python_here_and_the_run_says_so_once(
+    tmp_path, monkeypatch, kernel
+):
+    root = make_course(tmp_path / "course", {"week1": []})
+    write_source(
+        root, "week1", "vectors", kernelspec={"name": kernel, "display_name": "Python [conda env:x]"}
+    )
+    build(root, "week1")
+    for student in ("ada", "bob"):
+        answer(find_assignment(root, "week1"), student)
+    said = command(root, monkeypatch, "grade", "week1", "--isolation", "none")
+    assert (
+        said.count(
+            f"vectors.ipynb names the kernel {kernel}, which is not installed here. It is run in Python"
+        )
+        == 1
+    )
+    assert scores(root, "week1") == {"ada": (1, {"vectors": 1}), "bob": (1, {"vectors": 1})}
+
+
+def test_another_language_is_refused_also_where_only_the_editor_has_noted_it(tmp_path):
+    root = make_course(tmp_path / "course", {"week1": []})
+    write_source(
+        root, "week1", "vectors", kernelspec={"name": "ir", "display_name": "R"}, language_info={"name": "R"}
+    )
+    with pytest.raises(CourseError, match="is written in R; only notebooks in Python are graded"):
+        build(root, "week1")
