@@ -17,7 +17,6 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import SUFFIX as KEY_SUFFIX
-from autograder.checks.comparing import Rule
 from autograder.checks.lent_file import SUFFIX as LENT_SUFFIX
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
@@ -57,6 +56,11 @@ class Assignment:
         if len(there) > 1:
             raise CourseError(f"{self.name} has several notebooks ({', '.join(there)}): say which is meant.")
         return there[0] if there else self.name
+
+    @property
+    def notebooks(self) -> list["Assignment"]:
+        """All notebooks of the assignment, of which this is one."""
+        return notebooks_of(self.root, self.name) or [self]
 
     @property
     def title(self) -> str:
@@ -123,6 +127,10 @@ class Assignment:
         """The folder of the page that the student gets."""
         return self.root / self.settings.feedback_directory / student / self.name
 
+    def within(self, name: str) -> str:
+        """What stands in the notebook under this name, as people call it: with the notebook where there are several."""
+        return f"{self.part}: {name}" if self.part else name
+
     def kept(self, kind: str) -> Path:
         """Where something of this kind is kept of the notebook, in files named after students."""
         folder = self.root / ".autograder" / kind / self.name
@@ -155,14 +163,17 @@ class Assignment:
             vars(_as_it_is_now(self.exercises_file)), source, self.name.partition("_")[2]
         )
         exercises.sort(key=lambda exercise: source.find(f'"{exercise.check_id}"'))
+        if self.part:  # the file has those of all notebooks
+            exercises = [exercise for exercise in exercises if f'"{exercise.check_id}"' in source]
         arrays, answers = self.settings.arrays, answer_cells(source, self.source.suffix)
+        names = {exercise.name for exercise in exercises}
 
-        def rule(exercise: Exercise) -> Rule:
+        def as_it_is_here(exercise: Exercise) -> Exercise:
             kinds = promised_kinds(answers.get(exercise.solution_id, ""))
-            return replace(exercise.rule, arrays=arrays, kinds=kinds)
+            uses = tuple(name for name in exercise.uses if not self.part or name in names)
+            return replace(exercise, rule=replace(exercise.rule, arrays=arrays, kinds=kinds), uses=uses)
 
-        own = [one for one in exercises if not self.part or f'"{one.check_id}"' in source]
-        return {exercise.name: replace(exercise, rule=rule(exercise)) for exercise in own}
+        return {exercise.name: as_it_is_here(exercise) for exercise in exercises}
 
     @cached_property
     def by_check_id(self) -> dict[str, Exercise]:

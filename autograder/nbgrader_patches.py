@@ -16,6 +16,7 @@ import logging
 import os
 import re
 import secrets
+import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -393,7 +394,7 @@ def release_feedback_of_a_part() -> None:
                     "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
                     "their pages for Moodle or Canvas.",
                     ", ".join(ascii(student)[1:-1] for student in outside),
-                    self.coursedir.assignment_id,
+                    shlex.quote(self.coursedir.assignment_id),
                 )
             before = self.coursedir.student_id_exclude
             self.coursedir.student_id_exclude = ",".join([*filter(None, [before]), *outside])

@@ -103,7 +103,9 @@ def for_a_demonstration(built: list[Assignment]) -> Assignment:
     fit = [
         assignment
         for assignment in built
-        if assignment.release.exists() and any(e.mistakes for e in assignment.exercises.values())
+        if not assignment.part
+        and assignment.release.exists()
+        and any(e.mistakes for e in assignment.exercises.values())
     ]
     if not fit:
         raise CourseError(

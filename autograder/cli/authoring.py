@@ -20,7 +20,7 @@ from autograder.cli.options import (
     write_json,
 )
 from autograder.cli.terminal import console, counter, describer, progress_bar, warn_of_old_points
-from autograder.course import Assignment, course_root, find_assignment
+from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 from autograder.source import read_source
 
@@ -209,8 +209,12 @@ def lend(
     """
     from autograder.authoring.lending import published_key  # start-up: cryptography
 
-    key = published_key(find_assignment(course_root(), name), early)
-    console.print(f'borrow(key="{key}")', highlight=False, soft_wrap=True)
+    for notebook in find_notebooks(course_root(), name):
+        if notebook.part and not notebook.exercises:
+            continue  # it lends nothing
+        comment = f"  # {notebook.file}" if notebook.part else ""
+        key = published_key(notebook, early)
+        console.print(f'borrow(key="{key}"){comment}', markup=False, highlight=False, soft_wrap=True)
 
 
 def minutes(

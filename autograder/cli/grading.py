@@ -2,9 +2,9 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +28,7 @@ from autograder.cli.options import (
 )
 from autograder.cli.tables import change_table, class_summary, class_table, own_table
 from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
-from autograder.course import Assignment, course_root, find_assignment
+from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 from autograder.results import Result
 
@@ -56,24 +56,29 @@ def grade(
     """
     from autograder.grading.run import NotAllGraded, grade_class  # start-up: the jail, msgspec
 
-    root = course_root()
-    chosen = find_assignment(root, name)
+    notebooks = find_notebooks(course_root(), name)
+    chosen, name = notebooks[0], notebooks[0].name
     folders, left = _find_folders(chosen, submitted or chosen.submitted, students)
     options = _options(isolation, workers, scheduler, fresh)
-    with _grading(chosen, len(folders)) as (on_result, counted, progress):
+    results: list[Result] = []
+    total = len(folders) * len(notebooks)
+    with _grading(chosen, total) as (on_result, counted, progress):
         tell = teller(progress)
         tell(f"{name}: {people(len(folders))} in {submitted or f'{chosen.submitted.name}/'}.")
         try:
-            results = grade_class(chosen, folders, options, on_result, tell)
+            for notebook in _registered(notebooks):
+                if notebook.part:
+                    tell(f"{notebook.file}:")
+                try:
+                    graded: Collection[Result] = grade_class(notebook, folders, options, on_result, tell)
+                except NotAllGraded as error:
+                    graded = error.results
+                    left += [one for one in error.left if one not in left]
+                results += (replace(result, notebook=notebook.part) for result in graded)
         except KeyboardInterrupt:
             progress.stop()
-            console.print(
-                f"Interrupted: {counted['done']} of {len(folders)} are recorded; the next run goes on."
-            )
+            console.print(f"Interrupted: {counted['done']} of {total} are recorded; the next run goes on.")
             raise typer.Exit(130) from None
-        except NotAllGraded as error:
-            results = error.results
-            left += error.left
     if json_file:
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
@@ -83,7 +88,9 @@ def grade(
     _say_what_next(chosen, results)
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
-    warn_of_old_points(filter(None, [scores_with_old_points(chosen)]))  # of those who were not graded now
+    warn_of_old_points(
+        filter(None, map(scores_with_old_points, notebooks))
+    )  # of those who were not graded now
     if left:
         raise NotAllGraded(left)
 
@@ -96,7 +103,7 @@ def watch(name: Name) -> None:
     from autograder.grading.progress import follow  # start-up: psutil
 
     progress = None
-    for progress in follow(find_assignment(course_root(), name)):
+    for progress in follow(find_notebooks(course_root(), name)[0]):
         line = Text(str(progress))
         if console.is_terminal:  # each takes the place of the one before
             line.pad_right(max(0, console.width - 1 - len(line)))
@@ -122,33 +129,42 @@ def regrade(
     """After an exercise was corrected: show whose score would change, ask, then change it.
 
     Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
-    follow the course's rule and the new score; where they change the table says so.
+    follow the course's rule and the new score; where they change the table says so. Of several notebooks one is done after
+    the other.
     """
     from autograder.grading.regrade import regrade as run  # start-up: nbgrader
     from autograder.grading.run import NotAllGraded
 
-    root = course_root()
-    chosen = find_assignment(root, name)
-    folders, left = _find_folders(chosen, submitted or chosen.submitted, students)
-    with _grading(chosen, len(folders)) as (on_result, _, progress):
+    notebooks = find_notebooks(course_root(), name)
+    folders, left = _find_folders(notebooks[0], submitted or notebooks[0].submitted, students)
+    options = _options(isolation, workers, scheduler)
+    shown: list[dict[str, object]] = []
+    with _grading(notebooks[0], len(folders) * len(notebooks)) as (on_result, _, progress):
+        for notebook in notebooks:
+            in_it = f" in {notebook.file}" if notebook.part else ""
 
-        def agree(changes) -> bool:
-            progress.stop()
-            console.print(change_table(changes))
-            if json_file:
-                write_json(json_file, [vars(change) for change in changes])
-            count = len({change.student for change in changes})
-            return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}?")
+            def agree(changes, in_it=in_it, notebook=notebook) -> bool:
+                progress.stop()
+                if notebook.part:
+                    console.print(Text(f"{notebook.file}:"))
+                console.print(change_table(changes))
+                if json_file:
+                    where = {"notebook": notebook.part} if notebook.part else {}
+                    shown.extend({**where, **vars(change)} for change in changes)
+                    write_json(json_file, shown)
+                count = len({change.student for change in changes})
+                return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}{in_it}?")
 
-        done = run(chosen, folders, _options(isolation, workers, scheduler), on_result, agree)
-    if not done.changes:
-        console.print(f"Nothing would change for any of {people(len(folders))}.")
-    elif not done.done:
-        console.print("Nothing was changed.")
-    if done.left:
-        console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
-    if left + done.not_graded:
-        raise NotAllGraded(left + done.not_graded)
+            done = run(notebook, folders, options, on_result, agree)
+            if not done.changes:
+                console.print(Text(f"Nothing would change for any of {people(len(folders))}{in_it}."))
+            elif not done.done:
+                console.print(Text(f"Nothing was changed{in_it}."))
+            if done.left:
+                console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
+            left += [one for one in done.not_graded if one not in left]
+    if left:
+        raise NotAllGraded(left)
 
 
 def grade_mine(
@@ -169,11 +185,21 @@ def grade_mine(
         for assignment in chosen:
             with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
                 mine = read_submission(
-                    assignment.release.parent, assignment.name, assignment, registered_release(assignment)
+                    assignment.release.parent, assignment.title, assignment, registered_release(assignment)
                 )
                 results.append(engine.grade(mine))
             progress.advance(task)
     console.print(own_table(results))
+
+
+def _registered(notebooks: Sequence[Assignment]) -> Sequence[Assignment]:
+    """All of several notebooks, known to the gradebook before the first is graded: a hand-in is done when each of them is."""
+    if len(notebooks) > 1:
+        from autograder.gradebook.gradebook import register  # start-up: nbgrader
+
+        for notebook in notebooks:
+            register(notebook)
+    return notebooks
 
 
 def _say_what_next(assignment: Assignment, results: Collection[Result]) -> None:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from autograder.cli.options import Name
 from autograder.cli.tables import agreement_table
 from autograder.cli.terminal import console
-from autograder.course import Assignment, course_root, find_assignment
+from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 
 
@@ -33,7 +33,7 @@ def report(
     """
     from autograder.report import write_report  # start-up: nbgrader
 
-    write_report(find_assignment(course_root(), name), output)
+    write_report(find_notebooks(course_root(), name)[0], output)
     console.print(f"wrote {output}")
 
 
@@ -66,7 +66,7 @@ def written(
     from autograder.written.room import Room  # start-up: nbgrader
     from autograder.written.text_similarity import course_encoder
 
-    chosen = find_assignment(course_root(), name)
+    chosen = find_notebooks(course_root(), name)[0]
     _require_graded(chosen)
     room = Room(chosen, course_encoder(chosen) if by is Likeness.MEANING else None, again)
     if agreement:

@@ -19,7 +19,7 @@ from autograder.files import UNWRITABLE, aside, write_aside
 from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import read_history, remember
-from autograder.gradebook.queries import find_released, total_score
+from autograder.gradebook.queries import find_released, knows_notebook, total_score
 from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
 from autograder.results import CellVerdict, Result
@@ -169,7 +169,12 @@ class GradebookWriter:
         self.db = gradebook.db
         self.assignment = assignment
         self.released = find_released(self.db, assignment.name, assignment.notebook)
-        self.rows = rows.Rows(self.db, self.released)
+        others = [
+            find_released(self.db, one.name, one.notebook)
+            for one in assignment.notebooks
+            if one != assignment and knows_notebook(self.db, one.name, one.notebook)
+        ]
+        self.rows = rows.Rows(self.db, self.released, others)
         self.penalties = AssignLatePenalties(config=own_settings(assignment.root))
         self.penalties.init_plugin()
 

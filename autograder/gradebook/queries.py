@@ -138,6 +138,12 @@ def find_released(db: Session, name: str, part: str) -> Released:
     return Released(assignment, notebook, duedate, cells[0] | cells[2], cells[1] | cells[2])
 
 
+def knows_notebook(db: Session, name: str, part: str) -> bool:
+    """Whether there is a notebook `part` of the assignment `name`."""
+    query = select(Notebook.id).join(Assignment, Notebook.assignment_id == Assignment.id)
+    return db.execute(query.where(Assignment.name == name, Notebook.name == part)).first() is not None
+
+
 def max_scores(db: Session, released: Released) -> dict[str, float]:
     """{name of a graded cell: the points that it is worth}, without task cells."""
     query = select(GradeCell.name, GradeCell.max_score).where(GradeCell.notebook_id == released.notebook)

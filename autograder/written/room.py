@@ -22,10 +22,11 @@ class Room:
 
     def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
         self.assignment, self.share = assignment, share
-        answers = WrittenAnswers(assignment)
         self.desks = {
-            question.name: Desk(assignment, question, answers, encoder)
-            for question in read_questions(assignment)
+            notebook.within(question.name): Desk(notebook, question, answers, encoder)
+            for notebook in assignment.notebooks
+            for answers in [WrittenAnswers(notebook)]
+            for question in read_questions(notebook)
         }
         if not self.desks:
             raise CourseError(f"{assignment.name} has no question that a person grades.")
@@ -46,7 +47,7 @@ class Room:
         rows = []
         with open_gradebook(self.assignment.root) as gradebook:
             for name, desk in self.desks.items():
-                marks = read_marks(gradebook, self.assignment, name).values()
+                marks = read_marks(gradebook, desk.assignment, desk.question.name).values()
                 written = [mark for mark in marks if not mark.blank]
                 rows.append(
                     {
