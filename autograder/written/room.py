@@ -9,6 +9,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.queries import knows_notebook
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
@@ -22,9 +23,13 @@ class Room:
 
     def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
         self.assignment, self.share = assignment, share
+        with open_gradebook(assignment.root) as gradebook:  # a notebook may have been added since
+            graded = [
+                one for one in assignment.notebooks if knows_notebook(gradebook.db, one.name, one.notebook)
+            ]
         self.desks = {
             notebook.within(question.name): Desk(notebook, question, answers, encoder)
-            for notebook in assignment.notebooks
+            for notebook in graded
             for answers in [WrittenAnswers(notebook)]
             for question in read_questions(notebook)
         }
