@@ -117,6 +117,12 @@ class _Converter(GenerateAssignment):
         ]
         super().start()
 
+    def init_notebooks(self) -> None:
+        """nbgrader's own takes a folder's name for a pattern, and finds nothing in one called [ab]."""
+        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        self.assignments = {folder: glob.glob(f"{glob.escape(folder)}/*.ipynb")}
+        self.notebooks: list[str] = []
+
     def _keep(self, notebook: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         self.cells = copy.deepcopy(notebook)
         return notebook, resources

@@ -361,7 +361,7 @@ def take_ids_literally() -> None:
         def init_notebooks(self: GenerateFeedback) -> None:
             name, student = self.coursedir.assignment_id, self.coursedir.student_id
             literally = student != "*" and os.path.isdir(self._format_source(name, student))
-            pattern = self._format_source(name, glob.escape(student) if literally else student)
+            pattern = self._format_source(glob.escape(name), glob.escape(student) if literally else student)
             file = f"{self.coursedir.notebook_id}.ipynb"
             folders = {folder: os.path.join(glob.escape(folder), file) for folder in glob.glob(pattern)}
             found = {folder: glob.glob(notebooks) for folder, notebooks in folders.items()}

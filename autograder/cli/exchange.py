@@ -51,7 +51,7 @@ def collect(
 
     - Moodle: View all submissions, Download all submissions.
     - Canvas: the assignment's Download Submissions.
-    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
+    - or STUDENT/NOTEBOOK.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
       FILE, the course, an assignment or submitted; any other is to be named: --inside FOLDER.
 
     Students are found in nbgrader's gradebook by their names, or by TABLE.csv, in any language. What parses as a notebook

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
@@ -242,7 +243,7 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
         Record(assignment, title, total) as record,
         progress_bar(TextColumn("{task.fields[troubled]}")) as progress,
     ):
-        task = progress.add_task(title, total=total, troubled="")
+        task = progress.add_task(escape(title), total=total, troubled="")
 
         def on_result(result) -> None:
             counted["done"] += 1

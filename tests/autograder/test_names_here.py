@@ -18,6 +18,7 @@ NAMES = [
     ("week1", "vectors"),
     ("Übung 1 (v2.5)", "2 Größe – NEU (final).v2"),
     ("3", "x" * 200),
+    ("HW [1] & 'more'", "[ab] 100 %"),
 ]
 
 
