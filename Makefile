@@ -8,9 +8,10 @@ LOCK_ARGS ?=
 # What runs in the course's environment: the active one if it has everything, otherwise .venv (tools/bootstrap.py).
 RUN := $(PYTHON) tools/bootstrap.py run
 RUN_TEST := $(PYTHON) tools/bootstrap.py --test run
-# Tests run in two processes; one torch thread in each is faster than two that wait for one another,
-# and what is compiled stays, or each of the processes that tests start would compile the course anew.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(RUN_TEST) python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+# One torch thread in each process is faster than two that wait for one another, and what is compiled stays, or each of
+# the processes that tests start would compile the course anew. Of three processes one often waits, for a browser or for a
+# limit of the jail; fast tests wait for nothing.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(RUN_TEST) python -m pytest --dist loadscope --no-loadscope-reorder -r fER -n
 
 .DEFAULT_GOAL := help
 .PHONY: help lab demo test test-fast audit notebooks grade mutants student-release book bench lock environment python clean
@@ -25,13 +26,13 @@ demo: python ## a made-up class of twenty, graded: report and feedback to look a
 	@$(RUN) autograder demo 02_attention
 
 test: python ## every test, every time (TEST_ARGS="-k release" for some)
-	@$(PYTEST) $(TEST_ARGS)
+	@$(PYTEST) 3 $(TEST_ARGS)
 
-test-fast: python ## the tests without slow ones and browsers: a minute or two
-	@$(PYTEST) -m "not slow and not browser and not audit" $(TEST_ARGS)
+test-fast: python ## the tests without slow ones and browsers: about a minute
+	@$(PYTEST) 2 -m "not slow and not browser and not audit" $(TEST_ARGS)
 
 audit: python ## what takes hours: 300 draws, all mutants, other processors and Pythons, 80 kills, hub, installation
-	@$(PYTEST) -rs -m audit $(TEST_ARGS)
+	@$(PYTEST) 2 -rs -m audit $(TEST_ARGS)
 
 notebooks: python ## make notebooks/ with their answer keys from solutions/
 	@$(RUN) autograder build

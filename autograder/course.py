@@ -5,6 +5,7 @@ import hashlib
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -17,11 +18,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import SUFFIX as KEY_SUFFIX
+from autograder.checks.headings import headings
 from autograder.checks.lent_file import SUFFIX as LENT_SUFFIX
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.settings import FILE, CourseSettings, course_settings
-from autograder.source import CELL, answer_cells, grade_id, is_grade, is_solution, promised_kinds
+from autograder.source import CELL, answer_cells, grade_id, is_grade, is_solution, promised_kinds, read_source
 
 EXERCISES = "autograder_exercises"
 """How the packages are called that folders with exercises become."""
@@ -63,7 +65,7 @@ class Assignment:
         return notebooks_of(self.root, self.name) or [self]
 
     @property
-    def title(self) -> str:
+    def called(self) -> str:
         """What people call it: the assignment, and which of its notebooks where there are several."""
         return f"{self.name}/{self.part}" if self.part else self.name
 
@@ -179,6 +181,23 @@ class Assignment:
     def by_check_id(self) -> dict[str, Exercise]:
         """The exercises by the grade ids of their check cells, such as attention-softmax-check."""
         return {exercise.check_id: exercise for exercise in self.exercises.values()}
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """What people read in the place of grade ids: of a cell that a person grades the heading in the release, of an
+        answer and its check the exercise's own name.
+        """
+        own = {name: name.rpartition(".")[2] for name in self.exercises}
+        times = Counter(own.values())
+        titles = headings(read_source(self.release).cells) if self.release.exists() else {}
+        for name, exercise in self.exercises.items():
+            title = own[name] if times[own[name]] == 1 else name
+            titles |= {exercise.solution_id: title, exercise.check_id: title}
+        return titles
+
+    def title(self, name: str) -> str:
+        """What people read in the place of a grade id; of a cell without a name of its own that id."""
+        return self.titles.get(name, name)
 
     def read_release(self) -> NotebookNode:
         """A copy of the release, which may be changed. Raises CourseError where it is missing or a check has no exercise."""

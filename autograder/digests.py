@@ -25,7 +25,7 @@ PACKAGES = (
 )
 """Those that compute what notebooks' cells give. Their versions count where they are installed."""
 
-DECIDES_NOTHING = ("lend", "lend_from")
+DECIDES_NOTHING = ("lend", "lend_from", "show_hidden_tests")
 """Settings without which a verdict would be the same."""
 
 PACKAGE = "autograder"
@@ -46,6 +46,7 @@ def rules_digest(assignment: "Assignment") -> str:
     files = [assignment.source, assignment.release, *judging_code(AUTOGRADER, assignment)]
     files += course_files(assignment, "*")
     files += assignment.handed_out.values()
+    files += assignment.root.glob("autotests.yml")
     settings = {
         name: value for name, value in asdict(assignment.settings).items() if name not in DECIDES_NOTHING
     }

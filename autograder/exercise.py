@@ -10,6 +10,7 @@ import numpy as np
 from autograder.checks.answer_key import numbered
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
+from autograder.checks.gradients import CUTS, NEEDED
 from autograder.checks.planted import Planted
 from autograder.errors import CourseError
 
@@ -83,6 +84,16 @@ class Mistake:
     def replacements(self) -> Mapping[str, str]:
         """The edits of the solution cell, {old: new}; none where a whole cell is written out."""
         return {self.old: self.new} if self.old else self.edits
+
+
+def detached(function: str) -> Mistake:
+    """The mistake of a `function` with the right values from which no gradient comes back, for `check(…, gradients=…)`."""
+    return Mistake(
+        "detached from its inputs",
+        f"Your values are right, but no gradient comes back to the inputs. {NEEDED}; {CUTS} them off.",
+        f"def {function}(",
+        f"@torch.no_grad()\ndef {function}(",
+    )
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ import copy
 import glob
 import json
 import logging
-import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,14 @@ from jsonschema import ValidationError
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import SaveCells
+from nbgrader.preprocessors import InstantiateTests, SaveCells
 
+from autograder.autotests import AutoTests
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.settings import load
+from autograder.kernels import require_python
+from autograder.old_metadata import require_current_metadata
+from autograder.settings import limits, load
 from autograder.source import CELL, grade_id, read_source, write_notebook
 
 
@@ -30,22 +32,27 @@ class Generated:
 
     files: dict[str, bytes]  # of the release folder, by name: the student's notebook and what goes with it
     cells: NotebookNode  # the notebook at the moment in which nbgrader would register its cells
+    kept: dict[Path, bytes] = field(default_factory=dict)  # files of ours: the tests made of AUTOTEST lines
 
 
 def release_bytes(assignment: Assignment) -> bytes:
     """The student's notebook."""
-    return generate(assignment).files[assignment.release.name]
+    return generate(assignment, as_built=True).files[assignment.release.name]
 
 
-def generate(assignment: Assignment) -> Generated:
-    """Run nbgrader's generate_assignment in a folder aside. It touches neither the course nor the gradebook."""
+def generate(assignment: Assignment, as_built: bool = False) -> Generated:
+    """Run nbgrader's generate_assignment in a folder aside. It touches neither the course nor the gradebook.
+
+    as_built: AUTOTEST lines become the tests that they became when the release was built.
+    """
     if not assignment.source.exists():
         raise CourseError(
             f"{assignment.source} is missing: an assignment is made from a script of that name."
         )
     source = read_source(assignment.source)
+    require_python(source, assignment.source)
+    require_current_metadata(source, assignment.source)
     assignment.require_checks(source, assignment.source)
-    _require_python(source, assignment.source)
     with tempfile.TemporaryDirectory(prefix="release-") as aside:
         folder = Path(aside) / assignment.settings.source_directory / assignment.name
         # A module beside a notebook of nbgrader's kind is handed out; one beside a script may hold right answers.
@@ -61,6 +68,9 @@ def generate(assignment: Assignment) -> Generated:
         config.GenerateAssignment.no_database = True
         converter = _Converter(coursedir=CourseDirectory(config=config), config=config)
         converter.log = logging.Logger("generate_assignment", logging.CRITICAL)
+        converter.autotests = AutoTests(
+            assignment.root, limits(assignment.root).notebook_seconds, as_built, config
+        )
         try:
             converter.start()
         except Exception as error:
@@ -69,7 +79,9 @@ def generate(assignment: Assignment) -> Generated:
         made = Path(aside) / assignment.settings.release_directory / assignment.name
         files = sorted(path for path in made.rglob("*") if path.is_file())
         return Generated(
-            {path.relative_to(made).as_posix(): path.read_bytes() for path in files}, converter.cells
+            {path.relative_to(made).as_posix(): path.read_bytes() for path in files},
+            converter.cells,
+            converter.autotests.made,
         )
 
 
@@ -81,7 +93,7 @@ def _scripts(folder: Path) -> list[str]:
 
 def require_current(assignment: Assignment) -> Generated:
     """What nbgrader would register for the release. Raises CourseError where the release is not what the source gives."""
-    generated = generate(assignment)
+    generated = generate(assignment, as_built=True)
     released = assignment.read_release()
     if _contents(nbformat.reads(generated.files[assignment.release.name].decode(), 4)) != _contents(released):
         raise CourseError(f"{assignment.release} is older than its source: run `autograder build` first.")
@@ -96,25 +108,18 @@ def _contents(notebook: NotebookNode) -> list[tuple[str, str, str]]:
     ]
 
 
-def _require_python(notebook: NotebookNode, path: Path) -> None:
-    """The name of the kernel says nothing: each machine has its own."""
-    metadata = notebook.metadata
-    language = metadata.get("kernelspec", {}).get("language") or metadata.get("language_info", {}).get("name")
-    if language and not re.fullmatch(r"i?python\d*", language.lower()):
-        raise CourseError(f"{path} is written in {language}; only notebooks in Python are graded.")
-
-
 class _Converter(GenerateAssignment):
     """nbgrader's, but it keeps the cells that are to be registered, and says in which cell a fault is."""
 
     cells: NotebookNode
+    autotests: AutoTests
     preprocessors: list[Any]  # classes, or functions from notebook and resources to both
     problem = ""
+    _alone = False  # one cell after the other: each is to be looked at, and none is run
 
     def start(self) -> None:
-        self.preprocessors = [
-            self._keep if preprocessor is SaveCells else preprocessor for preprocessor in self.preprocessors
-        ]
+        ours = {SaveCells: self._keep, InstantiateTests: self._instantiate}
+        self.preprocessors = [ours.get(preprocessor, preprocessor) for preprocessor in self.preprocessors]
         super().start()
 
     def init_notebooks(self) -> None:
@@ -123,6 +128,11 @@ class _Converter(GenerateAssignment):
         self.assignments = {folder: glob.glob(f"{glob.escape(folder)}/*.ipynb")}
         self.notebooks: list[str] = []
 
+    def _instantiate(
+        self, notebook: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        return (notebook, resources) if self._alone else self.autotests(notebook, resources)
+
     def _keep(self, notebook: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         self.cells = copy.deepcopy(notebook)
         return notebook, resources
@@ -130,7 +140,12 @@ class _Converter(GenerateAssignment):
     def convert_single_notebook(self, notebook_filename: str) -> None:
         try:
             super().convert_single_notebook(notebook_filename)
+        except CourseError as error:
+            cell = self.autotests.cell
+            self.problem = f"the cell {_name(cell)} {error}" if cell else str(error)
+            raise
         except Exception as error:
+            self._alone = True
             self.problem = self._cell_at_fault(notebook_filename) or _message(error)
             raise
 

@@ -53,8 +53,8 @@ from autograder.gradebook.summary import FeedbackPages
 from autograder.grading.engine import Engine
 from autograder.grading.old_points import OldPoints, scores_with_old_points
 from autograder.grading.reference import own_server
-from autograder.grading.run import about_kernel
 from autograder.grading.store import Store
+from autograder.kernels import remark
 from autograder.registered import registered_release
 from autograder.results import Result
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
@@ -217,8 +217,8 @@ class Grade(Autograde):
         if assignment not in self._engines:
             store = Store(assignment.root / ".autograder" / "store")
             self._engines[assignment] = self._open.enter_context(Engine(assignment, store))
-            if about := about_kernel(assignment):
-                self._tell(about, logging.WARNING)
+            if said := remark(self._engines[assignment].release):
+                self._tell(said, logging.WARNING)
         return self._engines[assignment]
 
     def _grade_everybody(self) -> None:

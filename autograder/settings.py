@@ -41,6 +41,7 @@ class CourseSettings:
     student_files   what `autograder student-release` packs beside the release, `packages` and `readable`;
     student_overlay a folder of files for students, in place of those of the same path or in addition to them;
     sentence_encoder "module:function" that makes a vector of each of some texts: `autograder written` groups answers by it;
+    show_hidden_tests whether feedback shows hidden tests; formgrader always does;
     lend            who may borrow working functions: one of LEND;
     lend_from       {assignment: from when its key is published, an ISO time with its zone}.
     """
@@ -60,6 +61,7 @@ class CourseSettings:
     student_files: tuple[str, ...] = ()
     student_overlay: str = ""
     sentence_encoder: str = ""
+    show_hidden_tests: bool = False
     lend: str = "alone"
     lend_from: dict[str, str] = field(default_factory=dict)
 

@@ -108,6 +108,18 @@ def points(cell: NotebookNode) -> float:
     return float(cell.metadata.nbgrader.get("points", 0))
 
 
+def former_ids(notebook: NotebookNode) -> dict[str, str]:
+    """{the grade id that a cell had: the one that it has now}, as `course={"formerly": …}` in its metadata says.
+
+    An id that another cell has now says nothing: whose it was cannot be told from a hand-in.
+    """
+    now = {grade_id(cell) for cell in notebook["cells"]}
+    former = {
+        cell["metadata"].get("course", {}).get("formerly"): grade_id(cell) for cell in notebook["cells"]
+    }
+    return {old: new for old, new in former.items() if old and new and old not in now}
+
+
 def extra_credit(cell: NotebookNode) -> float:
     """The points beyond those that count towards the maximum."""
     return float(cell.metadata.get("course", {}).get("extra_credit", 0))
@@ -116,16 +128,6 @@ def extra_credit(cell: NotebookNode) -> float:
 def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:
     """The notebook's own cells of code, in order; changing one changes the notebook."""
     return (cell for cell in notebook.cells if cell.cell_type == "code")
-
-
-def kernel_unknown_here(notebook: NotebookNode) -> str:
-    """The kernel that the notebook names, where none of that name is installed; otherwise ""."""
-    name = notebook.metadata.get("kernelspec", {}).get("name", "")
-    if name in ("", KERNEL["name"]):
-        return ""
-    from jupyter_client.kernelspec import KernelSpecManager  # start-up: most notebooks name Python's own
-
-    return "" if name in KernelSpecManager().find_kernel_specs() else name
 
 
 def is_demo(cell: NotebookNode) -> bool:

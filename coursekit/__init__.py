@@ -1,6 +1,6 @@
-"""What the notebooks of *Words in Context* import.
+"""The names that the notebooks of *Words in Context* import.
 
-The names below are loaded when first used: the grader reads answer files without loading torch.
+They are loaded when first used, because the grader reads answer files without loading torch.
 """
 
 from importlib import import_module

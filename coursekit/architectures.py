@@ -1,10 +1,10 @@
-"""The architecture table of the course: what each notebook measured, carried from 04 to 12.
+"""The architecture table of the course, with the measurements of notebooks 04 to 12.
 
     keep_measured("ELMo", "05", derivatives, {64: 1.7, 4096: 140.0})   # in the notebook that measures
     display(carried())                                                 # in 12: all rows
 
-Rows are kept with the student's progress, beside those of the scoreboard. Where a notebook has not been run, the table has
-the recorded figure and says so.
+Rows are stored with the student's progress, next to those of the scoreboard. Where a notebook has not been run, the table
+shows the recorded value and says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,11 @@ _PREFIX = "architecture: "
 def keep_measured(
     architecture: str, notebook: str, derivatives: Sequence[float], ms: Mapping[int, float] | None = None
 ) -> None:
-    """Keep a row, or replace it.
+    """Store a row, or replace it.
 
-    `derivatives`: for several draws, the size of the derivative of the last of 64 words for the first word, divided by that for
-    2 words. `ms`: time for 64 and for 4,096 words. Raises ValueError for what is not above 0: a table of ratios cannot hold it.
+    `derivatives`: for several draws, the size of the derivative of the last of 64 words with respect to the first,
+    divided by that for 2 words. `ms`: the times for 64 and for 4,096 words. Raises ValueError for values that are not above 0,
+    because the table contains ratios.
     """
     drawn = np.asarray(derivatives, dtype=float)
     times = [] if ms is None else [ms[SHORT], ms[LONG]]
@@ -44,13 +45,13 @@ def keep_measured(
 
 
 def rows_of_progress() -> dict[str, dict]:
-    """The rows that notebooks on this machine have kept, by architecture."""
+    """The rows that notebooks on this machine have stored, by architecture."""
     rows = journal.read()["scoreboard"]
     return {name.removeprefix(_PREFIX): row for name, row in rows.items() if name.startswith(_PREFIX)}
 
 
 def recorded_rows() -> dict[str, dict]:
-    """The recorded rows by architecture, in the order of the notebooks; `draws` are as `keep_measured` was given them."""
+    """The recorded rows by architecture, in the order of the notebooks; `draws` contains the derivatives as passed to `keep_measured`."""
     rows = read_table("results/architectures.csv").set_index("architecture").to_dict("index")
     return {
         name: row | {"draws": [float(draw) for draw in row["draws"].split()]} for name, row in rows.items()
@@ -58,10 +59,10 @@ def recorded_rows() -> dict[str, dict]:
 
 
 def carried() -> pd.DataFrame:
-    """The table: for each architecture your own figures, or else the recorded ones (`python -m experiments architectures`).
+    """The table, with your own values for each architecture, or otherwise the recorded ones (`python -m experiments architectures`).
 
-    The derivative is the geometric mean of the draws, with the smallest and the largest. Times have one digit, since they
-    differ by up to a factor of three from run to run.
+    The derivative is the geometric mean of the draws, with the smallest and the largest draw. Times have one significant digit,
+    because they differ by up to a factor of three from run to run.
     """
     own, recorded = rows_of_progress(), recorded_rows()
     lines = {}
@@ -77,5 +78,5 @@ def carried() -> pd.DataFrame:
 
 
 def _rounded(times: float) -> str:
-    """One digit of a factor."""
+    """A factor, rounded to one significant digit."""
     return f"× {float(f'{times:.1g}'):,.0f}"

@@ -12,7 +12,7 @@ from coursekit.growing import NOTHING, build, run_module
 
 
 def without_change(function: Callable[[list], Any], given: list) -> Any:
-    """The result of a function on these lists. Raises ValueError if it has changed them."""
+    """The result of a function applied to these lists. Raises ValueError if the function has changed them."""
     before = copy.deepcopy(given)
     answer = function(given)
     if given != before:
@@ -44,7 +44,7 @@ def conversations_of(case: Mapping[str, Any]) -> list[tuple[list[int], list[int]
 
 
 def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
-    """A function that builds a layer with a low-rank update from sizes alone."""
+    """A function that builds a layer with a low-rank update from its sizes."""
 
     def make(inputs: int, outputs: int, rank: int, alpha: float, bias: bool) -> nn.Module:
         return cls(nn.Linear(inputs, outputs, bias=bias), rank, alpha)
@@ -114,7 +114,7 @@ def try_steps(step: Callable[..., float], case: Mapping[str, Any]) -> dict[str, 
 def try_unloading(
     cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """A model with such layers at three depths, unloaded: its output, and how many layers of each kind are left."""
+    """The output of a model with such layers at three depths after unloading, and the number of layers of each kind that remain."""
     D = case["x"].shape[-1]
 
     def layer(name: str) -> nn.Module:

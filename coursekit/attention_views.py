@@ -1,11 +1,11 @@
 """bertviz's three attention views without a network: in JupyterLab, and in the HTML pages made from notebooks.
 
-    head_view(attention, tokens, layer=2, heads=[4])        # lines from each token to those it looks at
+    head_view(attention, tokens, layer=2, heads=[4])        # lines from each token to those it attends to
     model_view(attention, tokens)                           # all heads of all layers, small
     neuron_view(attention, queries, keys, tokens, layer=2, head=4)
 
-bertviz (Vig, 2019) writes pages that fetch d3 and jQuery from a server; the copies in `vendor/` take their place. A
-view is a page of its own in an <iframe>, so that it cannot disturb the notebook, packed to a few dozen kilobytes.
+bertviz (Vig, 2019) writes pages that fetch d3 and jQuery from a server; the copies in `vendor/` replace them. Each view is a separate page in
+an <iframe>, so that it cannot affect the notebook, and is compressed to a few dozen kilobytes.
 """
 
 import base64
@@ -26,19 +26,19 @@ from torch import Tensor
 VENDOR = Path(__file__).parent / "vendor"
 LIBRARIES = ("d3-part.min.js", "jquery.slim.min.js")
 WEIGHT_DIGITS, VECTOR_DIGITS = 3, 2
-"""Weights and vectors are written with so many digits after the point: more cannot be seen, and would fill the page."""
+"""The number of decimal places of weights and vectors. More would not be visible and would make the page larger."""
 
-# bertviz asks require.js for its two libraries. They are there already, so this hands them over.
+# bertviz requests its two libraries from require.js. They are already loaded, so this passes them on.
 REQUIRE = """
 var require = {config: function () {}};
 function requirejs(names, run) { run(window.jQuery, window.d3); }
 """
 
-# bertviz draws so many pixels wide, whatever room there is; in a narrow notebook the page is made smaller.
+# bertviz draws with a fixed width in pixels; in a narrow notebook the page is scaled down.
 MODEL_WIDTH, NEURON_WIDTH = 990, 1030
 FIT = "document.body.style.zoom = Math.min(1, (window.innerWidth - 12) / {width});"
 
-# The page is unpacked by the browser (DecompressionStream: Chrome 80, Firefox 113, Safari 16.4) and takes this one's place.
+# The page is unpacked by the browser (DecompressionStream: Chrome 80, Firefox 113, Safari 16.4) and replaces this page.
 UNPACK = """<!doctype html><meta charset="utf-8"><p id="note">This view needs JavaScript.</p><script>
 (async () => {
   const packed = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
@@ -51,7 +51,7 @@ UNPACK = """<!doctype html><meta charset="utf-8"><p id="note">This view needs Ja
 
 @dataclass(frozen=True)
 class View:
-    """An interactive page inside a notebook; `text/plain` says what it shows."""
+    """An interactive page inside a notebook; `text/plain` describes its content."""
 
     page: str
     height: int
@@ -73,9 +73,9 @@ def head_view(
     layer: int = 0,
     heads: Sequence[int] | None = None,
 ) -> None:
-    """Lines from each token (left) to those it looks at (right), one colour a head; the layer can be chosen.
+    """Lines from each token (left) to those it attends to (right), with one colour for each head; the layer can be chosen.
 
-    `heads`: those that are switched on at first; all of them unless given.
+    `heads` lists the heads that are switched on at first; the default is all heads.
     """
     made = bertviz.head_view(
         _for_bertviz(attention, WEIGHT_DIGITS),
@@ -107,7 +107,7 @@ def neuron_view(
     layer: int = 0,
     head: int = 0,
 ) -> None:
-    """How one head comes to its weights: query times key, number by number, then the softmax.
+    """How one head computes its weights: query times key, coordinate by coordinate, then the softmax.
 
     `tokens` begin with [CLS] and end with [SEP]. Point at a token on the left and press the plus sign.
     """
@@ -131,9 +131,9 @@ def neuron_view(
 
 @dataclass(frozen=True)
 class _Replay:
-    """What bertviz's neuron view asks of a model and a tokenizer, answered with what was computed already.
+    """A substitute for the model and the tokenizer that bertviz's neuron view expects; it returns results that were computed before.
 
-    bertviz brings models of its own for this view, of 2019; with this the view shows any model.
+    bertviz contains its own models of 2019 for this view; with this class the view shows any model.
     """
 
     attention: Float[Tensor, "L H T T"]
@@ -167,7 +167,7 @@ class _Replay:
 
 
 def _for_bertviz(values: Float[Tensor, "L H T n"], digits: int) -> list[Float[Tensor, "1 H T n"]]:
-    """One tensor a layer with a batch of one, rounded: in double precision, so that few digits are written."""
+    """One tensor for each layer, with a batch of one; rounded, and in double precision, so that few digits are written."""
     return list(values.detach().double().round(decimals=digits)[:, None])
 
 

@@ -1,4 +1,4 @@
-"""The small tables of the course in `data/`, each with a card that says what it is."""
+"""The small tables of the course in `data/`, each with a card that describes it."""
 
 from pathlib import Path
 
@@ -6,14 +6,16 @@ import pandas as pd
 
 
 class DataMissing(FileNotFoundError):
-    """A table of the course that is not where it should be."""
+    """A table of the course is missing from its folder."""
 
 
 def read_table(name: str) -> pd.DataFrame:
-    """A table by its path in `data/`: read_table("timeline/timeline.csv"). Everything is read as it is written, as text or number."""
+    """Read a table by its path in `data/`, as in read_table("timeline/timeline.csv"). Values are read as they are written, as text or numbers."""
     places = [Path(__file__).parents[1], Path.cwd(), *Path.cwd().parents]
     for place in places:
         path = place / "data" / name
         if path.exists():
             return pd.read_csv(path, dtype={"notebook": str, "month": str})
-    raise DataMissing(f"data/{name} is not in this course folder. Copy the folder `data` beside `notebooks`.")
+    raise DataMissing(
+        f"data/{name} is not in this course folder. Copy the folder `data` next to `notebooks`."
+    )

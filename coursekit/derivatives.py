@@ -1,4 +1,4 @@
-"""Which word of a model's input moves which word of its output: derivatives of whole vectors."""
+"""How strongly each word of a model's input influences each word of its output, measured by derivatives of whole vectors."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ from torch import Tensor
 def influence(
     run: Callable[[Float[Tensor, "N T D"]], Float[Tensor, "N U M"]], x: Float[Tensor, "T D"]
 ) -> Float[Tensor, "U T"]:
-    """How strongly each vector that goes in (column) moves each vector that comes out (row).
+    """How strongly each input vector (column) influences each output vector (row).
 
-    An entry is the size of a derivative: the root of the sum of the squares of all M · D partial derivatives. `run`
-    takes a batch whose items do not meet; x is one item. Each of M equal items stands for one coordinate of the
-    output, so that one backward pass serves all coordinates of a vector.
+    An entry is the size of a derivative: the root of the sum of the squares of all M · D partial derivatives. `run` processes a
+    batch whose items do not affect one another; x is one item. Each of M equal items corresponds to one coordinate of the output,
+    so that one backward pass is enough for all coordinates of a vector.
     """
     coordinates = run(x[None]).shape[-1]
     copies = x.detach().repeat(coordinates, 1, 1).requires_grad_()  # M T D

@@ -1,4 +1,4 @@
-"""Is everything there that the notebooks need? The start page asks."""
+"""Checks whether everything that the notebooks need is installed; used by the start page."""
 
 import platform
 import sys
@@ -27,7 +27,7 @@ REINSTALL = "Install the course again: `make clean`, then `make lab`."
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that the notebooks need: what was found, or what to do where it is missing."""
+    """One requirement of the notebooks: what was found, or what to do if it is missing."""
 
     name: str
     found: str
@@ -35,13 +35,13 @@ class Item:
 
     @property
     def ok(self) -> bool:
-        """Whether the notebooks can use it as it is: there is nothing to do."""
+        """Whether the requirement is met, so that there is nothing to do."""
         return not self.remedy
 
 
 @dataclass(frozen=True)
 class Installation:
-    """What was found on this machine; shows itself as a table, in a terminal as text."""
+    """The requirements found on this machine, displayed as a table, or as text in a terminal."""
 
     items: tuple[Item, ...]
 
@@ -80,7 +80,7 @@ class Installation:
 
 
 def installation() -> Installation:
-    """Try each thing that the notebooks need (about 5 s the first time: torch and transformers are imported)."""
+    """Check every requirement of the notebooks (about 5 s the first time, because torch and transformers are imported)."""
     return Installation(tuple(_items()))
 
 
@@ -96,7 +96,7 @@ def _items() -> Iterator[Item]:
 
 
 def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Item:
-    """What `attempt` returns; where it fails, the first line of its message and the remedy."""
+    """The result of `attempt`; if it fails, the first line of its message and the remedy."""
     try:
         return Item(name, attempt())
     except Exception as error:  # a damaged package may raise anything while it is imported

@@ -1,11 +1,11 @@
-"""The sense exam of the course: which sense has the ambiguous word of a held-out sentence?
+"""The course's test of word senses: which sense does the ambiguous word of a held-out sentence have?
 
     exam = sense_exam()                                   # the same sentences for every model
     accuracy = nearest_sense(exam, vectors_of(exam.labelled), vectors_of(exam.held_out))
-    accuracy.order2, bounds().words_before.order2         # a model's share, and the best possible from the words before
+    accuracy.order2, bounds().words_before.order2         # a model's accuracy, and the best possible from the words before
 
-Every model is asked the same way: an occurrence of the word takes the sense of its nearest labelled occurrence. The
-questions are of four kinds, by what in the sentence tells the sense.
+Every model is tested in the same way: an occurrence of the word is assigned the sense of its nearest labelled occurrence.
+There are four kinds of question, which differ in the part of the sentence that determines the sense.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from coursekit.language import SPECIAL_TOKENS, Language, Sentences, load_languag
 from coursekit.language.blind import order_blind_accuracy
 
 LABELLED, HELD_OUT, SEED = 24_000, 6_000, 2013
-"""Sentences that are drawn; those without an ambiguous word are left out."""
+"""Numbers of sentences that are drawn; sentences without an ambiguous word are left out."""
 TIE = 1e-5
 """Cosines closer than this count as equal: the same vector computed twice may differ in its last bits."""
 QUESTIONS = {
@@ -31,15 +31,17 @@ QUESTIONS = {
     "order1": "order, one clause",
     "order2": "order, two clauses",
 }
-"""The kinds of question, and what they are called in pictures."""
+"""The kinds of question, and their names in figures."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Shares of right answers by kind of question.
+    """Accuracy by kind of question.
 
-    left      words before the ambiguous one tell its sense;    right     only words after it do.
-    order1    the words tell nothing without their order, in a sentence of one clause;    order2    of two.
+    left      words before the ambiguous word determine its sense
+    right     only words after it determine its sense
+    order1    the words determine the sense only together with their order, in a sentence of one clause
+    order2    the same in a sentence of two clauses
     """
 
     left: float
@@ -56,22 +58,24 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Exam:
-    """Sentences with one ambiguous word each: `labelled` to learn from, `held_out` to be asked about."""
+    """Sentences with one ambiguous word each: `labelled` for training, `held_out` for the questions."""
 
     labelled: Sentences
     held_out: Sentences
 
     def count(self, kind: str) -> int:
-        """How many questions of a kind there are."""
+        """The number of questions of a kind."""
         return int((self.held_out.cue == kind).sum())
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the exam allows: shares of these questions, but `no_order`, which is exact over the whole language.
+    """Upper bounds on the accuracy: computed on these questions, except `no_order`, which is exact over the whole language.
 
-    majority        the most frequent sense of the word;    no_order          the best from all words, but not their order;
-    words_before    the best from the words before it;      whole_sentence    the best from the whole sentence.
+    majority          always the most frequent sense of the word
+    no_order          the best possible from all words without their order
+    words_before      the best possible from the words before the ambiguous word
+    whole_sentence    the best possible from the whole sentence
     """
 
     majority: Accuracy
@@ -82,12 +86,12 @@ class Bounds:
 
 @cache
 def sense_exam() -> Exam:
-    """The exam that every model of the course takes."""
+    """The test for all models of the course."""
     return sense_exam_of(load_language())
 
 
 def sense_exam_of(language: Language, labelled: int = LABELLED, held_out: int = HELD_OUT) -> Exam:
-    """An exam on another language, or of another size: labelled sentences from the training side of the split."""
+    """A test on another language, or of another size; the labelled sentences are from the training split."""
     rng = np.random.default_rng(SEED)
     marked, asked = language.sample(labelled, rng, "train"), language.sample(held_out, rng, "held_out")
     return Exam(marked[marked.position >= 0], asked[np.isin(asked.cue, list(QUESTIONS))])
@@ -96,10 +100,10 @@ def sense_exam_of(language: Language, labelled: int = LABELLED, held_out: int = 
 def nearest_sense(
     exam: Exam, labelled: Float[Tensor, "labelled D"], held_out: Float[Tensor, "held_out D"]
 ) -> Accuracy:
-    """Accuracy when each held-out word takes the sense of the most similar labelled occurrence of the same word.
+    """Accuracy when each held-out word is assigned the sense of the most similar labelled occurrence of the same word.
 
-    `labelled` and `held_out` hold the vector of the ambiguous word in each sentence of the exam. Among equally near
-    neighbours the most frequent sense wins, so vectors that do not depend on the sentence score as the majority does.
+    `labelled` and `held_out` contain the vector of the ambiguous word in each sentence of the test. Among equally near
+    neighbours the most frequent sense wins, so vectors that do not depend on the sentence reach the accuracy of the majority sense.
     """
     return by_question(exam, nearest_hits(exam, labelled, held_out))
 
@@ -107,7 +111,7 @@ def nearest_sense(
 def nearest_hits(
     exam: Exam, labelled: Float[Tensor, "labelled D"], held_out: Float[Tensor, "held_out D"]
 ) -> Bool[np.ndarray, " held_out"]:
-    """The same, question by question: whether each held-out word is given its sense."""
+    """As `nearest_sense`, but item by item: whether each held-out word is assigned its correct sense."""
     for name, vectors, sentences in (
         ("labelled", labelled, exam.labelled),
         ("held_out", held_out, exam.held_out),
@@ -132,12 +136,12 @@ def nearest_hits(
 
 
 def by_question(exam: Exam, right: Bool[np.ndarray, " held_out"]) -> Accuracy:
-    """The share of right answers to each kind of question."""
+    """The accuracy on each kind of question."""
     return Accuracy(*(float(right[exam.held_out.cue == kind].mean()) for kind in QUESTIONS))
 
 
 def over_seeds(runs: Sequence[Accuracy]) -> dict[str, tuple[float, float, float]]:
-    """By kind of question the mean over two or more seeds and its 95 % interval (Student's t), cut at 0 and 1."""
+    """For each kind of question, the mean over two or more seeds and its 95 % interval (Student's t), truncated at 0 and 1."""
     mean, half = mean_and_half([list(asdict(run).values()) for run in runs])
     ends = zip(
         mean.tolist(), np.maximum(mean - half, 0).tolist(), np.minimum(mean + half, 1).tolist(), strict=True
@@ -155,7 +159,7 @@ def most_frequent(exam: Exam) -> Accuracy:
 
 @cache
 def bounds() -> Bounds:
-    """What is known of the exam without a model."""
+    """The upper bounds of the test, which are known without a model."""
     exam, language = sense_exam(), load_language()
 
     def best(context: str) -> Accuracy:
@@ -167,9 +171,9 @@ def bounds() -> Bounds:
 
 
 def counts(language: Language, sentences: Sentences, near: bool) -> Float[Tensor, "sentences V"]:
-    """Each sentence as counts of its words but the ambiguous one; with `near`, a word at distance d counts 1 / d.
+    """Each sentence as counts of its words except the ambiguous word; with `near`, a word at distance d counts as 1 / d.
 
-    `nearest_sense` of these are the readers "bag of words" and "near words" of the scoreboard.
+    With `nearest_sense`, these counts give the baselines "bag of words" and "near words" of the scoreboard.
     """
     ids = torch.from_numpy(sentences.ids)
     distance = (torch.arange(ids.shape[1]) - torch.from_numpy(sentences.position)[:, None]).abs()
@@ -179,5 +183,5 @@ def counts(language: Language, sentences: Sentences, near: bool) -> Float[Tensor
 
 
 def ambiguous_words(sentences: Sentences) -> Int[np.ndarray, " sentences"]:
-    """The id of each sentence's ambiguous word, in its number: "cell" and "cells" are two words."""
+    """The id of each sentence's ambiguous word; singular and plural ("cell" and "cells") are different words."""
     return sentences.ids[np.arange(len(sentences)), sentences.position]

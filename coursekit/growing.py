@@ -1,9 +1,9 @@
 """The student's own model, which grows through the course: `my_model.py` in the folder of the notebooks.
 
-    keep(FeedForward, Block)                         # 03: writes what stands in the notebook into the file
-    Block = mine("Block")                              # 06: yours; the course's own where yours is missing or wrong
+    keep(FeedForward, Block)                         # 03: writes the classes of the notebook into the file
+    Block = mine("Block")                              # 06: your class, or the course's if yours is missing or wrong
 
-and what a check needs to look at a class:
+and the functions that a check needs to examine a class:
 
     check("transformer.block", lambda case: run_module(Block, case, "x", "keep"))
     check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other"))
@@ -38,24 +38,24 @@ from torch.nn.functional import cross_entropy, gelu, relu, scaled_dot_product_at
 MARK = "# --- {} ---"
 MARKS = re.compile(r"^# --- (\w+) ---\n", re.MULTILINE)
 WEIGHTS = "weights."
-"""Before the names of weights among the inputs of a check."""
+"""The prefix of the names of weights among the inputs of a check."""
 TOLERANCE = 1e-4
 NOTHING = torch.zeros(0)
-"""Given by a check where there is nothing to give: no gradient, no output that the weights of the case lead to."""
+"""Returned by a check where there is no gradient, or no output that depends on the weights of the case."""
 BACK = "gradient that comes back to {} (detach, no_grad and .data cut it off)"
 """The name of an answer of `run_module`."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How what a student has kept is compared with the course's own: what both give, by how they were asked."""
+    """How a student's class or function is compared with the course's own: the results of both for the same inputs."""
 
     own: Any
     ask: Callable[[Any], dict[str, Tensor]]
 
 
 def trials() -> dict[str, Trial]:
-    """Of each class and function that a notebook keeps and a later one needs."""
+    """The trial of each class and function that one notebook saves and a later one needs."""
     random = torch.Generator().manual_seed(0)
     x, draws = torch.randn(2, 5, 8, generator=random), torch.rand(2, 5, 8, generator=random)
     keep = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, :]
@@ -81,7 +81,7 @@ def of_module(
     *inputs: Tensor,
     train: bool = False,
 ) -> Trial:
-    """A class is given these sizes with each of the choices, and the weights of the course's own; then it is run."""
+    """Build a class with these sizes and each of the choices, load the weights of the course's own class, and run it."""
 
     def ask(cls: type[nn.Module]) -> dict[str, Tensor]:
         outputs = {}
@@ -102,13 +102,13 @@ def of_module(
 
 
 def one_batch(collate: Callable[..., tuple[Tensor, Tensor]]) -> dict[str, Tensor]:
-    """Of three rows, one of them empty and one with the id 0 in it."""
+    """The result for three rows, one of which is empty and one of which contains the id 0."""
     ids, real = collate([[3, 0], [], [1, 2, 5, 4]])
     return {"": ids.double(), "in the mask": real.double()}
 
 
 def some_steps(step: Callable[..., float]) -> dict[str, Tensor]:
-    """The losses of three steps on a table of logits, the rate of each and the bound on the gradient its own."""
+    """The losses of three steps on a table of logits, each with its own learning rate and maximum norm of the gradient."""
     random = torch.Generator().manual_seed(0)
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -125,7 +125,7 @@ def some_steps(step: Callable[..., float]) -> dict[str, Tensor]:
 
 
 def path() -> Path:
-    """Beside the notebooks' folders, or where AUTOGRADER_HOME says."""
+    """The path of my_model.py: next to the notebooks' folders, or in the folder AUTOGRADER_HOME."""
     if home := os.environ.get("AUTOGRADER_HOME"):
         return Path(home) / FILE
     here = Path.cwd()
@@ -133,9 +133,9 @@ def path() -> Path:
 
 
 def keep(*things: Any) -> None:
-    """Write classes and functions, as they stand in the notebook, into my_model.py; those of the same name make room.
+    """Write classes and functions of the notebook into my_model.py, replacing those of the same name.
 
-    What you have written above the first of them stays.
+    Anything that you have written above the first of them is preserved.
     """
     names = ", ".join(thing.__name__ for thing in things)
     try:
@@ -152,7 +152,7 @@ def keep(*things: Any) -> None:
 
 
 def read_file() -> tuple[str, dict[str, str]]:
-    """What stands at the head of my_model.py, and its parts by name. Raises OSError and UnicodeDecodeError."""
+    """The head of my_model.py, and its parts by name. Raises OSError and UnicodeDecodeError."""
     text = path().read_text(encoding="utf-8") if path().exists() else HEAD
     head, *pieces = MARKS.split(text)
     sources = zip(pieces[::2], pieces[1::2], strict=True)
@@ -160,7 +160,7 @@ def read_file() -> tuple[str, dict[str, str]]:
 
 
 def read_parts() -> dict[str, str]:
-    """What my_model.py holds, by name; nothing where it cannot be read."""
+    """The parts of my_model.py by name; empty if the file cannot be read."""
     try:
         return read_file()[1]
     except (OSError, UnicodeDecodeError):
@@ -168,7 +168,7 @@ def read_parts() -> dict[str, str]:
 
 
 def source_of(thing: Any) -> str:
-    """The lines that define a class or function, from the cell in which they stand."""
+    """The lines of the cell that define a class or function."""
     functions = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
     files = [function.__code__.co_filename for function in functions if hasattr(function, "__code__")]
     text = "".join(linecache.getlines(files[0])) if files else ""
@@ -183,16 +183,18 @@ def source_of(thing: Any) -> str:
 
 
 def mine(*names: str) -> Any:
-    """Your own classes and functions from my_model.py. Where one is missing or wrong it says so, and you get the course's.
+    """Your own classes and functions from my_model.py. If one is missing or wrong, a message says so and you get the course's.
 
-    One for one name, otherwise a tuple in the order of the names.
+    Returns a single object for one name, otherwise a tuple in the order of the names.
     """
     compared = trials()
     if strange := [name for name in names if name not in compared]:
         raise ValueError(
             f"mine({strange[0]!r}): the course has none to compare it with; it has {', '.join(compared)}."
         )
-    if recording.active() is not None:  # what is graded, or made a key of, depends on no earlier notebook
+    if (
+        recording.active() is not None
+    ):  # grading and the building of keys must not depend on an earlier notebook
         own = tuple(compared[name].own for name in names)
         return own[0] if len(own) == 1 else own
     found = load_all(read_parts())
@@ -207,7 +209,7 @@ def mine(*names: str) -> Any:
 
 
 def load_all(parts: Mapping[str, str]) -> dict[str, Any]:
-    """What each part defines, or a sentence about why it does not. A part that is broken harms no other."""
+    """The object that each part defines, or a sentence that explains why it defines none. A broken part does not affect the others."""
     names: dict[str, Any] = {}
     exec(HEAD, names)
     found: dict[str, Any] = {}
@@ -221,7 +223,7 @@ def load_all(parts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def complaint(thing: Any, trial: Trial) -> str:
-    """Why it cannot stand for the course's own; "" if it can."""
+    """The reason why it cannot replace the course's own object; "" if it can."""
     if thing is None:
         return f"there is none in {FILE} yet"
     try:
@@ -290,7 +292,7 @@ def _quoted(names: Collection[str]) -> str:
 
 
 def output_of(module: nn.Module, *inputs: Tensor) -> Any:
-    """What `forward` returns. Raises TypeError with a sentence if it returns nothing."""
+    """The output of `forward`. Raises TypeError with a sentence if it returns nothing."""
     output = module(*inputs)
     if output is None:
         raise TypeError("`forward` returns nothing: is a `return` missing?")
@@ -298,7 +300,7 @@ def output_of(module: nn.Module, *inputs: Tensor) -> Any:
 
 
 def whole_numbers(given: Any, function: str) -> list[int]:
-    """What a student's function gives, as a list of whole numbers. Raises TypeError with a sentence if it is none."""
+    """The result of a student's function as a list of whole numbers. Raises TypeError with a sentence if it is not such a list."""
     try:
         return [int(number) for number in given]
     except (TypeError, ValueError):
@@ -309,7 +311,7 @@ def whole_numbers(given: Any, function: str) -> list[int]:
 
 
 def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Those of a case, sorted by their names, since a key does not keep the order of a case."""
+    """The weights of a case, sorted by their names, because a key does not preserve the order of a case."""
     return {name.removeprefix(WEIGHTS): case[name] for name in sorted(case) if name.startswith(WEIGHTS)}
 
 
@@ -346,13 +348,12 @@ def run_module(
     gradient: bool = False,
     back_to: Sequence[str] = (),
 ) -> dict[str, Tensor]:
-    """What a check asks of a class: `registered` (see `build`, `cut_off`), and its output on `case[inputs]` in each mode.
+    """The results that a check needs from a class: `registered` (see `build`, `cut_off`) and its output on `case[inputs]` in each mode.
 
     modes     "eval", "train" or both: one output each, by the name of the mode.
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
-    back_to   Some of the inputs: also the gradient of the first output's sum of squares with respect to each, which tells
-              whether every way from there to the output can be learned through. The answer's name says what cuts it.
-    A module that lacks one of the weights has random numbers in it: nothing is given of its outputs.
+    back_to   Some of the inputs: also the gradient of the first output's sum of squares with respect to each, which shows whether gradients flow from the output to this input. The answer's name says what may cut them off.
+    If a module lacks one of the weights, it contains random numbers, and none of its outputs are returned.
     """
     module, registered = build(cls, case)
     answers = {"registered": registered}
@@ -380,13 +381,13 @@ def run_module(
 
 
 def write_back(given: Mapping[str, Tensor], case: Mapping[str, Any]) -> None:
-    """Into the inputs of a case what a module has written into the copies that it was given: the check looks for it."""
+    """Copy anything that a module has written into its copies back into the inputs of a case, because the check looks for changes."""
     for name, x in given.items():
         case[name].copy_(x.detach())
 
 
 def slope_at(x: Tensor, output: Tensor) -> Tensor:
-    """The gradient of the output's sum of squares with respect to x; zeros where nothing leads there."""
+    """The gradient of the output's sum of squares with respect to x; zeros if the output does not depend on x."""
     if not output.requires_grad:
         return torch.zeros_like(x)
     try:
@@ -404,13 +405,13 @@ def slope_at(x: Tensor, output: Tensor) -> Tensor:
 def run_cached(
     cls: type[nn.Module], case: Mapping[str, Any], text: str, other: str, gradient: Sequence[str] = ()
 ) -> dict[str, Tensor]:
-    """What a check asks of a class that may keep what it has read: `reset(cached=True)` begins a text, `reset()` ends that.
+    """The results that a check needs from a class with a cache: `reset(cached=True)` begins a text, `reset()` ends it.
 
-    `case[text]` is read at once, twice, without a cache; then with one in pieces of `case["pieces"]` tokens, after it
-    `case[other]` as a text of its own; then this one at once, twice. `gradient`: the weights whose gradient through the first
-    reading's sum of squares is asked for; if the text is vectors, that with respect to them is always. Where the case has "beside", `case[text]` is read in pieces once more, and
-    after its first piece another module of the class reads this. A module that lacks a weight of the case, or has one
-    more, gives nothing. Each reading costs time: of those after the first a case may choose some, `case["readings"]`.
+    `case[text]` is read twice as a whole, without a cache; then with a cache in pieces of `case["pieces"]` tokens, followed by
+    `case[other]` as a separate text; then the latter is read twice as a whole. `gradient` lists the weights for which the gradient
+    of the first reading's sum of squares is returned; if the text consists of vectors, the gradient with respect to them is always returned. If the case contains "beside", `case[text]` is read in pieces
+    once more, and after its first piece another module of the class reads this text. A module that lacks a weight of the case, or has an additional
+    one, returns nothing. Because each reading takes time, a case may select some of those after the first with `case["readings"]`.
     """
     module, registered = build(cls, case)
     whole = bool((registered[:-1] > 0).all()) and registered[-1] <= 0

@@ -32,7 +32,7 @@ NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Sequences "[BOS] beginning [SEP] answer [EOS]": ids, the index of each topic in `answer_ids`, and what can be known.
+    """Sequences "[BOS] beginning [SEP] answer [EOS]": ids, the index of each topic in `answer_ids`, and what can be predicted.
 
     best    the probability of the most probable topic, given the beginning: the best possible accuracy;
     guess   that topic.
@@ -186,7 +186,7 @@ def prompt_ids() -> list[list[int]]:
 
 @functools.cache
 def letters() -> Float[Tensor, " V"]:
-    """How many letters each word has; special tokens have none."""
+    """The number of letters of each word; special tokens have none."""
     return torch.tensor([0.0 if word.startswith("[") else len(word) for word in load_language().vocabulary])
 
 

@@ -1,4 +1,4 @@
-"""95 % intervals: over a few seeds (Student's t), of a share (Wilson), over many items (percentile bootstrap)."""
+"""95 % intervals: over a few seeds (Student's t), for a proportion (Wilson), and over many items (percentile bootstrap)."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,7 +11,7 @@ from scipy import stats
 def mean_and_half(
     values: Float[ArrayLike, "n ..."],
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """The mean of two or more independent values, and half the width of its 95 % interval; column by column."""
+    """The mean of two or more independent values and half the width of its 95 % interval, column by column."""
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
         raise ValueError(f"An interval needs at least 2 values; there are {len(values)}.")
@@ -24,7 +24,7 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """The interval of a share of `count` independent answers (Wilson, 1927), which stays inside 0 and 1."""
+    """The interval for a proportion of `count` independent answers (Wilson, 1927), which stays between 0 and 1."""
     interval = stats.binomtest(round(share * count), count).proportion_ci(method="wilson")
     return float(interval.low), float(interval.high)
 
@@ -37,14 +37,14 @@ def bootstrap(
 ) -> tuple[float, float]:
     """The 95 % percentile interval of a statistic of independent items (Efron, 1979).
 
-    Items are drawn with replacement, as many as there are; items of several columns (two models on the same
-    sentences) stay together. Raises ValueError for fewer than two items.
+    Each resample draws as many items as there are, with replacement; the columns of an item (two models on the
+    same sentence) stay together. Raises ValueError for fewer than two items.
     """
     items = np.asarray(items)
     if len(items) < 2:
         raise ValueError(f"An interval needs at least 2 items; there are {len(items)}.")
     drawn = stats.bootstrap(
-        (np.arange(len(items)),),  # places are drawn, so that the columns of an item stay together
+        (np.arange(len(items)),),  # indices are drawn, so that the columns of an item stay together
         lambda places: statistic(items[places]),
         n_resamples=draws,
         vectorized=False,

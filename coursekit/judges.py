@@ -85,7 +85,7 @@ def with_examples(solved: Sequence[tuple[str, str]]) -> str:
 def summed_up(
     margins: Float[np.ndarray, "runs n"], positive: Sequence[bool]
 ) -> dict[str, Float[np.ndarray, " n"]]:
-    """For each review, means over runs: correct at the threshold 0, confidence (0.5 to 1), and −log p(label) in nats."""
+    """For each review, means over runs of three values: correctness at the threshold 0, confidence (0.5 to 1), and −log p(label) in nats."""
     positive = np.asarray(positive, dtype=bool)
     towards = np.where(positive, margins, -margins)
     return {

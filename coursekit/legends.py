@@ -1,4 +1,4 @@
-"""What the numbers of a check stand for, in words. Without torch: the exercises read it, and so does the grader."""
+"""Explanations of the numbers in a check's result. This module does not import torch, because the exercises and the grader read it."""
 
 OF_WEIGHTS = {
     "registered": {
@@ -13,4 +13,4 @@ OF_WEIGHTS = {
         "last −2": "The module saves one of the weights under a second name.",
     }
 }
-"""Of `coursekit.growing.build` and the functions that call it: a sentence for each code, with the names of the weights."""
+"""For `coursekit.growing.build` and the functions that call it: a sentence for each code, with the names of the weights."""

@@ -1,6 +1,6 @@
-"""The blocks of a transformer (Vaswani et al., 2017): what the small models are made of, and what 03 has students write.
+"""The components of a transformer (Vaswani et al., 2017), which the small models use and which students write in 03.
 
-Parameters have the names that 03 asks for, so that weights of one go into the other.
+Parameters have the names that 03 prescribes, so that weights can be exchanged.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu, relu
 
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda x: gelu(x, approximate="tanh")}
-"""GELU (Hendrycks and Gimpel, 2016) exactly, as in BERT, and by its formula with tanh, as in GPT-2."""
+"""GELU (Hendrycks and Gimpel, 2016), exact as in BERT and in its approximation with tanh as in GPT-2."""
 
 
 class MultiHeadAttention(nn.Module):
-    """Every token asks, and is answered by the tokens that `keep` lets it see (section 3.2.2)."""
+    """Multi-head self-attention; every token attends to the tokens that `keep` allows (section 3.2.2)."""
 
     def __init__(self, dim: int, heads: int):
         super().__init__()
@@ -26,19 +26,19 @@ class MultiHeadAttention(nn.Module):
         self.output = nn.Linear(dim, dim)
 
     def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
-        """`keep[b, i, j]`: token i of sentence b may see token j. Every token must see at least one."""
+        """`keep[b, i, j]` is True where token i of sentence b may attend to token j. Every token must attend to at least one token."""
         queries, keys, values = (self.split(project(x)) for project in (self.query, self.key, self.value))
         scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5  # B H T T
         weights = scores.masked_fill(~keep[:, None], float("-inf")).softmax(dim=-1)  # B H T T
         return self.output((weights @ values).transpose(1, 2).flatten(2))  # B T D
 
     def split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T d"]:
-        """Each head its own slice of the projection."""
+        """A separate slice of the projection for each head."""
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with an activation between them, for each token alone (section 3.3)."""
+    """Two linear maps with an activation between them, applied to each token separately (section 3.3)."""
 
     def __init__(self, dim: int, inner: int, activation: str = "gelu"):
         super().__init__()
@@ -46,12 +46,12 @@ class FeedForward(nn.Module):
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Float[Tensor, "*B T D"]) -> Float[Tensor, "*B T D"]:
-        """Transform each token's vector by itself: widen, activate, narrow again (equation 2 of the paper)."""
+        """Transform the vector of each token separately: widen, activate, narrow (equation 2 of the paper)."""
         return self.narrow(self.activation(self.widen(x)))
 
 
 class Dropout(nn.Module):
-    """In training, each number is 0 with probability p, and 1/(1 − p) times as large otherwise (Srivastava et al., 2014)."""
+    """In training, each activation is set to 0 with probability p and otherwise multiplied by 1/(1 − p) (Srivastava et al., 2014)."""
 
     def __init__(self, p: float):
         super().__init__()
@@ -60,7 +60,7 @@ class Dropout(nn.Module):
     def forward(
         self, x: Float[Tensor, "*N"], draws: Float[Tensor, "*N"] | None = None
     ) -> Float[Tensor, "*N"]:
-        """`draws` are uniform between 0 and 1, one for each number: those below p become 0. New ones without them."""
+        """`draws` contains a uniform number between 0 and 1 for each activation, which becomes 0 where the draw is below p. By default, new draws are generated."""
         if not self.training:
             return x
         draws = torch.rand_like(x) if draws is None else draws
@@ -68,9 +68,9 @@ class Dropout(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then feed-forward, each added to what came in: normalised after the sum, or before the part.
+    """Attention, then the feed-forward network, each with a residual connection; normalised after the sum or before the component.
 
-    Post-norm as in 2017 and in BERT; with `norm_first` pre-norm, as in GPT-2. Dropout is on each part's result.
+    Post-norm as in 2017 and in BERT; with `norm_first` pre-norm, as in GPT-2. Dropout is applied to the output of each component.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class Block(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
-        """The vectors after attention and feed-forward.
+        """The vectors after attention and the feed-forward network.
 
-        `keep[b, i, j]`: token i of sequence b may see token j. Every token must see at least one.
+        `keep[b, i, j]` is True where token i of sequence b may attend to token j. Every token must attend to at least one token.
         """
         if self.norm_first:
             x = x + self.dropout(self.attention(self.norm_attention(x), keep))  # B T D
@@ -104,7 +104,7 @@ class Block(nn.Module):
 
 
 class Embeddings(nn.Module):
-    """A learned vector for each token of the vocabulary, and a sinusoid for its place (section 3.5)."""
+    """A learned vector for each token of the vocabulary, and a sinusoid for its position (section 3.5)."""
 
     def __init__(self, vocabulary: int, tokens: int, dim: int):
         super().__init__()
@@ -117,18 +117,18 @@ class Embeddings(nn.Module):
 
 
 def sinusoid(tokens: int, dim: int) -> Float[Tensor, "T D"]:
-    """Columns 2i and 2i + 1 hold sine and cosine of p / 10000^(2i/D)."""
+    """Columns 2i and 2i + 1 contain the sine and the cosine of p / 10000^(2i/D)."""
     angle = torch.arange(tokens)[:, None] * 10_000.0 ** (-torch.arange(0, dim, 2) / dim)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
 
 def causal_mask(tokens: int) -> Bool[Tensor, "1 T T"]:
-    """Token i may see tokens 0 to i."""
+    """Token i may attend to tokens 0 to i."""
     return torch.ones(1, tokens, tokens, dtype=torch.bool).tril()
 
 
 def collate(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
-    """Rows of ids as one batch: padded with zeros to the longest of them, and where an id stands."""
+    """Rows of ids as one batch, padded with zeros to the length of the longest row, and a mask that is True at the ids."""
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
     return ids, torch.arange(longest) < torch.tensor([len(row) for row in rows])[:, None]
@@ -141,9 +141,9 @@ def training_step(
     rate: float,
     most: float,
 ) -> float:
-    """The loss of a batch, before the step that it takes: mean cross-entropy, in nats, where `counts` is True.
+    """Take one training step, and return the loss of the batch before it: the mean cross-entropy in nats where `counts` is True.
 
-    `batch` is what `model` reads, the targets, and which of them count. `most` bounds the norm of the gradient.
+    `batch` contains the input of `model`, the targets, and a mask of the targets that count. `most` is the maximum norm of the gradient.
     """
     model.train()
     ids, targets, counts = batch

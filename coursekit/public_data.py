@@ -1,9 +1,8 @@
-"""Public data sets with the columns of the course's own: load_public("SST-2") beside data/sentiment.
+"""Public data sets with the columns of the course's own data: load_public("SST-2") as a counterpart of data/sentiment.
 
     reviews = load_public("SST-2", split="validation")      # columns text, label, split: as data/sentiment/sentiment.csv
 
-They come from the Hugging Face hub through its package `datasets` (pip install datasets), which keeps them in its
-cache: the second time no network is needed. Each has its own licence and card on the hub.
+They come from the Hugging Face hub through its package `datasets` (pip install datasets), which keeps them in its cache, so that no network is needed the second time. Each has its own licence and card on the hub.
 """
 
 from collections.abc import Callable
@@ -25,7 +24,7 @@ class PublicDataUnavailable(RuntimeError):
 
 @dataclass(frozen=True)
 class Public:
-    """Where a data set lies on the hub, which of the course's own it is the counterpart of, and how it is read."""
+    """The location of a data set on the hub, its counterpart among the course's own data, and how it is read."""
 
     repository: str
     config: str | None
@@ -39,7 +38,7 @@ def load_public(name: str, split: str = "validation") -> pd.DataFrame:
     """One split of "SST-2", "CoNLL-2003", "SQuAD", "SQuAD 2.0", "SNLI", "STS-B" or "WiC" as a table.
 
     Its columns are those of the counterpart in data/ as far as the public data set has them. Rows without a label are
-    left out. Raises PublicDataUnavailable, in one sentence, where it cannot be had.
+    left out. Raises PublicDataUnavailable, with one sentence, if the data set cannot be loaded.
     """
     if name not in PUBLIC:
         raise ValueError(f"There is no public data set {name!r} here; there are {', '.join(PUBLIC)}.")
@@ -70,13 +69,13 @@ def _fetch(name: str, wanted: Public, split: str) -> "Dataset":
             ) from error
     try:
         return get()
-    except Exception as error:  # whatever a network or a hub can do wrong
+    except Exception as error:  # any error of a network or a hub
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PublicDataUnavailable(f"{name} could not be fetched from the hub ({first}). {own}") from error
 
 
 def _from_cache(get: Callable[[], "Dataset"]) -> "Dataset":
-    """What `datasets` kept of an earlier download, without one request."""
+    """The copy of an earlier download in the cache of `datasets`, without any request."""
     import datasets
 
     before, datasets.config.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE, True
@@ -99,7 +98,7 @@ CONLL_TAGS = ("O", *(f"{place}-{kind}" for kind in ("PER", "ORG", "LOC", "MISC")
 
 
 def conll(rows: "Dataset") -> pd.DataFrame:
-    """News with names (Tjong Kim Sang & De Meulder, 2003): one token a row, sentences numbered, tags in BIO."""
+    """News with names (Tjong Kim Sang & De Meulder, 2003): one token per row, numbered sentences, BIO tags."""
     table = rows.to_pandas()[["id", "tokens", "ner_tags"]].explode(["tokens", "ner_tags"])
     tags = [CONLL_TAGS[tag] for tag in table.ner_tags]
     return pd.DataFrame({"sentence": table.id, "token": table.tokens, "tag": tags}).reset_index(drop=True)
@@ -131,10 +130,7 @@ def stsb(rows: "Dataset") -> pd.DataFrame:
 
 
 def wic(rows: "Dataset") -> pd.DataFrame:
-    """Pairs of sentences with the same word (Pilehvar & Camacho-Collados, 2019): is it the same sense?
-
-    Characters `start` to `end` are the word. data/senses names the senses; two of its sentences make such a pair.
-    """
+    """Pairs of sentences with the same word (Pilehvar & Camacho-Collados, 2019): do both have the same sense? The word is at the characters `start` to `end`. data/senses names the senses; two of its sentences make such a pair."""
     table = rows.to_pandas()
     wanted = ["word", "sentence1", "start1", "end1", "sentence2", "start2", "end2"]
     return _named(table.label, {0: "different", 1: "same"}, table[wanted])

@@ -1,11 +1,11 @@
-"""The scoreboard of the course: which model tells the senses of a word apart, beside what is possible at all.
+"""The scoreboard of the course: how well each model distinguishes the senses of a word, compared with the best possible accuracy.
 
     add_row("MiniLM", nearest_sense(exam, *vectors))             # one model
     add_row("attention, 1 layer", accuracies, note="4 seeds")    # the same recipe with several seeds
-    draw()                                                       # draw(every=True): with the oldest rows, too
+    draw()                                                       # draw(every=True): also the oldest rows
 
-Rows are kept with the student's progress, so the board grows from notebook to notebook. The exact bounds and two readers
-of counts are on it from the beginning.
+Rows are stored with the student's progress, so the scoreboard grows from notebook to notebook. The exact bounds and two
+baselines that use word counts are included from the beginning.
 """
 
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ from coursekit.exam import QUESTIONS, Accuracy, over_seeds, sense_exam
 from coursekit.intervals import wilson
 
 Row = dict[str, Any]
-"""`shares`: mean and interval by kind of question; `seeds`, `note`, and `loss` where there is one."""
+"""`shares`: mean and interval by kind of question; `seeds`, `note`, and `loss` if there is one."""
 
 LATEST = 10
-"""As many rows as a figure can have that is read at a glance."""
+"""The largest number of rows with which a figure can be read at a glance."""
 _of_this_kernel: set[str] = set()
 
 
 def add_row(
     model: str, accuracy: Accuracy | Sequence[Accuracy], *, loss: float | None = None, note: str = ""
 ) -> None:
-    """Put a model on the board, or replace its row; several accuracies are those of one recipe with several seeds.
+    """Put a model on the scoreboard, or replace its row; several accuracies belong to the same recipe with several seeds.
 
-    Accuracies are shares from 0 to 1, the loss is in nats. Raises ValueError for what is no share.
+    Accuracies are between 0 and 1, and the loss is in nats. Raises ValueError for other accuracies.
     """
     runs = [accuracy] if isinstance(accuracy, Accuracy) else list(accuracy)
     if not runs:
@@ -49,10 +49,10 @@ def add_row(
 
 
 def draw(*, every: bool = False) -> None:
-    """Show the board: shares of senses found by kind of question, with 95 % intervals, under the exact bounds.
+    """Show the scoreboard: accuracy by kind of question, with 95 % intervals and the exact bounds.
 
-    A row of several seeds has the interval over seeds (Student's t), another that over the questions (Wilson). Of more than
-    `LATEST` models the latest are shown, with those that were added since the kernel started; or `every` one.
+    A row of several seeds has an interval over seeds (Student's t), any other row an interval over the questions (Wilson). If there are more
+    than `LATEST` models, only the latest are shown, together with those that were added since the kernel started, unless `every` is True.
     """
     from coursekit.pictures import exam
     from coursekit.plots import GREY, show

@@ -10,12 +10,12 @@ from transformers import AutoTokenizer
 from coursekit.models.catalogue import MINILM
 from coursekit.models.reading import read_model
 
-BATCH, LONGEST = 32, 256  # texts, tokens of a text; what is longer is cut off
+BATCH, LONGEST = 32, 256  # texts in a batch, tokens of a text; longer texts are truncated
 
 
 @torch.no_grad()
 def encode(texts: Sequence[str]) -> Float[np.ndarray, "texts 384"]:
-    """One vector of length 1 for each text. Needs no network. Raises PackageUnusable with the command that helps."""
+    """One vector of length 1 for each text. Needs no network. Raises PackageUnusable with a command that helps."""
     folder = MINILM.package.folder()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = read_model(folder, None, attentions=False)

@@ -3,11 +3,11 @@
     model = load_seq2seq("additive")                                    # or "fixed", "dot"
     logits = model(pairs.source, shifted_target)                        # B Tt V
 
-Each is a bidirectional LSTM that reads and an LSTM that writes; they differ in the context alone that the writer gets
-with each token. Sutskever, Vinyals and Le (2014) and Cho et al. (2014) gave it one vector of the whole sentence,
-Bahdanau, Cho and Bengio (2015) a new mixture for each token, with scores of a small network; with "dot" the score is the
-product that Luong, Pham and Manning (2015) call *general*, at Bahdanau's place, before the state is made. Sizes are chosen
-for as many parameters as `coursekit.translator.Translator` has, whose training and translating they share.
+Each consists of a bidirectional LSTM as the encoder and an LSTM as the decoder. They differ only in the context that the
+decoder receives with each token. Sutskever, Vinyals and Le (2014) and Cho et al. (2014) used one vector for the whole sentence; Bahdanau, Cho and Bengio (2015) used a new weighted sum for each token,
+with scores from a small network. With "dot", the score is the product that Luong, Pham and Manning (2015) call *general*, but
+computed where Bahdanau et al. compute theirs, before the new state. Sizes are chosen so that the number of parameters is about that of `coursekit.translator.Translator`, whose training and
+decoding they share.
 
 `python -m coursekit.pretrain --models seq2seq_fixed seq2seq_additive seq2seq_dot` trains them again.
 """
@@ -27,10 +27,10 @@ CONTEXTS = ("fixed", "additive", "dot")
 
 
 class Seq2Seq(nn.Module):
-    """A bidirectional LSTM that reads, an LSTM that writes, and what the second knows of the first: its context.
+    """A bidirectional LSTM as the encoder, an LSTM as the decoder, and the context that connects them.
 
     `attend` computes the context from (state, keys, values, W_s, v, keep) with additive attention, from (state, keys,
-    values, keep) with a dot product, and returns it, or a pair that begins with it; a notebook may put its own there.
+    values, keep) with a dot product, and returns it, or a pair that begins with it; a notebook may replace it with its own function.
     """
 
     def __init__(self, context: str, dim: int = 64, state: int = 64, language: Language | None = None):
@@ -55,12 +55,11 @@ class Seq2Seq(nn.Module):
             self.W_k = nn.Parameter(torch.randn(both, state) / both**0.5)
         self.attend: Callable = dot_context if context == "dot" else additive_context
         for table in (self.source_words, self.target_words):
-            nn.init.normal_(
-                table.weight, std=0.5
-            )  # with 0.1, as where a norm follows, an LSTM's states start near 0
+            # With 0.1, which is suitable before a norm, an LSTM's states start near 0.
+            nn.init.normal_(table.weight, std=0.5)
 
     def encode(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "B Ts 2*H"]:
-        """The states at each word: those of the forward direction, then those of the backward one; 0 at padding."""
+        """The states at each word: the forward states followed by the backward states; 0 at padding."""
         words, lengths = self.source_words(source), (source != PAD).sum(dim=1)
         packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
         states, _ = self.reader(packed)
@@ -73,14 +72,14 @@ class Seq2Seq(nn.Module):
         source_keep: Bool[Tensor, "B Ts"],
         keep: Bool[Tensor, "Tt Tt"] | None = None,
     ) -> Float[Tensor, "B Tt V"]:
-        """Logits of the token that follows each input. A recurrent decoder sees nothing later: `keep` is not needed."""
+        """Logits of the token that follows each input. A recurrent decoder cannot see later tokens, so `keep` is not needed."""
         ends = last_states(encoded, source_keep)
         h = torch.tanh(self.start(ends))  # B H
         c = torch.zeros_like(h)
         if self.context == "fixed":
             context = torch.tanh(self.summary(ends))  # B 2H, the same at every token
         else:
-            keys = encoded @ self.W_k  # B Ts A, once a sentence
+            keys = encoded @ self.W_k  # B Ts A, once per sentence
         written = []
         for token in self.target_words(inputs).unbind(dim=1):
             if self.context != "fixed":
@@ -94,14 +93,14 @@ class Seq2Seq(nn.Module):
     def forward(
         self, source: Int[Tensor, "B Ts"], inputs: Int[Tensor, "B Tt"], keep: Tensor | None = None
     ) -> Float[Tensor, "B Tt V"]:
-        """Logits of the token that follows each input, from the source alone; a recurrent decoder ignores `keep`."""
+        """Logits of the token that follows each input, given the source; a recurrent decoder ignores `keep`."""
         return self.decode(inputs, self.encode(source), source != PAD, keep)
 
 
 def last_states(
     encoded: Float[Tensor, "B Ts 2*H"], source_keep: Bool[Tensor, "B Ts"]
 ) -> Float[Tensor, "B 2*H"]:
-    """What each direction knows when it has read all: the forward state at the last word, the backward one at the first."""
+    """The last state of each direction: the forward state at the last word and the backward state at the first word."""
     forward, backward = encoded.chunk(2, dim=-1)
     last = source_keep.sum(dim=1) - 1
     return torch.cat([forward[torch.arange(len(last)), last], backward[:, 0]], dim=-1)
@@ -127,7 +126,7 @@ def dot_context(
     values: Float[Tensor, "B Ts E"],
     keep: Bool[Tensor, "B Ts"],
 ) -> Float[Tensor, "B E"]:
-    """Attention by products, not scaled (Luong et al., 2015, equation 8), without the weights."""
+    """Attention with unscaled products (Luong et al., 2015, equation 8), without the weights."""
     scores = (keys @ state[:, :, None])[:, :, 0]  # B Ts
     weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
     return (weights[:, None] @ values)[:, 0]

@@ -1,7 +1,7 @@
-"""`interact(draw, …)`: sliders above a picture that a saved notebook keeps.
+"""`interact(draw, …)`: sliders above a picture that remains in a saved notebook.
 
-ipywidgets' own `interact` draws inside a widget, which is gone with its kernel: on the next morning the cell shows an error.
-Here the controls are a widget and what `draw` shows is an output like any other, renewed when a control moves. Drawing
+ipywidgets' own `interact` draws inside a widget, which disappears with its kernel, so that a notebook opened later shows an error.
+Here the controls are a widget, whereas the result of `draw` is an ordinary output, which is updated when a control changes. Drawing
 takes place between cells, in the kernel's main thread: the course's JupyterLab settings switch `commsOverSubshells` off,
 because pyplot and `capture_output` are not safe in two threads at once (jupyterlab/jupyterlab#19719).
 """
@@ -17,7 +17,7 @@ from IPython.utils.capture import RichOutput, capture_output
 
 @dataclass(frozen=True)
 class Shown:
-    """What `draw` printed and displayed, as one output."""
+    """Everything that `draw` printed and displayed, as one output."""
 
     printed: str
     outputs: tuple[RichOutput, ...]
@@ -37,9 +37,9 @@ class Shown:
 def interact(draw: Callable[..., None], by_button: bool = False, **controls: Any) -> None:
     """Call `draw` with the values of the controls, and again whenever one of them changes (or its button is pressed).
 
-    A control is a widget, or what ipywidgets makes one from: (0, 5) a slider, a list or dict a menu.
+    A control is a widget, or a value from which ipywidgets makes one: (0, 5) gives a slider, a list or dict a menu.
     """
-    import ipywidgets  # here: what is graded needs none
+    import ipywidgets  # imported here, because grading does not need it
 
     panel = ipywidgets.interactive(lambda **values: None, **controls)
     widgets = dict(zip(controls, panel.kwargs_widgets, strict=True))

@@ -1,4 +1,4 @@
-"""Models on disk: weights as safetensors, beside them a `.json` with their sha256 and how they were made."""
+"""Models on disk: weights as safetensors, with a `.json` that contains their sha256 and describes how they were made."""
 
 import hashlib
 import json
@@ -14,11 +14,11 @@ from autograder.checks.storing import write_aside
 
 
 class ModelMissing(RuntimeError):
-    """A small model's files are not there, or are not what was written. The message says what to do."""
+    """The files of a small model are missing, or differ from those that were written. The message says what to do."""
 
 
 def write(path: Path, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Write NAME.safetensors, which is `path`, and NAME.json. Returns what the latter says: `about` with the digest."""
+    """Write NAME.safetensors (`path`) and NAME.json. Returns the content of the latter: `about` with the digest."""
     content = as_bytes({name: weight.detach().contiguous() for name, weight in weights.items()})
     whole = {"sha256": hashlib.sha256(content).hexdigest(), **about}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,9 +28,9 @@ def write(path: Path, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -
 
 
 def read(path: Path, remedy: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The weights, and what NAME.json says of them.
+    """The weights, and their description in NAME.json.
 
-    Raises ModelMissing, which ends with `remedy`, when a file is absent or damaged.
+    Raises ModelMissing, with a message that ends with `remedy`, if a file is missing or damaged.
     """
     described = path.with_suffix(".json")
     try:
@@ -50,7 +50,7 @@ def read(path: Path, remedy: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def models_folder() -> Path:
-    """`data/models` of the course; where there is none, the place beside this package, for the message."""
+    """`data/models` of the course; if it does not exist, the folder next to this package, for the message."""
     beside = Path(__file__).parents[1] / "data" / "models"
     places = [beside, *(place / "data" / "models" for place in (Path.cwd(), *Path.cwd().parents))]
     return next((place for place in places if place.is_dir()), beside)

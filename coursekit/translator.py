@@ -1,15 +1,14 @@
-"""A translator from the generated English into a code with another word order, and the language it translates into.
+"""A translator from the generated English into a code with a different word order, and the code itself.
 
     pairs = sample_pairs(1000, np.random.default_rng(0), split="held_out")     # source and target ids
     model = load_translator()
     logits = model(pairs.source, shifted_target)                              # B Tt V
 
-The code is a language with rules that can be written down, so each sentence has exactly one right translation:
+The code is a language with explicit rules, so each sentence has exactly one correct translation:
 
-- every word has a stem of its own; an ambiguous word has one for each of its senses, a noun and a verb that look
-  alike have two;
-- verbs stand at the end of their clause, prepositions after their noun, adjectives and determiners behind it;
-- "the" is the suffix -o of the noun, "a" is left out; plural -r, object -n; verbs: past -ta, third person -s.
+- every word has its own stem; an ambiguous word has one for each of its senses, and a noun and a verb with the same form have two;
+- verbs are at the end of their clause; prepositions, adjectives and determiners follow their noun;
+- nouns take -o for "the" (nothing for "a"), -r in the plural and -n as an object; verbs take -ta in the past and -s in the third person.
 
 `python -m coursekit.pretrain --models translator --record data` trains the model of `data/models` again.
 """
@@ -35,18 +34,18 @@ SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
 PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
 OPENS_CLAUSE = {"that", "who", "where", "when", "and"}
 LONGEST = 28
-"""Tokens of the longest target of a sentence of 15 words, [EOS] counted; `sample_pairs` fails where one needs more."""
+"""Tokens of the longest target for a sentence of 15 words, including [EOS]; `sample_pairs` fails if a target needs more."""
 
 
 class CheckpointMissing(FileNotFoundError):
-    """A trained model of the course that is not where it should be."""
+    """A trained model of the course is missing from its folder."""
 
 
 # ----------------------------------------------------------------------------------------- the code
 
 
 class Word(NamedTuple):
-    """A source word: its part of speech, its sense ("cell#prison" or ""), its place among the words."""
+    """A source word: its part of speech, its sense ("cell#prison" or "") and its position in the sentence."""
 
     word: str
     tag: str
@@ -55,13 +54,13 @@ class Word(NamedTuple):
 
 
 Token = tuple[str, int]
-"""A target token and the place of the word it translates; -1 for a suffix."""
+"""A target token and the position of the word that it translates; -1 for a suffix."""
 NOUN_PHRASE = ("DET", "ADJ", "NOUN")
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """The language translated into: its tokens, and the token of each English word as each part of speech."""
+    """The target language: its tokens, and the token of each English word for each part of speech."""
 
     vocabulary: tuple[str, ...]
     stems: dict[tuple[str, str], str] = field(repr=False)  # ("cells", "NOUN") or ("cell#prison", "") -> stem
@@ -73,7 +72,7 @@ class Code:
         return {token: i for i, token in enumerate(self.vocabulary)}
 
     def translate(self, words: list[str], tags: list[str], senses: list[str]) -> list[Token]:
-        """The translation of one sentence. `senses` holds "cell#prison" at the ambiguous word, "" elsewhere."""
+        """The translation of one sentence. `senses` contains a sense such as "cell#prison" at the ambiguous word and "" elsewhere."""
         result, clause = [], []
         for place, (word, tag, sense) in enumerate(zip(words, tags, senses, strict=True)):
             item = Word(word, tag, sense, place)
@@ -85,7 +84,7 @@ class Code:
         return result + self._clause(clause)
 
     def decode(self, ids: list[int] | Int[Tensor, " T"]) -> str:
-        """Target ids as text: suffixes joined to their stem, special tokens left out, all after [EOS] cut off."""
+        """Target ids as text: suffixes are joined to their stem, special tokens are left out, and the text ends at [EOS]."""
         tokens = []
         for i in map(int, ids):
             if i == EOS:
@@ -99,7 +98,7 @@ class Code:
         return self.stems[key], item.place
 
     def _clause(self, items: list[Word]) -> list[Token]:
-        """One clause: noun phrases turned round, then what stood before them, verbs last."""
+        """One clause: noun phrases with their words reordered, each followed by its preposition, and the verbs at the end."""
         phrases, verbs, i = [], [], 0
         preposition, after_verb = [], False
         while i < len(items):
@@ -144,7 +143,7 @@ class Code:
 
 
 def load_code(language: Language | None = None) -> Code:
-    """The code that a language is translated into (without one, the course's), built on the first call."""
+    """The code for a language (by default the course's), built on the first call."""
     return _code(language or load_language())
 
 
@@ -189,7 +188,7 @@ def _lemmas(grammar: Grammar) -> dict[tuple[str, str], str]:
 
 
 def _stems(n: int) -> list[str]:
-    """n different stems of two or three syllables, always the same."""
+    """n different stems of two or three syllables, the same in every call."""
     rng, stems = np.random.default_rng(1954), {}
     consonants, vowels = list("bdfgjklmnprstvz"), list("aeiu")
     while len(stems) < n:
@@ -227,7 +226,7 @@ def sample_pairs(
     split: str = "train",
     language: Language | None = None,
 ) -> Pairs:
-    """n sentences of one side of the language's split, and their only right translations."""
+    """n sentences from one split of the language, with their only correct translations."""
     language = language or load_language()
     return translated(language.sample(n, rng, split=split), language)
 
@@ -257,10 +256,9 @@ def translated(sentences: Sentences, language: Language | None = None) -> Pairs:
 
 
 class Translator(nn.Module):
-    """Encoder and decoder of two layers each, the layer norm before each part, cross-attention with one head.
+    """An encoder and a decoder of two layers each, with pre-norm and single-head cross-attention.
 
-    `cross` computes the cross-attention from (decoder states, encoder states, W_q, W_k, W_v, source_keep) and
-    returns the output or a pair that begins with it; a notebook may put its own function there.
+    `cross` computes the cross-attention from (decoder states, encoder states, W_q, W_k, W_v, source_keep) and returns the output or a pair that begins with it; a notebook may replace it with its own function.
     """
 
     def __init__(
@@ -294,7 +292,7 @@ class Translator(nn.Module):
         return self.hidden(source)[-1]
 
     def hidden(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "layers B Ts D"]:
-        """The encoder's vectors: embeddings, then those of each layer, the last of them normalised."""
+        """The encoder's vectors: the embeddings, then the vectors of each layer; those of the last layer are normalised."""
         layers = [self.source_words(source) + self.source_places.weight[: source.shape[1]]]
         for layer in self.encoder:
             layers.append(layer(layers[-1], src_key_padding_mask=source == PAD))
@@ -321,7 +319,7 @@ class Translator(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Attention to the own past, attention to the source, a feed-forward network: each added to what came in."""
+    """Causal self-attention, cross-attention to the source and a feed-forward network, each with a residual connection."""
 
     def __init__(self, dim: int, feed_forward: int, heads: int):
         super().__init__()
@@ -346,7 +344,7 @@ class DecoderLayer(nn.Module):
 def fused_cross_attention(
     dec: Tensor, enc: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, source_keep: Tensor
 ) -> Tensor:
-    """PyTorch's own attention, without the weights. `source_keep` is B Ts, or B Tt Ts."""
+    """PyTorch's own attention, without the weights. `source_keep` has the shape B Ts or B Tt Ts."""
     keep = source_keep if source_keep.ndim == 3 else source_keep[:, None, :]
     return nn.functional.scaled_dot_product_attention(dec @ W_q, enc @ W_k, enc @ W_v, attn_mask=keep)
 
@@ -355,16 +353,16 @@ def fused_cross_attention(
 
 
 RATE = 3e-3
-"""Of a short run, as in notebook 04."""
+"""For a short run, as in notebook 04."""
 CHECKPOINT = "translator"
 
 
 class WithTeacher(nn.Module):
-    """A translator that is given the beginning of the target, too, as a step of training gives it.
+    """A translator that also receives the correct prefix of the target, as in a training step.
 
-    keep_of(Tt) gives the Tt Tt that the inputs may see of each other. cross_mask(source_keep, target_keep) gives the
-    B Tt Ts that the cross-attention may see; without it, the source's words. With it, the encoded source is padded with
-    zeros to the width of the target.
+    keep_of(Tt) returns the mask of the self-attention, Tt Tt. cross_mask(source_keep, target_keep) returns the mask of the
+    cross-attention, B Tt Ts; by default, the source's words are visible. With cross_mask, the encoded source is padded with zeros to the
+    width of the target.
     """
 
     def __init__(
@@ -377,7 +375,7 @@ class WithTeacher(nn.Module):
         self.model, self.keep_of, self.cross_mask = model, keep_of, cross_mask
 
     def forward(self, read: tuple[Pairs, Int[Tensor, "B Tt"]]) -> Float[Tensor, "B Tt V"]:
-        """Logits, for pairs and what the decoder gets as its inputs."""
+        """Logits for the pairs and the inputs of the decoder."""
         pairs, inputs = read
         encoded, source_keep = self.model.encode(pairs.source), pairs.source != PAD
         if self.cross_mask is not None:
@@ -388,12 +386,12 @@ class WithTeacher(nn.Module):
 
 
 def token_loss(logits: Float[Tensor, "B Tt V"], target: Int[Tensor, "B Tt"]) -> Tensor:
-    """Mean cross-entropy of the target's tokens in nats, padding left out."""
+    """Mean cross-entropy of the target's tokens in nats, without padding."""
     return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
 
 
 def decoder_weights(layer: DecoderLayer) -> dict[str, Tensor]:
-    """The weights of a decoder layer under the names of the `DecoderBlock` that notebook 04 has students write."""
+    """The weights of a decoder layer under the names of the `DecoderBlock` that students write in notebook 04."""
     own, state = layer.own, {name: getattr(layer, name).data for name in ("W_q", "W_k", "W_v")}
     for part in ("weight", "bias"):
         packed = getattr(own, f"in_proj_{part}").data.chunk(3)
@@ -405,7 +403,7 @@ def decoder_weights(layer: DecoderLayer) -> dict[str, Tensor]:
 
 
 def teacher_forced(model: nn.Module, pairs: Pairs) -> Tensor:
-    """The loss where each target token is predicted from those before it, as they should be."""
+    """The loss when each target token is predicted from the correct tokens before it."""
     inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
     tokens = inputs.shape[1]
     keep = torch.ones(tokens, tokens, dtype=torch.bool).tril()  # Tt Tt
@@ -426,7 +424,7 @@ def trimmed(pairs: Pairs) -> Pairs:
 
 
 def learning_rate(step: int, steps: int) -> float:
-    """Linear rise over the first twentieth, then a cosine down to 0."""
+    """The learning rate: a linear increase over the first twentieth of the steps, then a cosine decay to 0."""
     rise = max(steps // 20, 1)
     return RATE * min((step + 1) / rise, 0.5 * (1 + np.cos(np.pi * step / steps)))
 
@@ -468,13 +466,13 @@ def save_translator(model: nn.Module, folder: Path, name: str = CHECKPOINT) -> N
 
 
 def share_exactly_right(model: nn.Module, pairs: Pairs) -> float:
-    """Share of sentences whose greedy translation is right in every token."""
+    """Fraction of sentences whose greedy translation is correct in every token."""
     return float(exactly_right(model, pairs).float().mean())
 
 
 @torch.no_grad()
 def exactly_right(model: nn.Module, pairs: Pairs) -> Bool[Tensor, " B"]:
-    """Whether the greedy translation of each sentence is right in every token."""
+    """Whether the greedy translation of each sentence is correct in every token."""
     encoded, source_keep = model.encode(pairs.source), pairs.source != PAD
     ids = torch.full((len(pairs), 1), BOS)
     for _ in range(int((pairs.target != PAD).sum(dim=1).max())):

@@ -1,4 +1,4 @@
-"""One vector per word: the GloVe vectors that a Python package carries, read without a network."""
+"""One vector per word: the GloVe vectors from a Python package, read without a network."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from coursekit.packaged import Package, PackageUnusable
 
 
 class VectorsMissing(PackageUnusable):
-    """The package with the vectors is not installed, or its files are not what was published."""
+    """The package with the vectors is not installed, or its files differ from the published ones."""
 
 
 PACKAGE = Package(
@@ -28,11 +28,11 @@ PACKAGE = Package(
     },
     error=VectorsMissing,
 )
-"""It holds glove.6B.50d: 400,000 lower-case words, the most frequent first."""
+"""It contains glove.6B.50d: 400,000 lower-case words, the most frequent first."""
 
 
 class UnknownWord(KeyError):
-    """A word without a vector. Shown as a sentence (a plain KeyError shows its message in quotes)."""
+    """A word without a vector. The message is shown as a sentence (a plain KeyError shows its message in quotes)."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -57,7 +57,7 @@ class WordVectors:
         return word in self.index
 
     def __getitem__(self, word: str) -> Float[Tensor, " D"]:
-        """The vector of one word. Raises UnknownWord, a KeyError that says what to try."""
+        """The vector of one word. Raises UnknownWord, a KeyError whose message suggests what to try."""
         if not isinstance(word, str):
             raise TypeError(
                 f"A word is a string, not {type(word).__name__}: vectors['bank'], vectors.of(['river', 'bank'])."
@@ -87,7 +87,7 @@ def load_glove(top: int | None = None) -> WordVectors:
     """The vectors glove.6B.50d (Pennington, Socher and Manning, 2014), all or the `top` most frequent words.
 
     400,000 lower-case words × 50 numbers, trained on Wikipedia 2014 and Gigaword 5, public domain (PDDL 1.0).
-    Raises VectorsMissing, in one sentence, when the package that carries them is absent or damaged.
+    Raises VectorsMissing, in one sentence, if the package that contains them is missing or damaged.
     """
     if top is not None and top < 1:
         raise ValueError(

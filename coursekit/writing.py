@@ -1,4 +1,4 @@
-"""How a decoder's sentences are written and judged beside greedy writing: beam search, and BLEU as the field counts it."""
+"""Beam search, and the BLEU score of translations."""
 
 from collections import Counter
 
@@ -15,22 +15,22 @@ from coursekit.translator import LONGEST
 def beam_translate(
     model: nn.Module, source: Int[Tensor, "B Ts"], width: int, longest: int = LONGEST
 ) -> Int[Tensor, "B longest"]:
-    """The most probable translation that a beam of `width` beginnings finds; [PAD] behind its [EOS].
+    """The most probable translation that beam search with `width` prefixes finds; [PAD] after its [EOS].
 
-    Probabilities of whole sentences are compared, with no bonus for length. With width 1 it is greedy writing.
+    Probabilities of whole sentences are compared, without a bonus for length. With width 1, this is greedy decoding.
     """
     B = len(source)
     encoded = model.encode(source).repeat_interleave(width, dim=0)  # B*k Ts D
     source_keep = (source != PAD).repeat_interleave(width, dim=0)
     ids = torch.full((B * width, 1), BOS)
     total = torch.full((B, width), -torch.inf)
-    total[:, 0] = 0.0  # all beginnings are the same at first: one of them counts
+    total[:, 0] = 0.0  # all prefixes are equal at first, so only one of them counts
     ended = torch.zeros(B * width, dtype=torch.bool)
     for t in range(1, longest + 1):
         keep = torch.ones(t, t, dtype=torch.bool).tril()
         log_p = model.decode(ids, encoded, source_keep, keep)[:, -1].log_softmax(dim=-1)  # B*k V
         log_p[ended] = -torch.inf
-        log_p[ended, PAD] = 0.0  # a finished sentence goes on for nothing
+        log_p[ended, PAD] = 0.0  # a finished sentence continues at no cost
         sums = (total[:, :, None] + log_p.view(B, width, -1)).flatten(1)  # B k*V
         total, best = sums.topk(width, dim=1)
         rows = (torch.arange(B)[:, None] * width + best // log_p.shape[1]).flatten()
@@ -39,15 +39,15 @@ def beam_translate(
         ended = ended[rows] | (token == EOS)
         if ended.all():
             break
-    first = ids.view(B, width, -1)[:, 0, 1:]  # topk sorts: the best stands first
+    first = ids.view(B, width, -1)[:, 0, 1:]  # topk sorts, so the best prefix comes first
     return nn.functional.pad(first, (0, longest - first.shape[1]), value=PAD)
 
 
 def bleu(guesses: Int[Tensor, "N T"], references: Int[Tensor, "N T"], order: int = 4) -> float:
-    """Corpus BLEU with one reference a sentence, between 0 and 1 (Papineni et al., 2002, section 2.3).
+    """Corpus BLEU with one reference per sentence, between 0 and 1 (Papineni et al., 2002, section 2.3).
 
-    Counts of n-grams are clipped by the reference and added up over the corpus; then the geometric mean of the
-    precisions of n = 1 to `order`, times the brevity penalty. [EOS] and what follows do not count.
+    Counts of n-grams are clipped by the reference and added up over the corpus. The score is the geometric mean of the precisions
+    for n = 1 to `order`, times the brevity penalty. [EOS] and the tokens after it do not count.
     """
     matches, counts = np.zeros(order), np.zeros(order)
     written = wanted = 0
@@ -70,5 +70,5 @@ def until_end(ids: list[int]) -> list[int]:
 
 
 def ngrams(ids: list[int], n: int) -> Counter:
-    """How often each run of n tokens occurs."""
+    """The number of occurrences of each n-gram."""
     return Counter(zip(*(ids[i:] for i in range(n)), strict=False))

@@ -9,14 +9,14 @@
 # %% [markdown]
 # # Words in Context
 #
-# A prisoner sits in a *cell*, a red blood *cell* carries oxygen, a *cell* phone rings. A single vector per word
-# cannot distinguish the three senses. These fourteen notebooks lead from there to models whose vector for a word depends on its
-# sentence, and you build every tensor on the way yourself.
+# A prisoner sits in a *cell*, a red blood *cell* carries oxygen, and a *cell* phone rings. A single vector per word
+# cannot distinguish these three senses. The fourteen notebooks of this course lead from such vectors to models whose vector for a word depends on its
+# sentence, and you build every tensor along the way yourself.
 
 # %% [markdown]
 # ## Is everything installed?
 #
-# Click into the next cell and press **Shift+Enter**. It imports what the notebooks need, which takes a few seconds.
+# Click into the next cell and press **Shift+Enter**. The cell imports the packages that the notebooks need, which takes a few seconds.
 
 # %%
 from coursekit import installation
@@ -24,13 +24,13 @@ from coursekit import installation
 installation()
 
 # %% [markdown]
-# Each line says what was found, or what to do if something is missing. When all of them show ✓,
+# Each line shows what was found, or explains what to do if something is missing. When all lines show ✓,
 # [begin with the first notebook](01_static_embeddings/01_static_embeddings.ipynb).
 
 # %% [markdown]
 # ## Where you are
 #
-# Run the next cell: it shows how many checks of each notebook pass, and where to continue. Come back to it after a break.
+# Run the next cell to see how many checks of each notebook pass and where to continue. Return to this cell after a break.
 
 # %%
 from coursekit import course_map
@@ -40,39 +40,39 @@ course_map()
 # %% [markdown]
 # ## The map
 #
-# Minutes are for the core path: reading, exercises and written answers. Sections whose heading says *Further* or *Extension* come on top, and
-# later notebooks do not need them. Extensions are extra credit, and so is *Further* in some notebooks.
+# The minutes cover the core path: reading, exercises and written answers. Sections whose heading contains *Further* or *Extension* take additional time, and
+# later notebooks do not depend on them. Extensions earn extra credit, as do the *Further* sections of some notebooks.
 #
 # | | notebook | minutes | by the end you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
-# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and say what one vector per word cannot do | | 02, 12 |
+# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and explain what one vector per word cannot represent | | 02, 12 |
 # | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
 # | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 75 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
-# | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 75 | write an LSTM step, attention and a decoder block, and measure what each step gained in translation | 03 | 05, 07 |
+# | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 75 | write an LSTM step, attention and a decoder block, and measure how much each step improves translation | 03 | 05, 07 |
 # | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
-# | 06 | [BERT](06_bert/06_bert.ipynb) | 75 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
-# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | write a GPT with a cache, train it, load GPT-2's weights, and show what it cannot see | 03, 04 | 08, 12, 13, 14 |
-# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
-# | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10, 14 |
-# | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | put three heads on one encoder and score each properly | 09 | 12 |
+# | 06 | [BERT](06_bert/06_bert.ipynb) | 75 | split words into subwords, mask tokens and pre-train an encoder | 03, 05 | 08, 09, 11 |
+# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14 |
+# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09 |
+# | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
+# | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
-# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests that are judged | all | |
-# | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | |
-# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | tune a model to answer and to match preferences, and measure what it forgets | 07, 09 | |
+# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | |
+# | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
+# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | |
 
 # %% [markdown]
 # ## How a notebook works
 #
-# - **Predict.** Before some cells you commit to a number. You learn most when it is wrong.
-# - **Fill in.** A cell that says `raise NotImplementedError` is yours; its docstring gives the shapes.
-# - **Check.** The cell below it runs your function on small inputs and shows your result beside the right one.
+# - **Predict.** Before some cells you commit to a prediction. You learn most when your prediction is wrong.
+# - **Fill in.** A cell that contains `raise NotImplementedError` is an exercise; its docstring describes the task and gives the shapes.
+# - **Check.** The cell below the exercise runs your function on small inputs and shows your result next to the correct one.
 #   If your mistake is a known one, the check names it.
-# - **Hint.** `hint("attention.similarities")` starts with a question; call it again for more.
+# - **Hint.** `hint("attention.similarities")` starts with a question; call it again for further hints.
 #
 # [From the first try to the grade](../docs/students.md) shows all this in pictures; the [glossary](../docs/glossary.md) explains
 # each term in a sentence.
 #
-# You can stop at any time: JupyterLab saves what you typed. After a break choose *Run → Run All Above Selected Cell*.
+# You can stop at any time, because JupyterLab saves your work. After a break, choose *Run → Run All Above Selected Cell*.
 
 # %% [markdown]
 # ## Notation
@@ -88,7 +88,7 @@ course_map()
 # | H | attention heads | 12 for BERT-Base |
 # | d | dimensions of one head, usually D / H | 64 for BERT-Base |
 # | L | layers; with the input embeddings there are L+1 vectors for each token | 12 for BERT-Base |
-# | V | vocabulary: words or word pieces | 400,000 for GloVe, 30,522 for BERT |
+# | V | vocabulary: words or subwords | 400,000 for GloVe, 30,522 for BERT |
 #
 # | name | what it is |
 # |:--|:--|
@@ -96,8 +96,8 @@ course_map()
 # | `scores` | dot products of queries and keys, before the softmax |
 # | `weights` | scores after the softmax: each row sums to 1 |
 # | `keep` | a mask that is True where a token may be attended to |
-# | `ids` | numbers of tokens in the vocabulary |
-# | `hidden` | the vectors that a layer passes to the next |
+# | `ids` | indices of tokens in the vocabulary |
+# | `hidden` | the vectors that a layer passes to the next layer |
 # | `logits` | unnormalised log-probabilities over V, or over classes |
 
 # %% [markdown]

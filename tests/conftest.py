@@ -7,6 +7,7 @@ import signal
 import sys
 from collections import Counter
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 # First: it spares each process 1.3 s of an import that nothing here needs.
@@ -79,10 +80,17 @@ def run(request, tmp_path_factory):
         yield run
 
 
+@pytest.fixture(scope="session")
+def progress_folders(tmp_path_factory):
+    """Paths below one folder: to make a `tmp_path` for each test takes longer than most tests."""
+    folder = tmp_path_factory.mktemp("progress")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_progress(tmp_path, monkeypatch):
+def own_progress(progress_folders, monkeypatch):
     """No test touches the progress file of whoever runs it."""
-    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "progress"))
+    monkeypatch.setenv("AUTOGRADER_HOME", str(next(progress_folders)))
 
 
 @pytest.fixture(scope="module")
@@ -123,15 +131,20 @@ def picture():
     return take
 
 
+RUN_NOTEBOOKS = ("tests/notebooks/", "tests/tools/book/test_site.py")
+"""Tests that look at an executed solution; what others prepare for their file is prepared once if the file stays whole."""
+
+
 class ByFileAndNotebook(LoadScopeScheduling):
-    """Two processes share the tests by file, or by notebook where a test is about one: then its solution runs once.
+    """Processes share the tests by file, or by notebook where a test may look at its run: then its solution runs once.
 
     xdist's own groups (`--dist loadgroup`) do nothing with pytest 9.2, whose items ignore the name that xdist gives them.
     """
 
     def _split_scope(self, nodeid):
         file, _, test = nodeid.partition("::")
-        return next((name for name in ASSIGNMENTS if f"[{name}" in test), file)
+        names = ASSIGNMENTS if file.startswith(RUN_NOTEBOOKS) else ()
+        return next((name for name in names if f"[{name}" in test), file)
 
 
 @pytest.hookimpl(optionalhook=True)  # -p no:xdist

@@ -92,6 +92,7 @@ def everything_in(folder: Path) -> dict[str, bytes | str]:
 # Our own .venv ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_folder_without_an_environment_gets_one_and_the_second_run_does_nothing(
     bootstrap, monkeypatch, capsys
 ):
@@ -153,6 +154,7 @@ def test_our_own_broken_environment_is_made_again_and_links_in_it_are_not_follow
     assert (shared / "precious.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_an_installation_that_fails_is_one_sentence_and_keeps_what_is_there(bootstrap, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")  # no uv
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, ByFileAndNotebook
 
 HEAVY = (
     "nbgrader",
@@ -69,3 +69,11 @@ def test_an_import_inside_a_function_says_why():
             if "# start-up: " not in around and "# optional: " not in around:
                 silent.append(f"{file.relative_to(ROOT)}:{imports[0].lineno}")
     assert silent == []
+
+
+def test_processes_share_the_tests_by_file_and_by_notebook_where_its_run_is_looked_at():
+    split = ByFileAndNotebook._split_scope
+    zipped, looked = "tests/test_student_release.py", "tests/notebooks/test_page.py"
+    assert split(None, f"{zipped}::test_each[02_attention]") == split(None, f"{zipped}::test_it") == zipped
+    assert split(None, f"{looked}::test_its_links[02_attention]") == "02_attention"
+    assert split(None, f"{looked}::test_a_helper") == looked

@@ -1,5 +1,6 @@
 """The pages a newcomer reads lead somewhere, and the map of the start page agrees with itself."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -46,6 +47,16 @@ def test_readme_and_start_page_link_the_same_notebooks():
 
     existing = {path.name for path in (ROOT / "notebooks").glob("*/*.ipynb")}
     assert notebooks(ROOT / "README.md") == notebooks(START) == existing
+
+
+def test_the_term_s_calendar_names_the_notebooks_of_the_map():
+    with (ROOT / "docs" / "term.csv").open(newline="", encoding="utf-8") as calendar:
+        weeks = [
+            (row["Subject"], row["Description"].split()[2].rstrip(";")) for row in csv.DictReader(calendar)
+        ]
+    start = (ROOT / "solutions" / "start.py").read_text(encoding="utf-8")
+    on_the_map = re.findall(r"^# \| (\d\d) \| \[([^]]+)\]\((\w+)/", start, re.MULTILINE)
+    assert weeks == [(f"{number} · {title}", name) for number, title, name in on_the_map] and len(weeks) == 14
 
 
 def test_the_map_names_what_unlocks_what_from_both_sides():

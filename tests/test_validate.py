@@ -133,19 +133,18 @@ def validated(folder, *cells):
 
 
 @pytest.mark.slow
-def test_validate_names_the_question_that_has_no_answer_and_lists_extensions_apart(tmp_path):
+def test_validate_counts_what_fails_names_it_and_lists_extensions_apart(tmp_path):
+    text = "## **Question 1 · The weights**\n\nWhy do the *weights* add up to 1?"
     unanswered, wrong, extensions = validated(
         tmp_path,
         exercise("topic-more", "raise AssertionError('more is wrong')", points=0, extra=1),
-        question("Why do the weights add up to 1?", "*Your answer.*", changed=False),
+        question(text, "*Your answer.*", changed=False),
         exercise("topic-one", "raise AssertionError('one is wrong')"),
     )
-    assert (
-        "topic-reflection-1" in unanswered["source"]
-        and "Why do the weights add up to 1?" in unanswered["source"]
-    )
-    assert "did not provide a response" in unanswered["raw_error"]
-    assert "one is wrong" in wrong["raw_error"]
+    assert unanswered["source"] == "1 of 2: Question 1 · The weights"
+    assert unanswered["raw_error"].startswith("Not answered yet.")
+    assert "Why do the weights add up to 1?" in unanswered["raw_error"]
+    assert wrong["source"].startswith("2 of 2: topic-one") and "one is wrong" in wrong["raw_error"]
     assert "not needed for full points" in extensions["source"]
     assert "topic-more: more is wrong" in extensions["raw_error"]
 
@@ -161,11 +160,30 @@ def test_an_extension_that_nobody_began_is_no_failure(tmp_path):
     one = failing(exercise("topic-one", "check()"), "one is wrong")
     notebook = new_notebook(cells=[*left, *tried, *one])
     assert shown_failures(notebook, [left[1]]) == []
-    assert [cell.source for cell in shown_failures(notebook, [left[1], one[1]])][0] == "check()"
+    assert [cell.source for cell in shown_failures(notebook, [left[1], one[1]])][0].endswith("check()")
     (shown,) = shown_failures(notebook, [left[1], tried[1]])
     assert shown.outputs[0].traceback == ["topic-most: not begun", "topic-more: more is wrong"]
 
 
+CARD = "✗ topic.one: not yet right\n  The mean of each row.\n    yours    1\n    expected 2"
+
+
+def test_a_card_is_shown_once_below_the_name_of_its_exercise():
+    cell = failing(exercise("topic-one", "check('topic.one', one)"), CARD)[1]
+    (shown,) = shown_failures(new_notebook(cells=[cell]), [cell])
+    assert shown.source == "1 of 1: topic.one"
+    said = "\n".join(shown.outputs[0].traceback)
+    assert said == "Not yet right.\nThe mean of each row.\n  yours    1\n  expected 2"
+
+
+def test_a_question_is_shown_in_lines_that_nbgrader_s_command_does_not_cut():
+    cells = question("**Question 2.** " + "Why is it so? " * 40, "*Your answer.*", changed=False)
+    (shown,) = shown_failures(new_notebook(cells=cells), [cells[1]])
+    assert shown.source == "1 of 1: Question 2"
+    assert max(map(len, shown.outputs[0].traceback)) <= 70 and shown.outputs[0].traceback[-1].endswith("…")
+
+
+@pytest.mark.slow
 def test_a_notebook_that_imports_check_needs_no_nbgrader():
     script = "import sys, autograder.checks.validating; print('nbgrader' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -30,7 +30,7 @@ def products(server: Server, assignment: Assignment, generated: Generated) -> di
     if assignment.exercises:
         made[assignment.key] = key_bytes(server, assignment)
     made[assignment.lent] = lent_bytes(assignment)
-    return made
+    return made | generated.kept
 
 
 def put(made: dict[Path, bytes | None]) -> None:

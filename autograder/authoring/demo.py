@@ -123,8 +123,7 @@ def make_class(assignment: Assignment, hostile: bool = True, seed: int = 1) -> l
     """Twenty students, the same each time."""
     draw = random.Random(seed)
     release = assignment.read_release()
-    perfect = _answered(assignment, release)
-    kinds = iter(_kinds(assignment, perfect, release, draw, hostile))
+    kinds = iter(_kinds(assignment, _Answers(assignment, release, seed), release, draw, hostile))
     students = []
     for number, name in enumerate(NAMES):
         kind, content = next(kinds)
@@ -135,28 +134,31 @@ def make_class(assignment: Assignment, hostile: bool = True, seed: int = 1) -> l
 
 
 def _kinds(
-    assignment: Assignment, perfect: NotebookNode, release: NotebookNode, draw: random.Random, hostile: bool
+    assignment: Assignment, answers: "_Answers", release: NotebookNode, draw: random.Random, hostile: bool
 ) -> Iterator[tuple[str, str]]:
     wrong = {name: list(sources.values()) for name, sources in mistake_sources(assignment).items() if sources}
     solutions = solution_sources(assignment)
     exercises = assignment.exercises
     last = list(exercises.values())[-1]
-    yield "everything right", _file(perfect)
+    yield "everything right", _file(answers.perfect())
     yield "nothing answered", _file(release)
-    yield "a file that broke on its way", _file(perfect)[:3000]
+    yield "a file that broke on its way", _file(answers.perfect())[:3000]
     if hostile:
-        attack = _changed(perfect, {})
+        attack = _changed(answers.perfect(), {})
         attack.cells.insert(1, new_code_cell(HOSTILE.format(course=str(assignment.root))))
-        written = {grade_id(cell): SCRIPT for cell in perfect.cells if is_grade(cell) and is_solution(cell)}
+        written = {grade_id(cell): SCRIPT for cell in release.cells if is_grade(cell) and is_solution(cell)}
         yield "looks for the solutions", _file(_changed(attack, written))
     waits = re.sub(
         r"### BEGIN SOLUTION.*### END SOLUTION", "while True: pass", solutions[last.name], flags=re.DOTALL
     )
-    yield "never comes back in one exercise", _file(_changed(perfect, {last.solution_id: waits}))
+    yield "never comes back in one exercise", _file(_changed(answers.perfect(), {last.solution_id: waits}))
     for name, sources in list(wrong.items())[:2]:  # the first mistake of the first two is the class's
         for _ in range(2):
-            yield "a frequent mistake", _file(_changed(perfect, {exercises[name].solution_id: sources[0]}))
-    yield "right in another way", _file(_changed(perfect, _other_ways(assignment)))
+            yield (
+                "a frequent mistake",
+                _file(_changed(answers.perfect(), {exercises[name].solution_id: sources[0]})),
+            )
+    yield "right in another way", _file(_changed(answers.perfect(), _other_ways(assignment)))
     blank = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
     second_half = list(exercises)[len(exercises) // 2 :]
     for _ in range(2):
@@ -164,7 +166,7 @@ def _kinds(
             "stopped half-way",
             _file(
                 _changed(
-                    perfect,
+                    answers.perfect(),
                     {exercises[name].solution_id: blank[exercises[name].solution_id] for name in second_half},
                 )
             ),
@@ -172,18 +174,33 @@ def _kinds(
     while True:
         chosen = draw.sample(sorted(wrong), min(len(wrong), draw.choice((1, 1, 2, 3))))
         changes = {exercises[name].solution_id: draw.choice(wrong[name]) for name in chosen}
-        yield ("a known mistake" if len(chosen) == 1 else "known mistakes"), _file(_changed(perfect, changes))
+        yield (
+            ("a known mistake" if len(chosen) == 1 else "known mistakes"),
+            _file(_changed(answers.perfect(), changes)),
+        )
 
 
-def _answered(assignment: Assignment, release: NotebookNode) -> NotebookNode:
-    """The release with the solution's code, and of model answers the first paragraph."""
-    solution = {grade_id(cell): cell for cell in read_source(assignment.source).cells if grade_id(cell)}
-    texts = {}
-    for cell in release.cells:
-        if is_solution(cell):
-            source = MARKS.sub("", solution[grade_id(cell)].source).strip()
-            texts[grade_id(cell)] = source if cell.cell_type == "code" else source.split("\n\n")[0]
-    return _changed(release, texts)
+class _Answers:
+    """The release with the solution's code, and with as much of each model answer as this student wrote."""
+
+    def __init__(self, assignment: Assignment, release: NotebookNode, seed: int):
+        source = {grade_id(cell): cell for cell in read_source(assignment.source).cells if grade_id(cell)}
+        answered = [cell for cell in release.cells if is_solution(cell)]
+        texts = {grade_id(cell): MARKS.sub("", source[grade_id(cell)].source).strip() for cell in answered}
+        self._written = {grade_id(cell) for cell in answered if cell.cell_type == "markdown"}
+        self._release, self._texts, self._draw = release, texts, random.Random(seed)
+
+    def perfect(self) -> NotebookNode:
+        """All of it right; of a model answer a few sentences, others each time."""
+        texts = {
+            name: self._some_of(text) if name in self._written else text for name, text in self._texts.items()
+        }
+        return _changed(self._release, texts)
+
+    def _some_of(self, model_answer: str) -> str:
+        sentences = re.split(r"(?<=[.!?]) ", " ".join(model_answer.split("\n\n")[0].split()))
+        chosen = self._draw.sample(range(len(sentences)), self._draw.randint(1, len(sentences)))
+        return " ".join(sentences[i] for i in sorted(chosen))
 
 
 def _other_ways(assignment: Assignment) -> dict[str, str]:

@@ -7,6 +7,7 @@ our own code.
 
 import os
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.util import find_spec
 from multiprocessing import get_context
 from operator import ne
 from types import FrameType
@@ -32,7 +32,7 @@ from autograder.checks.status import Problem
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
-from autograder.grading.reference import exercise_key, mistake_sources, solution_sources
+from autograder.grading.reference import as_fingerprint, exercise_key, mistake_sources, solution_sources
 from autograder.source import code_cells, grade_id, is_demo, read_source
 
 NEVER = ("mistake", "lazy", "wrong", "generic")
@@ -113,7 +113,7 @@ def assignment_rates(
             rates[task[1]] = exercise_rates(*task)
             on_progress(done, len(tasks))
     else:
-        with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), one_thread_from_the_start) as pool:
             running = {pool.submit(exercise_rates, *task): task[1] for task in tasks}
             for done, future in enumerate(as_completed(running), 1):
                 rates[running[future]] = future.result()
@@ -123,10 +123,14 @@ def assignment_rates(
 
 def one_thread() -> None:
     """Small tensors are quicker with one thread than with two, and two processes beside each other need no more."""
-    if find_spec("torch"):
-        import torch  # optional: a course in numpy does without
-
+    if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
+
+
+def one_thread_from_the_start() -> None:
+    """The same in a process of our own, which imports torch later, or, for a course in numpy, never."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    one_thread()
 
 
 def require_no_luck(
@@ -253,7 +257,8 @@ def _rounding_rates(
     rates = [Rate(exercise.name, "the solution", "rounding", len(times), sum(times))]
     for variant, source in mistake_sources(assignment)[exercise.name].items():
         notebook.define(source)
-        answers = [ask(notebook.call, case, exercise.rule.arrays) for case in drawn[0]]
+        given = [ask(notebook.call, case, exercise.rule.arrays) for case in drawn[0]]
+        answers = as_fingerprint(given, expected[0], exercise.rule)
         times = [steady(drawn[0], answers, nudge) for nudge in range(NUDGES)]
         rates.append(Rate(exercise.name, variant, "rounding", len(times), sum(times)))
     return rates

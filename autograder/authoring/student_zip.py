@@ -49,7 +49,7 @@ def student_files(root: Path, alone: bool = False) -> Iterator[tuple[str, bytes]
         yield start.release.relative_to(root).as_posix(), notebook_bytes(read_source(start.source))
     for assignment in assignments(root):
         folder = assignment.release.parent.relative_to(root)
-        for name, content in generate(assignment).files.items():
+        for name, content in generate(assignment, as_built=True).files.items():
             yield (folder / name).as_posix(), content
         if assignment.exercises:
             if not assignment.key.exists():

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.arrays import ADAPTERS, LISTS, NUMBERS, Arrays, read_array
+from autograder.checks.exceptions import WrongCall
+from autograder.checks.gradients import Differentiable, gradients_of
 from autograder.checks.status import Problem
 from autograder.checks.tracebacks import message, stub_name, student_traceback
 
@@ -20,27 +22,35 @@ MOST_PARTS = 64
 
 @dataclass(frozen=True)
 class Answer:
-    """What one call gave: named arrays ("" when there is a single one), or the problem instead of them."""
+    """What one call gave: named arrays ("" when there is a single one), or the problem instead of them.
+
+    gradients  where they were asked for: of each input that is made of floats, empty where no gradient reaches it.
+    message    describes the problem; without one, the error that prevented the gradients.
+    """
 
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     problem: Problem = Problem.CLEAN
     message: str = ""
     notes: tuple[str, ...] = ()
+    gradients: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class WrongType(TypeError):
     """The returned value is nothing that can be read as arrays."""
 
 
-def ask(call: Callable[[Case], Any], case: Case, arrays: str = "numpy") -> Answer:
+def ask(call: Callable[[Case], Any] | Differentiable, case: Case, arrays: str = "numpy") -> Answer:
     """Call the student's code on a copy of `case`, its arrays as `arrays.ADAPTERS` says under that name.
 
-    Never raises for what the student's code does.
+    A Differentiable is called once more for its gradients. Never raises for what the student's code does.
     """
     adapter = ADAPTERS[arrays]
+    function = call.call if isinstance(call, Differentiable) else call
+    if isinstance(call, Differentiable) and arrays != "torch":
+        raise WrongCall("check(…, gradients=…) needs tensors: c.Autograder.arrays must be 'torch'.")
     arguments = {name: argument(value, adapter) for name, value in case.items()}
     try:
-        value = call(arguments)
+        value = function(arguments)
     except NotImplementedError as error:
         stub = stub_name(error)
         if stub is None:
@@ -62,7 +72,11 @@ def ask(call: Callable[[Case], Any], case: Case, arrays: str = "numpy") -> Answe
     changed = [name for name in case if _changed(case[name], arguments.get(name))]
     if changed:
         return Answer(read, Problem.CHANGED, ", ".join(changed), notes)
-    return Answer(read, notes=notes)
+    if not isinstance(call, Differentiable):
+        return Answer(read, notes=notes)
+    again = {name: argument(value, adapter) for name, value in case.items()}
+    found, why_none = gradients_of(call, again)
+    return Answer(read, message=why_none, notes=notes, gradients=found)
 
 
 def read_value(value: Any, adapter: Arrays) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import isclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from autograder.checks.asking import Answer, Case, ask
 from autograder.checks.card import Card
 from autograder.checks.exceptions import CheckFailed, Unanswered, WrongCall
 from autograder.checks.failing import FailingCase, first_failing
+from autograder.checks.gradients import Differentiable
 from autograder.checks.hinting import hint
 from autograder.checks.judging import judge
 from autograder.checks.notes import WAITING, WRONG, Note
@@ -27,15 +28,19 @@ class GradingRefused(RuntimeError):
 _last: dict[str, Card] = {}
 
 
-def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
+def check(
+    name: str = "", call: Callable[[Case], Any] | None = None, gradients: bool | Sequence[str] = False
+) -> None:
     """Hand public inputs to your function through `call`, compare its answers, and show the result.
+
+    gradients  also compare the gradients that come back to the inputs: to all of floats, or to those that are named.
 
     Raises CheckFailed when the answer is not right, so that the Validate button sees it. Where a person runs the cell
     the notebook goes on after it, as `skipping` says.
     """
     recorder = recording.active()
     if recorder:
-        recorder.record(name, call)
+        recorder.record(name, Differentiable(call, gradients) if gradients and call else call)
         return
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         raise GradingRefused(
@@ -54,7 +59,8 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
         _lent(name)
     if why := _out_of_date(name):
         _not_taken(name, why)
-    answers = tuple(ask(call, case, key.rule.arrays) for case in key.cases)
+    asked = Differentiable(call, gradients) if gradients else call
+    answers = tuple(ask(asked, case, key.rule.arrays) for case in key.cases)
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
         _not_run(name, missing)

@@ -14,6 +14,7 @@ from autograder.checks.arrays import ADAPTERS, BFLOAT16, FORMS, LISTS, with_arti
 from autograder.checks.asking import Answer
 from autograder.checks.explaining.shapes import NOTHING, shape_sentence
 from autograder.checks.explaining.words import number
+from autograder.checks.gradients import CUTS, NEEDED, TOLERANCE, same_gradients, what_is_cut
 from autograder.checks.planted import Exposure, Planted
 from autograder.checks.status import Problem, Status
 
@@ -64,7 +65,7 @@ class KnownMistake:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one part of an answer: kind "shape", "dtype", "nan", "infinite" or "numbers"."""
+    """What is wrong with one part of an answer: kind "shape", "dtype", "nan", "infinite", "numbers" or "gradient"."""
 
     kind: str
     reason: str
@@ -118,7 +119,7 @@ def compare(
     there = {part: fault for part, fault in faults.items() if answer.arrays[part].shape != NOTHING}
     faults = there or faults  # what is not there is so because of what else is wrong
     reason = "\n".join(label(part) + fault.reason for part, fault in faults.items())
-    return Finding(Status.FAILED, reason, faults) if faults else None
+    return Finding(Status.FAILED, reason, faults) if faults else _compare_gradients(answer, want, rule)
 
 
 def recognised(
@@ -203,6 +204,32 @@ def _compare_kinds(got: np.ndarray, want: np.ndarray, rule: Rule) -> Fault | Non
         f"{why}: convert them with `{convert[rule.arrays]}`."
     )
     return Fault("dtype", reason, np.zeros(0, bool))
+
+
+GRADIENTS = "gradients"
+"""Named like a part of the answer where only they are wrong."""
+
+
+def _compare_gradients(answer: Answer, want: Answer, rule: Rule) -> Finding | None:
+    """Whether the values, which are right, can be trained through, if that is asked."""
+    if not want.gradients:
+        return None
+    tolerance = max(tolerance_for(array, rule, answer.notes) for array in answer.arrays.values())
+    none, other = what_is_cut(answer.gradients, want.gradients, max(TOLERANCE, 10 * tolerance))
+    if not none and not other:
+        return None
+    if answer.message:
+        reason = f"The values are right, but no gradient can be computed, and the notebook needs it: {answer.message}."
+    elif none:
+        reason = (
+            f"The values are right, but no gradient reaches {listed_names(none)}. {NEEDED}; {CUTS} them off."
+        )
+    else:
+        reason = (
+            f"The values are right, but the gradient that reaches {listed_names(other)} is wrong. {NEEDED}; "
+            f"{CUTS} a part of them off."
+        )
+    return Finding(Status.FAILED, reason, {GRADIENTS: Fault("gradient", reason, np.zeros(0, bool))})
 
 
 BFLOAT16_EPS = 2**-7
@@ -409,7 +436,10 @@ def _with_nan_equal(answer: Answer, recorded: Answer, rule: Rule) -> bool:
             equal = values == target
         if not equal.all():
             return False
-    return True
+    if not answer.gradients or not recorded.gradients:
+        return True
+    stopped = bool(answer.message), bool(recorded.message)  # by an error, which the hint does not know
+    return stopped[0] == stopped[1] and same_gradients(answer.gradients, recorded.gradients)
 
 
 def _share(mask: np.ndarray) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from autograder.checks.arrays import BFLOAT16, FORMS
 from autograder.checks.asking import Answer, Case
 from autograder.checks.comparing import (
+    GRADIENTS,
     Finding,
     KnownMistake,
     Rule,
@@ -74,6 +75,7 @@ def judge(
     wrong = {number: finding for number, finding in enumerate(findings) if finding}
     if not wrong:
         return Verdict(Status.PASSED, notes=notes)
+    wrong = {at: one for at, one in wrong.items() if one.part != GRADIENTS} or wrong  # values come first
     number, finding = next(iter(wrong.items()))
     if equal := recognised(answers, rule, mistakes):
         mistake = equal[0]
@@ -82,8 +84,8 @@ def judge(
         if credit:
             reason += f" This earns {credit:.0%} of the points."
         return Verdict(Status.FAILED, reason, mistake.name, mistake.hint, number, finding.part, notes, credit)
-    if finding.status not in (Status.FAILED, Status.ERROR):
-        return Verdict(finding.status, finding.reason, case=number, notes=notes)
+    if finding.status not in (Status.FAILED, Status.ERROR) or finding.part == GRADIENTS:
+        return Verdict(finding.status, finding.reason, case=number, part=finding.part, notes=notes)
     size = _size_as_number(wrong, answers, expected, rule, cases)
     lines = [size]
     if len(wrong) < len(findings):

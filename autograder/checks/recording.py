@@ -104,6 +104,8 @@ def answers_to_file(answers: dict[AnswerId, Answer]) -> tuple[dict[str, np.ndarr
     for (variant, exercise, number), answer in sorted(answers.items()):
         for part, array in answer.arrays.items():
             arrays[f"answer|{variant}|{exercise}|{number}|{part}"] = array
+        for name, array in answer.gradients.items():
+            arrays[f"gradient|{variant}|{exercise}|{number}|{name}"] = array
         described.append(
             {
                 "variant": variant,
@@ -121,16 +123,20 @@ def answers_from_file(
     arrays: dict[str, np.ndarray], described: Iterable[dict[str, Any]]
 ) -> dict[AnswerId, Answer]:
     """The inverse of `answers_to_file`. The caller has validated `described`."""
-    parts: dict[AnswerId, dict[str, np.ndarray]] = {}
+    parts: dict[str, dict[AnswerId, dict[str, np.ndarray]]] = {"answer": {}, "gradient": {}}
     for path, array in arrays.items():
         kind, *where = path.split("|", 4)
-        if kind == "answer" and len(where) == 4 and where[2].isdecimal() and len(where[2]) < 10:
+        if kind in parts and len(where) == 4 and where[2].isdecimal() and len(where[2]) < 10:
             variant, exercise, number, part = where
-            parts.setdefault((variant, exercise, int(number)), {})[part] = array
+            parts[kind].setdefault((variant, exercise, int(number)), {})[part] = array
     answers = {}
     for entry in described:
         answer_id = (entry["variant"], entry["exercise"], entry["case"])
         answers[answer_id] = Answer(
-            parts.get(answer_id, {}), Problem(entry["problem"]), entry["message"], tuple(entry["notes"])
+            parts["answer"].get(answer_id, {}),
+            Problem(entry["problem"]),
+            entry["message"],
+            tuple(entry["notes"]),
+            parts["gradient"].get(answer_id, {}),
         )
     return answers

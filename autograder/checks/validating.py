@@ -1,16 +1,24 @@
-"""nbgrader's Validate button names the question that has no answer, and lists extensions apart.
+"""nbgrader's Validate button counts what fails, names it as the notebook does, and lists extensions apart.
 
-nbgrader shows the text of a cell that fails. Of an unanswered question that is "*Your answer.*", and an extension that
-nobody asked for counts like an exercise. An nbgrader_config.py calls `name_what_fails`.
+nbgrader shows the text of a cell that fails, be it the call that drew a card or a question's "*Your answer.*", and an
+extension that nobody asked for counts like an exercise. An nbgrader_config.py calls `name_what_fails`.
 """
 
+import copy
 import functools
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_output
+
+from autograder.checks.headings import heading_in, headings, plain
 
 LONGEST_QUESTION = 400  # characters
+WIDTH = 70  # characters of a line: nbgrader's command cuts what is longer
+UNANSWERED = "Not answered yet."
+SIGNS = ("✗", "…", "○")
+"""With one of them the card of a check that has not passed begins."""
 OF_EXTENSIONS = "Extensions: extra credit, not needed for full points."
 
 
@@ -35,38 +43,61 @@ def name_what_fails() -> None:
 
 
 def shown_failures(notebook: Any, failed: Iterable[Any]) -> list[Any]:
-    """The cells that fail, as they are to be shown: the exercises, then all extensions as one."""
+    """The cells that fail, as they are to be shown: each once and counted, then all extensions as one."""
     asked, extensions = [], []
     for cell in failed:
         if not _is_extension(cell):
-            asked.append(_with_question(notebook, cell) if cell.cell_type == "markdown" else cell)
+            asked.append(cell)
         elif not _is_untouched(notebook, cell):
             extensions.append(f"{_name(cell)}: {_last_line(cell)}")
         else:
             extensions.append(f"{_name(cell)}: not begun")
     if not asked and all(extension.endswith(": not begun") for extension in extensions):
         return []
+    called = headings(notebook.cells)
+    shown = [
+        _shown(notebook, cell, f"{number} of {len(asked)}: ", called) for number, cell in enumerate(asked, 1)
+    ]
     if extensions:
-        shown = new_code_cell(f"# {OF_EXTENSIONS}", metadata={"nbgrader": {"grade": True, "points": 0}})
-        shown.outputs = [_error(extensions)]
-        asked.append(shown)
-    return asked
+        shown.append(_cell(f"# {OF_EXTENSIONS}", extensions))
+    return shown
 
 
-def _error(lines: list[str]) -> Any:
-    return new_output("error", ename="Extensions", evalue="", traceback=lines)
+def _shown(notebook: Any, cell: Any, count: str, called: Mapping[str, str]) -> Any:
+    """A cell with what it is called in the place of its text, and what is wrong with it."""
+    name = _grade_id(cell)
+    if name in called:
+        return _cell(f"{count}{called[name]}", [UNANSWERED, *_question(notebook, cell)])
+    lines = [line for output in cell.get("outputs", []) for line in output.get("traceback", ())]
+    said = "\n".join(lines).strip("\n").splitlines()
+    if said and said[0].startswith(SIGNS):  # a card begins with the name of its exercise
+        exercise, _, state = said[0][1:].strip().partition(": ")
+        rest = textwrap.dedent("\n".join(said[1:])).splitlines()
+        return _cell(f"{count}{exercise}", [f"{state[:1].upper()}{state[1:]}.", *rest])
+    shown = copy.copy(cell)
+    shown.source = f"{count}{_name(cell)}\n\n{cell.source}"
+    return shown
 
 
-def _with_question(notebook: Any, cell: Any) -> Any:
-    """The cell with its name and the question above it in the place of its text."""
+def _cell(title: str, lines: list[str]) -> Any:
+    """A failing cell of which nbgrader shows this title and these lines."""
+    shown = new_code_cell(title, metadata={"nbgrader": {"grade": True, "points": 0}})
+    shown.outputs = [new_output("error", ename="NotRight", evalue="", traceback=lines)]
+    return shown
+
+
+def _question(notebook: Any, cell: Any) -> list[str]:
+    """The text above a written answer as plain lines, without the heading by which the cell is called."""
     place = next(number for number, other in enumerate(notebook.cells) if other is cell)
     above = next(
         (other.source for other in reversed(notebook.cells[:place]) if other.cell_type == "markdown"), ""
     )
-    question = above.strip()
+    heading, question = heading_in(above), plain(above)
+    if heading and heading in question:
+        question = question.partition(heading)[2].lstrip(" .:")
     if len(question) > LONGEST_QUESTION:
         question = f"{question[:LONGEST_QUESTION]} …"
-    return new_markdown_cell(f"{_name(cell)}\n\n{question}".strip(), metadata=cell.metadata)
+    return textwrap.wrap(question, WIDTH)
 
 
 def _is_extension(cell: Any) -> bool:
@@ -87,8 +118,12 @@ def _is_untouched(notebook: Any, check: Any) -> bool:
     return False
 
 
+def _grade_id(cell: Any) -> str:
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
 def _name(cell: Any) -> str:
-    return cell.metadata.nbgrader.grade_id.removesuffix("-check")
+    return _grade_id(cell).removesuffix("-check")
 
 
 def _last_line(cell: Any) -> str:

@@ -94,5 +94,6 @@ def _denied(path: Path) -> str:
 
 
 def _complain(sentence: str) -> None:
-    console.print(f"[red]error[/red] {escape(sentence)}", highlight=False)
+    # Unbroken: a sentence may hold a command to be copied.
+    console.print(f"[red]error[/red] {escape(sentence)}", highlight=False, soft_wrap=True)
     sys.exit(1)

@@ -52,6 +52,9 @@ def grade(
     where it was: what was graded is kept in .autograder/store, by what was handed in and the rules, and run
     again only when either has changed.
 
+    The exit status is 0 when everybody is graded; 1 when somebody is not, who is named at the end with what to
+    do; 130 after Ctrl+C.
+
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
     """
@@ -84,8 +87,9 @@ def grade(
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
         write_json(json_file, report)
-    console.print(class_table(results))
-    console.print(class_summary(results))
+    titles = {notebook.part: notebook.title for notebook in notebooks}
+    console.print(class_table(results, titles))
+    console.print(class_summary(results, titles, len(left)))
     _say_what_next(chosen, results)
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
@@ -148,7 +152,7 @@ def regrade(
                 progress.stop()
                 if notebook.part:
                     console.print(Text(f"{notebook.file}:"))
-                console.print(change_table(changes))
+                console.print(change_table(changes, notebook.title))
                 if json_file:
                     where = {"notebook": notebook.part} if notebook.part else {}
                     shown.extend({**where, **vars(change)} for change in changes)
@@ -186,9 +190,9 @@ def grade_mine(
         for assignment in chosen:
             with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
                 mine = read_submission(
-                    assignment.release.parent, assignment.title, assignment, registered_release(assignment)
+                    assignment.release.parent, assignment.called, assignment, registered_release(assignment)
                 )
-                results.append(engine.grade(mine))
+                results.append((engine.grade(mine), assignment.title))
             progress.advance(task)
     console.print(own_table(results))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.text import Text
 
 from autograder.cli.options import Name
 from autograder.cli.tables import agreement_table
@@ -74,7 +75,7 @@ def written(
         return
 
     def prepare() -> None:
-        room.prepare(lambda question: console.print(f"grouped the answers to {question}", highlight=False))
+        room.prepare(lambda title: console.print(Text(f"Grouped the answers to “{title}”.")))
         console.print(escape(room.problem) if room.problem else "All are ready.")
 
     def ready(address: str) -> None:

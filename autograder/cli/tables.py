@@ -1,7 +1,7 @@
 """The tables that the commands print."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import mean
 
 from rich.table import Table
@@ -21,7 +21,13 @@ KINDS = {
 """What the class's table says of a cell whose mistake has no name."""
 
 
-def class_table(results: Iterable[Result]) -> Table:
+Title = Callable[[str], str]
+"""What people read in the place of a grade id: `Assignment.title`."""
+Titles = Mapping[str, Title]
+"""The same for each notebook of an assignment, by its name; "" where there is only one."""
+
+
+def class_table(results: Iterable[Result], titles: Titles) -> Table:
     """A line for each student: the points of the possible ones, what went wrong in a few words, what a person has to grade.
 
     What the student is told in full stands in the report and the feedback.
@@ -34,19 +40,23 @@ def class_table(results: Iterable[Result]) -> Table:
     for student, of_student in _by_student(results).items():
         waiting = sum(verdict.status == Status.MANUAL for one in of_student for verdict in one.verdicts)
         lost = "; ".join(
-            f"{one.notebook}: {lost}" if one.notebook else lost for one in of_student if (lost := _lost(one))
+            f"{one.notebook}: {lost}" if one.notebook else lost
+            for one in of_student
+            if (lost := _lost(one, titles[one.notebook]))
         )
         # Students write in reasons, and a name may hold brackets: neither is a command to the terminal.
         table.add_row(Text(student), _points(of_student), str(waiting or ""), Text(lost))
     return table
 
 
-def class_summary(results: Collection[Result]) -> Table:
-    """One line over the class: mean and range of the scores, what most lost points on, what a person has to grade."""
+def class_summary(results: Collection[Result], titles: Titles, left: int = 0) -> Table:
+    """The class: how many are graded and how many are `left`, mean and range of the scores, what most lost points on, what waits."""
     table = Table(box=None, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     students = _by_student(results)
+    graded = f"{len(students)} of {len(students) + left}"
+    table.add_row("graded", f"{graded}; {left} not, see below" if left else graded)
     scores = [_score(of_student) for of_student in students.values()]
     if len(scores) > 1:
         most = max(map(_max_score, students.values()))
@@ -54,10 +64,11 @@ def class_summary(results: Collection[Result]) -> Table:
             "scores", f"mean {mean(scores):.1f} of {most:g}, from {min(scores):g} to {max(scores):g}"
         )
         lost = Counter(
-            f"{result.notebook}: {_exercise(verdict)}" if result.notebook else _exercise(verdict)
+            f"{result.notebook}: {called}" if result.notebook else called
             for result in results
             for verdict in result.verdicts
             if _was_lost(verdict)
+            for called in [titles[result.notebook](verdict.grade_id)]
         )
         if lost:
             table.add_row(
@@ -70,18 +81,18 @@ def class_summary(results: Collection[Result]) -> Table:
     return table
 
 
-def own_table(results: Iterable[Result]) -> Table:
+def own_table(results: Iterable[tuple[Result, Title]]) -> Table:
     """A line for each notebook of one's own: its points of the possible ones, and in full why others were lost."""
     table = Table(box=None, header_style="bold")
     table.add_column("notebook")
     table.add_column("score", justify="right")
     table.add_column("reasons")
-    for result in results:
-        table.add_row(Text(result.student), _points([result]), Text(_reasons(result)))
+    for result, title in results:
+        table.add_row(Text(result.student), _points([result]), Text(_reasons(result, title)))
     return table
 
 
-def change_table(changes) -> Table:
+def change_table(changes, title: Title) -> Table:
     """Before and after, student by student."""
     table = Table(box=None, header_style="bold")
     for column in ("student", "exercise"):
@@ -95,7 +106,7 @@ def change_table(changes) -> Table:
         last_student = change.student
         numbers = ["–" if score is None else f"{score:g}" for score in (change.before, change.after)]
         style = "bold" if change.what == "total" else ""
-        table.add_row(Text(student), change.what, *numbers, Text(change.why), style=style)
+        table.add_row(Text(student), Text(title(change.what)), *numbers, Text(change.why), style=style)
     return table
 
 
@@ -104,14 +115,14 @@ def agreement_table(rows: list[dict]) -> Table | str:
     if not rows:
         return "Nothing was read twice yet: in the page of `autograder written`, b shows a sample again."
     table = Table(box=None, header_style="bold")
-    for column in ("question", "readings by"):
-        table.add_column(column, no_wrap=True)
+    table.add_column("question")
+    table.add_column("readings by", no_wrap=True)
     for column in ("answers", "equal points", "at most ½ apart", "weighted kappa"):
         table.add_column(column, justify="right")
     for row in rows:
         shares = [f"{row[share]:.0%}" for share in ("equal", "within_half")]
         kappa = "–" if row["kappa"] is None else f"{row['kappa']:.2f}"
-        table.add_row(row["question"], row["who"], str(row["count"]), *shares, kappa)
+        table.add_row(Text(row["title"]), row["who"], str(row["count"]), *shares, kappa)
     return table
 
 
@@ -135,10 +146,6 @@ def _points(results: Collection[Result]) -> str:
     return f"{_score(results):g} / {_max_score(results):g}"
 
 
-def _exercise(verdict: CellVerdict) -> str:
-    return verdict.grade_id.removesuffix("-check")
-
-
 def _was_lost(verdict: CellVerdict) -> bool:
     return verdict.status not in (Status.PASSED, Status.MANUAL)
 
@@ -149,7 +156,7 @@ def _few(names: Sequence[str], shown: int = 5) -> str:
     return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
-def _lost(result: Result) -> str:
+def _lost(result: Result, title: Title) -> str:
     """What was lost, by kind: a mistake that has a name with its name, everything else with its exercises."""
     lost = [verdict for verdict in result.verdicts if _was_lost(verdict)]
     if result.ending == Ending.NOT_RUN and lost:
@@ -160,18 +167,18 @@ def _lost(result: Result) -> str:
     named: dict[str, list[str]] = {}
     for verdict in lost:
         if verdict.status != Status.MISSING:
-            named.setdefault(verdict.mistake or KINDS[verdict.status], []).append(_exercise(verdict))
+            named.setdefault(verdict.mistake or KINDS[verdict.status], []).append(title(verdict.grade_id))
     parts += [f"{_few(names, 3)}: {kind}" for kind, names in named.items()]
     return "; ".join(parts)
 
 
-def _reasons(result: Result) -> str:
+def _reasons(result: Result, title: Title) -> str:
     """What was lost and why; cells that share a reason share a line."""
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
         if _was_lost(verdict):
             where = (verdict.status, in_short(verdict))
-            groups.setdefault(where, []).append(_exercise(verdict))
+            groups.setdefault(where, []).append(title(verdict.grade_id))
     lines = []
     for (status, reason), names in groups.items():
         who = names[0] if len(names) == 1 else f"{len(names)} cells"

@@ -133,7 +133,7 @@ def collect(
         stamps = {file.path: file for file in files if file.path.endswith("/timestamp.txt")}
         released: dict[Assignment, Released] = {}
         of_students = _by_student(owned, notebooks, wanted, roster, done)
-        for student, notebook in sorted(of_students, key=lambda one: (one[0], one[1].title)):
+        for student, notebook in sorted(of_students, key=lambda one: (one[0], one[1].called)):
             hand_ins = of_students[student, notebook]
             if notebook not in released:
                 released[notebook] = _released(notebook)
@@ -247,7 +247,7 @@ def _by_notebook(
         called = notebooks.called(one.owner)
         is_notebook = looks_like_a_notebook(one.file.path) and not is_hidden(one.file.path)
         if wanted and is_notebook and called.exactly and called.notebook not in meant:
-            title = called.notebook.title if called.notebook else ""
+            title = called.notebook.called if called.notebook else ""
             others.append(LeftOut(one.file.path, f"it is called like {title}, not {wanted}."))
         elif called.notebook in meant or (called.notebook and not wanted):
             found.setdefault(called.notebook, []).append(one)
@@ -524,8 +524,8 @@ SHOWN_FILES = 5
 def explain(done: Collection) -> list[str]:
     """What an instructor has to know of it, in sentences."""
     lines = []
-    for title in sorted({hand_in.notebook.title for hand_in in done.handed_in}):
-        of_it = [hand_in for hand_in in done.handed_in if hand_in.notebook.title == title]
+    for title in sorted({hand_in.notebook.called for hand_in in done.handed_in}):
+        of_it = [hand_in for hand_in in done.handed_in if hand_in.notebook.called == title]
         lines.append(f"{title}: {_count(len(of_it), 'hand-in')} put into {done.folder.name}/.")
         if late := [hand_in.student for hand_in in of_it if hand_in.late]:
             lines.append(f"  Late: {_listed(late)}.")

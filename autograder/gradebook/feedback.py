@@ -12,7 +12,8 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import product
 from autograder.gradebook.collect import read_owners
-from autograder.gradebook.gradebook import recorded_students
+from autograder.gradebook.gradebook import keep_up, recorded_students
+from autograder.gradebook.summary import FeedbackPages
 from autograder.settings import course_directory, load
 from autograder.untrusted.submission import LeftOut
 
@@ -37,6 +38,7 @@ def make_pages(
     on_page: Callable[[str], None] = lambda student: None,
 ) -> tuple[list[str], list[LeftOut]]:
     """A page for each graded student, or for these, and of several notebooks for each. Returns who has one, and who has none and why."""
+    keep_up(assignment)
     graded = graded_students(assignment)
     if unknown := [student for student in students if student not in graded]:
         raise CourseError(
@@ -46,7 +48,10 @@ def make_pages(
         raise CourseError(
             f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
         )
-    api = NbGraderAPI(course_directory(assignment.root), config=load(assignment.root))
+    config = load(assignment.root)  # of a course that need not have called our plug-in
+    config.CourseDirectory.root = str(assignment.root)
+    config.GenerateFeedback.exporter_class = FeedbackPages
+    api = NbGraderAPI(course_directory(assignment.root), config=config)
     made, left = [], []
     for student in students or graded:
         answer = api.generate_feedback(

@@ -20,11 +20,12 @@ from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import read_history, remember
 from autograder.gradebook.queries import find_released, knows_notebook, total_score
+from autograder.gradebook.renaming import rename_cells, rename_in_files
 from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
 from autograder.results import CellVerdict, Result
 from autograder.settings import course_directory, own_settings
-from autograder.source import grade_id, is_grade, is_solution, is_task
+from autograder.source import former_ids, grade_id, is_grade, is_solution, is_task
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.submission import LeftOut, Submission, read_regular_file
 
@@ -111,16 +112,43 @@ def registering(notebooks: Mapping[Assignment, NotebookNode]) -> Iterator[None]:
     with open_gradebook(first.root) as gradebook, one_transaction(gradebook):
         gradebook.update_or_create_assignment(first.name)
         _remove_old_notebooks(gradebook, first)
+        renamed = {}
         for notebook, cells in notebooks.items():
+            renamed[notebook] = rename_cells(gradebook, notebook, cells)
             try:
                 save_cells(gradebook, notebook.name, notebook.notebook, cells)
             except CellsChanged as error:  # there are submissions
                 differing = ", ".join(error.names)
                 raise CourseError(
-                    f"{notebook.title} has gained or lost cells ({differing or 'their kind has changed'}). "
+                    f"{notebook.called} has gained or lost cells ({differing or 'their kind has changed'}). "
                     "nbgrader's gradebook allows that only while nobody has handed in."
                 ) from error
         yield
+        for notebook, names in renamed.items():
+            if names:
+                rename_in_files(notebook, names)
+
+
+def keep_up(assignment: Assignment) -> None:
+    """Where cells have got other grade ids since the gradebook was written: register them under these."""
+    for notebook in assignment.notebooks:
+        former = former_ids(notebook.read_release()) if notebook.release.exists() else {}
+        if former and not former.keys().isdisjoint(_registered(notebook)):
+            register(notebook)
+
+
+def _registered(assignment: Assignment) -> set[str]:
+    """The names of the cells that the gradebook knows. Makes none."""
+    if not _exists(course_directory(assignment.root).db_url):
+        return set()
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            return {
+                cell.name
+                for cell in gradebook.find_notebook(assignment.notebook, assignment.name).source_cells
+            }
+        except MissingEntry:
+            return set()
 
 
 def _remove_old_notebooks(gradebook: Gradebook, assignment: Assignment) -> None:

@@ -4,19 +4,22 @@ In place of nbgrader's list, in which every check is called "Test cell".
 """
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment, notebook_of
+from autograder.gradebook.hidden_tests import HiddenTests
 from autograder.gradebook.history import History, read_history
 from autograder.results import CellVerdict, in_short
 from autograder.source import extra_credit, grade_id, graded_cells, is_solution, is_task
@@ -24,6 +27,11 @@ from autograder.untrusted.pages import Pages
 from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
+THEIR_LABEL = re.compile(
+    r'(<a name="(?P<cell>[^"]+)"></a>\s*<div class="panel-heading">\s*<span class="nbgrader-label)">'
+    r"(?:Student's (?:answer|task)|(?:Grade cell|Task): <code>[^<]*</code>)</span>"
+)
+"""What nbgrader writes over a graded cell of the page."""
 BUILDS = "It builds on "  # as `dependants` begins the line
 LENT = "Right with the solution's"
 LONGEST = 400  # characters of a reason
@@ -56,43 +64,75 @@ class Row:
 class FeedbackPages(Pages):
     """The page that a student gets: the summary on top, and below it the notebook."""
 
+    _assignment: Assignment
+    _with_scores: NotebookNode
+    _conceal: Callable[[str], str]
+
     def from_notebook_node(  # type: ignore[override]  # nbconvert's own exporters return text, too
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page as HTML, and nbconvert's resources."""
-        page, resources = super().from_notebook_node(nb, resources, **kw)
         root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
+        assert resources is not None  # nbgrader's converter gives them
         where = resources["nbgrader"]
-        return put_on_top(
-            page, self._with_scores, where, notebook_of(root, where["assignment"], where["notebook"])
-        ), resources
+        self._assignment = notebook_of(root, where["assignment"], where["notebook"])
+        page, resources = super().from_notebook_node(nb, resources, **kw)
+        html = summary(self._with_scores, resources["nbgrader"], self._assignment, self._conceal)
+        return _put_on_top(page, html, self._assignment), resources
 
     def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy."""
+        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy. Hidden tests are left out."""
         self._with_scores, resources = super()._preprocess(nb, resources)
+        self._conceal = str
+        if not self._assignment.settings.show_hidden_tests:
+            of_course = ClearHiddenTests(config=self.config)
+            hidden = HiddenTests(
+                self._with_scores, of_course.begin_test_delimeter, of_course.end_test_delimeter
+            )
+            self._with_scores, self._conceal = hidden.left_out(), hidden.conceal
         return self._with_scores, resources
 
 
-def put_on_top(page: str, notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
-    """The page with our list in the place of nbgrader's, which stands before anything that a student wrote."""
-    html = summary(notebook, where, assignment)
-    return THEIR_LIST.sub(lambda _: html, page, count=1)
+def _put_on_top(page: str, html: str, assignment: Assignment) -> str:
+    """The page with our list in the place of nbgrader's, and over each graded cell what it is called.
+
+    Nbgrader's list stands before anything that a student wrote.
+    """
+    titles = assignment.titles
+
+    def label(match: re.Match[str]) -> str:
+        name = match["cell"]
+        if name not in titles:
+            return match[0]
+        words = f"Check of {titles[name]}" if name in assignment.by_check_id else titles[name]
+        return f'{match[1]}" title="{escape(name)}">{escape(words)}</span>'
+
+    return THEIR_LABEL.sub(label, THEIR_LIST.sub(lambda _: html, page, count=1))
 
 
-def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
-    """HTML. `notebook` has the gradebook's scores and comments in its metadata, `where` the sums."""
+def summary(
+    notebook: NotebookNode,
+    where: Mapping[str, Any],
+    assignment: Assignment,
+    conceal: Callable[[str], str] = str,
+) -> str:
+    """HTML. `notebook` has the gradebook's scores and comments in its metadata, `where` the sums.
+
+    `conceal` takes out of a reason what its reader is not to see.
+    """
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["code"] = in_html  # escapes all but the elements that it makes
     history = read_history(assignment, where["student"])
     waiting = _waiting(where)
-    verdicts = history.by_cell() if history else {}
+    found = history.by_cell() if history else {}
+    verdicts = {name: replace(one, reason=conceal(one.reason)) for name, one in found.items()}
     wrong, right, extensions, written = [], [], [], []
     comments = {grade_id(cell) for cell in notebook.cells if is_solution(cell) and _has_comment(cell)}
     for cell in graded_cells(notebook):
         verdict = verdicts.get(grade_id(cell))
-        row = _row(cell, verdict, comments, grade_id(cell) in waiting)
+        row = _row(cell, verdict, comments, grade_id(cell) in waiting, assignment.title(grade_id(cell)))
         if is_solution(cell) or is_task(cell):
             written.append(row)
         elif extra_credit(cell) and not cell.metadata.nbgrader.points:
@@ -109,16 +149,17 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
         waiting_points=_number(sum(cell.metadata.nbgrader.points for cell in graded)),
         extra=_number(sum(verdict.extra for verdict in verdicts.values())),
         unread=_unread(history),
-        notes=history.notes if history else (),
+        notes=[conceal(note) for note in history.notes] if history else (),
         sections=[("Look at these again", wrong), ("Written answers", written), ("Extensions", extensions)],
         right=right,
     )
 
 
-def _row(cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool) -> Row:
+def _row(
+    cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool, title: str
+) -> Row:
     name = grade_id(cell)
     about = name.removesuffix("-check")  # the cell with the answer
-    title = about.partition("-")[2] if about != name else name
     of = f"{_score(cell):g} of {cell.metadata.nbgrader.points:g}"
     comment = about if about in comments else ""
     if waits:

@@ -24,6 +24,7 @@ from autograder.digests import rules_digest
 from autograder.grading.demonstrations import Demonstrations, lacks_a_name, missing_names
 from autograder.grading.dependants import Dependants, Loan
 from autograder.grading.expected import Expected
+from autograder.grading.own_notebook import as_file
 from autograder.grading.reference import DrawnCases, solution_sources
 from autograder.grading.remarks import remarks
 from autograder.grading.setup_cells import SetupCells, errors_by_place
@@ -101,6 +102,7 @@ class Attempt:
     name: str
     grading: Grading
     steps: list[CellRun]
+    notebook: str = ""  # as a file, which lies where it is run
     in_company: bool = False  # whether other jobs, or the solution, ran beside this one
     cases: DrawnCases = field(default_factory=dict)  # the inputs that were sent
     mistakes: Future[None] | None = None  # that are being recorded
@@ -204,7 +206,7 @@ class Engine:
                 grading = self._grading(submission)
                 steps = next(grading)
                 assert not isinstance(steps, Mistakes), "a submission is run first"
-                self._send(Attempt(name, grading, steps))
+                self._send(Attempt(name, grading, steps, as_file(submission.notebook, self.release)))
             while self.pool.full:
                 yield from self._receive()
             yield from self._resume(len(self._unnamed) > MOST_AT_ONCE)
@@ -239,7 +241,8 @@ class Engine:
         cases = self.expected.cases
         attempt.cases = {step.exercise: cases[step.exercise] for step in attempt.steps if step.exercise}
         cells = [jobs.cell(step.source, step.exercise) for step in attempt.steps]
-        self.pool.submit(attempt.name, jobs.with_inputs(cells, self._packed(attempt.cases)))
+        texts = {self.assignment.release.name: attempt.notebook}
+        self.pool.submit(attempt.name, jobs.with_inputs(cells, self._packed(attempt.cases), texts))
 
     def _packed(self, cases: DrawnCases) -> bytes:
         """The inputs of these exercises. Most jobs ask for the same, which are packed once."""

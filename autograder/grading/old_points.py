@@ -20,11 +20,15 @@ class OldPoints:
 
     assignment: Assignment
     points: dict[str, tuple[float, float]]  # {cell: before and now}
+    titles: dict[str, str]  # what people read in the place of grade ids
     students: tuple[str, ...]
     by_hand: bool  # a person gave one of the scores
 
     def __str__(self) -> str:
-        changed = ", ".join(f"{cell} {before:g} → {now:g}" for cell, (before, now) in self.points.items())
+        changed = ", ".join(
+            f"{self.titles.get(cell, cell)} {before:g} → {now:g}"
+            for cell, (before, now) in self.points.items()
+        )
         count = len(self.students)
         names = [", ".join(self.students[:SHOWN]), f"and {count - SHOWN} more"][: 1 + (count > SHOWN)]
         whose = (
@@ -34,7 +38,7 @@ class OldPoints:
         )
         marks = " A score given by hand stays, and is marked for another look." if self.by_hand else ""
         return (
-            f"{self.assignment.title}: points have changed ({changed}), and {whose} the old ones: "
+            f"{self.assignment.called}: points have changed ({changed}), and {whose} the old ones: "
             f"{' '.join(names)}. `autograder regrade {self.assignment.argument}` shows what would change, and changes it.{marks}"
         )
 
@@ -74,4 +78,4 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
         by_hand = by_hand or not changed.keys().isdisjoint(of_person)
         if changed:
             students.append(student)
-    return OldPoints(assignment, changes, tuple(students), by_hand) if students else None
+    return OldPoints(assignment, changes, assignment.titles, tuple(students), by_hand) if students else None

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.arrays import FORMS
 from autograder.checks.asking import Answer, Case
-from autograder.checks.comparing import KnownMistake, Rule, compare, same
+from autograder.checks.comparing import GRADIENTS, KnownMistake, Rule, compare, same
 from autograder.checks.recording import AnswerId
 from autograder.checks.status import Ending, Problem
 from autograder.course import Assignment
@@ -237,13 +237,25 @@ def exercise_key(
     named = (
         [mistake for mistake in exercise.mistakes for _ in range(1 + len(mistake.also))] if variants else []
     )
+    expected = answers("")
     mistakes = tuple(
-        KnownMistake(mistake.name, mistake.hint, answers(variant), mistake.credit)
+        KnownMistake(
+            mistake.name,
+            mistake.hint,
+            as_fingerprint(answers(variant), expected, exercise.rule),
+            mistake.credit,
+        )
         for mistake, variant in zip(named, variants, strict=True)
     )
-    return ExerciseKey(
-        exercise.name, exercise.rule, exercise.hints, exercise.uses, cases, answers(""), mistakes
-    )
+    return ExerciseKey(exercise.name, exercise.rule, exercise.hints, exercise.uses, cases, expected, mistakes)
+
+
+def as_fingerprint(answers: Sequence[Answer], expected: Sequence[Answer], rule: Rule) -> tuple[Answer, ...]:
+    """A mistake whose values are wrong is known by them, whatever gradients come with them."""
+    findings = [compare(answer, want, rule) for answer, want in zip(answers, expected, strict=True)]
+    if all(finding is None or finding.part == GRADIENTS for finding in findings):
+        return tuple(answers)
+    return tuple(replace(answer, gradients={}) for answer in answers)
 
 
 NO_ANSWER = Answer(

@@ -8,11 +8,12 @@ from pathlib import Path
 from nbgrader.api import Grade, Gradebook, MissingEntry
 from sqlalchemy import Row
 
+from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.generating import require_current
-from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.gradebook.gradebook import GradebookWriter, keep_up, open_gradebook, register
 from autograder.gradebook.history import History, read_history
 from autograder.gradebook.queries import cell_rows, max_scores, submission_rows
 from autograder.grading.run import OnResult, Options, make_engine, read_all
@@ -60,6 +61,7 @@ def regrade(
     Nothing is run twice: what is recorded are the verdicts that were shown.
     """
     with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
+        keep_up(assignment)
         _require_the_same_cells(assignment)
         shown: dict[str, Shown] = {}
         changes: dict[str, list[Change]] = {}
@@ -110,7 +112,7 @@ def _require_the_same_cells(assignment: Assignment) -> None:
     now = {grade_id(cell) for cell in graded_cells(assignment.read_release())}
     if now != registered:
         raise CourseError(
-            f"{assignment.title} has gained or lost graded cells ({', '.join(sorted(now ^ registered))}). "
+            f"{assignment.called} has gained or lost graded cells ({', '.join(sorted(now ^ registered))}). "
             "nbgrader's gradebook allows that only while nobody has handed in."
         )
 
@@ -212,5 +214,10 @@ class Preview:
         if row.by_hand:
             reasons.append("the score given by hand stays and is marked for another look")
         if before:
-            reasons.append(f"was: {in_short(before)}")
-        return "; ".join([*reasons, f"now: {in_short(verdict)}"])
+            reasons.append(f"was: {_said(before)}")
+        return "; ".join([*reasons, f"now: {_said(verdict)}"])
+
+
+def _said(verdict: CellVerdict) -> str:
+    """A verdict for an instructor, whom nobody asks to write an answer."""
+    return "not answered" if verdict.status == Status.MISSING else verdict.mistake or in_short(verdict)

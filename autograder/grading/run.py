@@ -1,7 +1,6 @@
 """Grade a class: everything under submitted/, in the servers of this machine or on a cluster, into the gradebook."""
 
 import hashlib
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +13,10 @@ from autograder.digests import rules_digest
 from autograder.errors import CourseError, install_command
 from autograder.files import course_lock
 from autograder.grading.store import Store, job_id
+from autograder.kernels import remark
 from autograder.pool.local import LocalPool, cores
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import Settings
-from autograder.source import kernel_unknown_here
 from autograder.untrusted.submission import (
     LeftOut,
     NotRead,
@@ -105,8 +104,8 @@ def grade_class(
         )
 
         whole = register(assignment)
-        if about := about_kernel(assignment):
-            tell(about)
+        if said := remark(whole):
+            tell(said)
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
             for batch in engine.batches(read_all(assignment, folders, whole, left)):
@@ -118,17 +117,6 @@ def grade_class(
     if left:
         raise NotAllGraded(left, graded)
     return graded
-
-
-def about_kernel(assignment: Assignment) -> str:
-    """What is to be known where a notebook is not run in the kernel that it names; otherwise ""."""
-    name = kernel_unknown_here(assignment.read_release())
-    return (
-        f"{assignment.file} names the kernel {name}, which is not installed here. It is run in Python "
-        f"{platform.python_version()}, with the packages of this environment."
-        if name
-        else ""
-    )
 
 
 def make_engine(

@@ -27,7 +27,7 @@ def another_assignment(cells: Collection[Cell], assignment: Assignment) -> str:
     found = {}
     with suppress(CourseError):
         found = {
-            other.title: len((_signs(other) - own) & handed)
+            other.called: len((_signs(other) - own) & handed)
             for other in assignments(assignment.root)
             if other != assignment
         }

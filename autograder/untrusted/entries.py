@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
 
-from autograder.source import grade_id, is_grade, is_locked, is_solution
+from autograder.source import former_ids, grade_id, is_grade, is_locked, is_solution
 from autograder.untrusted.cells import Cell
 from autograder.untrusted.definitions import Reader, bare
 
@@ -48,7 +48,8 @@ class Entries:
             if not self._is_code(place)
             for line in self._texts[place].splitlines()
         }
-        self._entries = [Entry(cell) for cell in handed]
+        former = former_ids(release)
+        self._entries = [Entry(replace(cell, name=former.get(cell.name, cell.name))) for cell in handed]
         self._lost: set[int] = set()
         self._turned: list[str] = []
         self._doubtful: dict[str, str] = {}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 
+from autograder.checks.headings import headings
 from autograder.source import is_locked, is_solution
 from autograder.untrusted.cells import Cell
 from autograder.untrusted.doubts import GOES_ON, TURNED, Doubts
@@ -23,6 +24,9 @@ from autograder.untrusted.entries import Entry
 from autograder.untrusted.notebooks import as_handed_in, restored_cell
 from autograder.untrusted.words import is_prose
 from autograder.untrusted.written_answers import WrittenAnswers
+
+LEADS = re.compile(r"^[ \t]*(\*{2,3}|__)(?=\S).+?\1[ \t]*", re.MULTILINE)
+"""Bold words with which lines begin, as in "**Question 1.** Why?": another release may call the question otherwise."""
 
 CHECKS = re.compile(r"""^[ \t]*check\(\s*["']([\w.]+)["']""", re.MULTILINE)
 
@@ -114,6 +118,8 @@ class _Placing(WrittenAnswers, Doubts):
         for place, text in enumerate(self._texts):
             if text:
                 places.setdefault(text, []).append(place)
+            if not self._names[place] and not self._is_code(place) and (text := _without_leads(text)):
+                places.setdefault(text, []).append(place)
         checks = {
             match[1]: place
             for place, cell in enumerate(self._released)
@@ -125,7 +131,7 @@ class _Placing(WrittenAnswers, Doubts):
             if entry.anchor >= 0:
                 last = entry.anchor
                 continue
-            equal = places.get(self._bare(entry), [])
+            equal = places.get(self._bare(entry)) or self._called_otherwise(entry, places)
             free = [place for place in equal if place not in seen]
             place = next((place for place in free if place > last), next(iter(free), -1))
             if place < 0 and not equal and (match := CHECKS.search(self._text(entry))):
@@ -139,6 +145,13 @@ class _Placing(WrittenAnswers, Doubts):
                     self._lost.add(place)
             elif equal and not self._names[equal[0]]:
                 entry.place = equal[0]  # a copy, which only looks like it
+
+    def _called_otherwise(self, entry: Entry, places: Mapping[str, list[int]]) -> list[int]:
+        """The places of released texts that differ from this one only in the bold words with which lines begin."""
+        if entry.cell is None or entry.cell.kind != "markdown":
+            return []
+        equal = places.get(_without_leads(self._bare(entry)), [])
+        return [place for place in equal if not self._names[place]]
 
     # -------------------------------------------------------------------------------------- halves of answers
 
@@ -268,5 +281,12 @@ class _Placing(WrittenAnswers, Doubts):
                 "happens in some editors."
             )
         if self._turned:
-            names = ", ".join(f"`{name}`" for name in self._turned)
+            titles = headings(self._released)
+            names = ", ".join(titles.get(name, f"`{name}`") for name in self._turned)
             yield f"The kind of these cells was changed (code, Markdown or raw); their texts count all the same: {names}."
+
+
+def _without_leads(text: str) -> str:
+    """A text in Markdown without the bold words of its lines; "" where it has none, or nothing else."""
+    rest = LEADS.sub("", text).strip()
+    return rest if rest != text.strip() else ""

@@ -156,7 +156,7 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
         read = parse_cells(blob)
         notes = (read.note,) if read.note else ()
         digest, other = hashlib.sha256(blob).hexdigest(), another_assignment(read.cells, assignment)
-        another = f"This is the notebook {other}, not {assignment.title}." if other else ""
+        another = f"This is the notebook {other}, not {assignment.called}." if other else ""
         return Handed(read.cells, digest, notes=notes, another=another)
     except FileNotFoundError:
         siblings = notebook_names(assignment.root, assignment.name) if assignment.part else ()

@@ -29,10 +29,12 @@ LONGEST_SHOWN, LONGEST_COMMENT, LONGEST_NAME = 6000, 5000, 60  # characters
 
 @dataclass(frozen=True)
 class Undone:
-    """What was taken back, and the group to look at."""
+    """What was taken back, and where to look."""
 
     what: str
     group: str
+    answer: str = ""  # the alias, where points were given to one answer and not to its group
+    decision: Decision | None = None  # what was given, if nothing was before: nobody has to type it again
 
 
 class Refused(Exception):
@@ -160,15 +162,19 @@ class Desk:
             if entry is None:
                 raise Refused("There is nothing of yours to undo.")
             if entry["kind"] == "marks":
-                now.undo_marks(entry)
                 student = next(iter(entry["before"]))
+                given = now.state.decisions.get(student)
+                now.undo_marks(entry)
                 group = next(name for name, members in now.state.groups.items() if student in members)
+                alone = self._alias(student) if given and given.alone else ""
+                graded_before = any(now.decision(student) for student in entry["before"])
+                undone = Undone(entry["what"], group, alone, None if graded_before else given)
             else:
                 now.undo_groups(entry)
-                group = next(iter(entry["before"]))
+                undone = Undone(entry["what"], next(iter(entry["before"])))
             now.state.done.remove(entry)
             now.write()
-            return Undone(entry["what"], group)
+            return undone
 
     # -------------------------------------------------------------------------------------- second readings
 

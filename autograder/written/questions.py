@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from autograder.checks.headings import without_markup
 from autograder.course import Assignment
 from autograder.source import grade_id, is_grade, is_solution, read_source
 
@@ -16,9 +17,6 @@ WORTH = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?|½|an?|one|two|three)\s+points?\s*
 """How a point of a guide begins: `1 point for …`, `2 points: …`."""
 
 NUMBERS = {"½": 0.5, "a": 1.0, "an": 1.0, "one": 1.0, "two": 2.0, "three": 3.0}
-EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])", re.DOTALL)
-LISTED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
-MARKERS = re.compile(r"^\s*#+\s*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,7 @@ class Question:
     """A cell that students fill in and a person grades."""
 
     name: str  # its grade id
+    title: str  # the heading that the student sees
     points: float
     prompt: str
     model_answer: str
@@ -53,13 +52,13 @@ def read_questions(assignment: Assignment) -> list[Question]:
     """The questions in the order of the notebook, from its source."""
     cells = read_source(assignment.source).cells
     return [
-        _question(cell, cells[place - 1] if place else None)
+        _question(cell, cells[place - 1] if place else None, assignment.title(grade_id(cell)))
         for place, cell in enumerate(cells)
         if is_grade(cell) and is_solution(cell)
     ]
 
 
-def _question(cell: NotebookNode, before: NotebookNode | None) -> Question:
+def _question(cell: NotebookNode, before: NotebookNode | None, title: str) -> Question:
     points = float(cell.metadata.nbgrader.get("points", 0))
     prompt = without_markup(before.source) if before is not None and before.cell_type == "markdown" else ""
     match = GUIDE.search(cell.source)
@@ -67,6 +66,7 @@ def _question(cell: NotebookNode, before: NotebookNode | None) -> Question:
     guide = read_guide(cell.source[match.end() :]) if match else ()
     return Question(
         grade_id(cell),
+        title,
         points,
         prompt,
         without_markup(answer),
@@ -88,10 +88,3 @@ def read_guide(text: str) -> tuple[GuidePoint, ...]:
 
 def _number(text: str) -> float:
     return NUMBERS.get(text.lower()) or float(text)
-
-
-def without_markup(markdown: str) -> str:
-    """Prose without the signs of emphasis and headings, with its paragraphs kept and its lines joined."""
-    paragraphs = re.split(r"\n\s*\n", MARKERS.sub("", markdown).strip())
-    joined = (part if LISTED.search(part) else " ".join(part.split()) for part in paragraphs)
-    return "\n\n".join(EMPHASIS.sub(r"\2", part) for part in joined)

@@ -8,7 +8,7 @@ from typing import Any
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook.by_hand import read_marks
-from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.gradebook import keep_up, open_gradebook
 from autograder.gradebook.queries import knows_notebook
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
@@ -23,6 +23,7 @@ class Room:
 
     def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
         self.assignment, self.share = assignment, share
+        keep_up(assignment)
         with open_gradebook(assignment.root) as gradebook:  # a notebook may have been added since
             graded = [
                 one for one in assignment.notebooks if knows_notebook(gradebook.db, one.name, one.notebook)
@@ -38,12 +39,12 @@ class Room:
         self.problem = ""
         self._present: dict[str, tuple[float, str, str]] = {}  # {who: (when, question, group)}
 
-    def prepare(self, done: Callable[[str], None] = lambda question: None) -> None:
+    def prepare(self, done: Callable[[str], None] = lambda title: None) -> None:
         """Group the answers to each question, so that the page need not wait for it."""
         try:
-            for question, desk in self.desks.items():
+            for desk in self.desks.values():
                 desk.view("")
-                done(question)
+                done(desk.question.title)
         except CourseError as error:
             self.problem = str(error)
 
@@ -57,6 +58,7 @@ class Room:
                 rows.append(
                     {
                         "name": name,
+                        "title": desk.question.title,
                         "points": desk.question.points,
                         "count": len(written),
                         "waiting": sum(mark.waiting for mark in written),
@@ -76,7 +78,7 @@ class Room:
     def agreement(self) -> list[dict[str, Any]]:
         """How far second readings agree with first ones, question by question."""
         return [
-            {"question": name, "who": who, **asdict(agreed)}
+            {"question": name, "title": desk.question.title, "who": who, **asdict(agreed)}
             for name, desk in self.desks.items()
             for who, agreed in desk.agreement().items()
         ]

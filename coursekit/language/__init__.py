@@ -1,12 +1,12 @@
-"""The generated language of the course: a small English with a known truth.
+"""The generated language of the course: a small English whose probabilities are known.
 
     language = load_language()
     sentences = language.sample(1000, np.random.default_rng(0), split="train")
-    language.log_loss_next(sentences.ids)        # what the best possible left-to-right model pays, in nats
+    language.log_loss_next(sentences.ids)        # the loss of the best possible left-to-right model, in nats
 
-`python -m coursekit.language` prints what it holds and how well it can be known.
-Read `grammar.py` for the sentences, `notation.py` for how they are written, `kinds.py` for the kinds of them, `exact.py`
-for the mathematics.
+`python -m coursekit.language` prints its contents and the bounds.
+See `grammar.py` for the sentences, `notation.py` for their notation, `kinds.py` for their kinds, and `exact.py` for the
+mathematics.
 """
 
 from coursekit.language.bounds import (

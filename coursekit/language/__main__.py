@@ -1,4 +1,4 @@
-"""`python -m coursekit.language`: what the generated language holds, and how well it can be known."""
+"""`python -m coursekit.language`: the contents of the generated language, and its bounds."""
 
 import argparse
 
@@ -23,11 +23,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m coursekit.language", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the sampled sentences (default: 0)")
     parser.add_argument(
-        "--sentences", type=int, default=2000, help="sentences a bound is measured on (default: 2000)"
+        "--sentences",
+        type=int,
+        default=2000,
+        help="number of sentences on which a bound is measured (default: 2000)",
     )
     arguments = parser.parse_args()
     if arguments.sentences < 100:
-        parser.error("--sentences is at least 100: fewer say nothing")
+        parser.error("--sentences must be at least 100")
     _show(load_language(), arguments.sentences, arguments.seed)
 
 
@@ -44,7 +47,7 @@ def _show(language: Language, n: int, seed: int) -> None:
 
 
 def _inventory(language: Language) -> list[str]:
-    """What there is: rules, templates, words, sentences, senses."""
+    """The inventory: rules, templates, words, sentences, senses."""
     tables = language.tables
     two = [word for word, tags in language.parts_of_speech_of.items() if {"NOUN", "VERB"} <= set(tags)]
     senses = "; ".join(
@@ -74,7 +77,7 @@ def _distinct_sentences(language: Language, draws: int = 1000) -> float:
 
 
 def _examples(language: Language, rng: np.random.Generator) -> list[str]:
-    """Ten sentences, ambiguous words marked with their sense, and the side the cue stands on."""
+    """Ten sentences, with the sense of each ambiguous word and the side of the cue."""
     lines = []
     for sentence in language.sample(10, rng):
         words = sentence.words(0)
@@ -85,7 +88,7 @@ def _examples(language: Language, rng: np.random.Generator) -> list[str]:
 
 
 def _split(language: Language, n: int, rng: np.random.Generator) -> list[str]:
-    """How much of other samples a training sample holds."""
+    """The overlap of other samples with a training sample."""
     training = {row.tobytes() for row in language.sample(TRAINING_SENTENCES, rng, "train").ids}
     lines = [f"distinct among {TRAINING_SENTENCES:,} training sentences: {len(training):,}"]
     for name, side in (("all", None), ("held-out", "held_out")):
@@ -122,7 +125,7 @@ KINDS = ("left", "right", "order1", "order2")
 
 
 def _senses(language: Language, n: int, seed: int) -> list[str]:
-    """How often the sense can be told, by what is known: the first three exactly, the others on held-out sentences."""
+    """The best possible accuracy on the sense by the information given: the first three exactly, the others on held-out sentences."""
     held_out = language.sample(4 * n, np.random.default_rng(seed), "held_out")
     lines = [f"{'':8}{'share':>8}{'majority':>10}{'position':>10}{'no order':>10}{'from the left':>17}"
              f"{'from the right':>17}{'from both':>17}"]  # fmt: skip

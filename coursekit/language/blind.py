@@ -1,7 +1,7 @@
-"""What readers know who are blind to something, exactly: sums over all templates of the language, no sampling.
+"""The exact accuracy of predictions from partial information, by sums over all templates of the language, without sampling.
 
-One reader knows the ambiguous word, where it stands and how long the sentence is; another knows all words but not their
-order. Both are asked for the sense; their best guess is right as often as is said here.
+One predictor knows the ambiguous word, its position and the length of the sentence; another knows all words but not their order.
+Each predicts the sense, and the functions return the accuracy of the best prediction.
 """
 
 from collections import defaultdict
@@ -12,24 +12,24 @@ import numpy as np
 from coursekit.language.model import Language
 
 Clue = Callable[[np.ndarray, int, int], Hashable]
-"""What a reader knows of a template: of its slots (with [BOS] and [EOS]), the ambiguous word's place, and its id."""
+"""The information about a template: its slots (with [BOS] and [EOS]), the position of the ambiguous word, and its id."""
 
 
 def majority_accuracy(language: Language, cues: Iterable[str] | None = None) -> float:
-    """Who knows the ambiguous word alone, in its number."""
+    """Accuracy given only the ambiguous word (singular or plural)."""
     return best_guess(language, cues, lambda slots, place, word: word)
 
 
 def position_accuracy(language: Language, cues: Iterable[str] | None = None) -> float:
-    """Who knows the ambiguous word, its place, and the length of the sentence."""
+    """Accuracy given the ambiguous word, its position, and the length of the sentence."""
     return best_guess(language, cues, lambda slots, place, word: (word, place, len(slots)))
 
 
 def order_blind_accuracy(language: Language, cues: Iterable[str] | None = None) -> float:
-    """Who knows all words but not their order, and besides where the ambiguous word stands.
+    """Accuracy given all words without their order, and the position of the ambiguous word.
 
-    This reader even knows from which list each word was drawn, which the words alone do not always tell. So a reader of
-    the words is right at most as often.
+    This predictor also knows from which list each word was drawn, which the words alone do not always show. A model that knows
+    only the words can therefore be at most as accurate.
     """
 
     def clue(slots: np.ndarray, place: int, word: int) -> Hashable:
@@ -38,13 +38,13 @@ def order_blind_accuracy(language: Language, cues: Iterable[str] | None = None) 
             place,
             len(slots),
             tuple(np.sort(np.delete(slots, place))),
-        )  # the word's own slot tells its sense
+        )  # the word's own slot determines its sense
 
     return best_guess(language, cues, clue)
 
 
 def best_guess(language: Language, cues: Iterable[str] | None, clue: Clue) -> float:
-    """Share of ambiguous words whose sense the best guess from a clue gets right, over sentences of some cues (or all)."""
+    """Fraction of ambiguous words whose sense is predicted correctly from a clue, over sentences with some cues (or all)."""
     tables = language.tables
     cues = None if cues is None else set(cues)
     sense_counts: dict[Hashable, dict[int, float]] = defaultdict(lambda: defaultdict(float))

@@ -1,8 +1,7 @@
-"""The best possible scores, estimated on sentences by the exact model, with standard errors.
+"""The best possible results, estimated on sentences by the exact model, with standard errors.
 
 A bound on held-out sentences is the loss of the true language on those very sentences, so a trained model's
-loss on them can be compared with it directly, sentence by sentence. `Language.split_gain` says how much lower
-a model could come that knew which combinations are held out.
+loss on them can be compared with it directly, sentence by sentence. `Language.split_gain` gives the further gain of a model that knew which combinations are held out.
 """
 
 from dataclasses import dataclass
@@ -35,12 +34,12 @@ def ratio(totals: Float[np.ndarray, " sentences"], counts: Int[np.ndarray, " sen
 
 
 def next_word_bound(language: Language, sentences: Sentences) -> Estimate:
-    """Nats a token of the best left-to-right model: words and [EOS] are predicted, [BOS] is given."""
+    """Nats per token of the best left-to-right model; words and [EOS] are predicted, and [BOS] is given."""
     return ratio(language.log_loss_next(sentences.ids).sum(axis=1), sentences.lengths - 1)
 
 
 def previous_word_bound(language: Language, sentences: Sentences) -> Estimate:
-    """Nats a token of the best right-to-left model: words and [BOS] are predicted, [EOS] is given."""
+    """Nats per token of the best right-to-left model; words and [BOS] are predicted, and [EOS] is given."""
     return ratio(language.log_loss_previous(sentences.ids).sum(axis=1), sentences.lengths - 1)
 
 
@@ -54,16 +53,16 @@ def choose_masked(
 def masked_word_bound(
     language: Language, sentences: Sentences, masked: Bool[np.ndarray, "sentences tokens"]
 ) -> Estimate:
-    """Nats a masked word of the best model of both sides, where all chosen words are [MASK]."""
+    """Nats per masked word of the best bidirectional model, where all chosen words are [MASK]."""
     return ratio(language.log_loss_masked(sentences.ids, masked).sum(axis=1), masked.sum(axis=1))
 
 
 def sense_bound(
     language: Language, sentences: Sentences, context: Literal["left", "right", "both"]
 ) -> Estimate:
-    """Share of ambiguous words whose sense the best guess from this context gets right.
+    """Fraction of ambiguous words whose sense is predicted correctly from this context.
 
-    It is the mean of the highest posterior probability, which has less spread than counting hits and does not
+    This is the mean of the highest posterior probability, which varies less than a count of correct predictions and does not
     depend on how ties are broken. Sentences without an ambiguous word are left out.
     """
     chosen = sentences[sentences.position >= 0]

@@ -1,13 +1,13 @@
-"""The kinds of sentences, each with its share of the language: which patterns there are, and how probable each is.
+"""The kinds of sentences, each with its proportion of the language: their patterns and the probability of each.
 
 - "none": a line of a topic without an ambiguous word;
-- "left": a line of a topic that tells the sense before the word;
-- "right": a frame that fits every sense, and what this sense does or has;
-- "order1", "order2": people of two senses, and who acts on the word tells whose it is, in one clause or in two;
-- "both": the same with a word that tells the sense, too.
+- "left": a line of a topic in which words before the ambiguous word determine its sense;
+- "right": a frame that fits every sense, followed by an action or property of this sense;
+- "order1", "order2": people of two senses; the one who acts on the word determines its sense, in one clause or in two;
+- "both": the same, with an additional word that determines the sense.
 
 In every kind the senses are equally probable, and the patterns of the senses of one word are parallel: they have the
-same numbers of words, choices and optional parts, so all that differs between them is which words stand in the slots.
+same numbers of words, choices and optional parts, so they differ only in the words in the slots.
 """
 
 import re
@@ -17,13 +17,13 @@ from dataclasses import replace
 from coursekit.language.notation import Grammar, GrammarError, Production, lines, right_rules
 
 VARIANTS = {"plain": 0.56, "look": 0.10, "place": 0.10, "thing": 0.24}
-"""What stands where order tells the sense. "plain": the word alone. "look", "place": with an adjective before it or a
-phrase after it that tell the sense, too. "thing": something else that belongs to the same people. So there are words
-that can be predicted only by knowing who acts on what."""
+"""The object in sentences whose order determines the sense. "plain": the word alone. "look", "place": with an adjective before it or a
+phrase after it that also determines the sense. "thing": another thing that belongs to the same people. Some words can therefore be
+predicted only from who acts on what."""
 
 
 def productions(grammar: Grammar) -> list[Production]:
-    """Every pattern with its probability, by topic. Kinds without a pattern leave their share to the others."""
+    """Every pattern with its probability, by topic. The proportion of kinds without a pattern is distributed over the others."""
     if orphans := {cue.topic for cue in grammar.right_cues.values()} - set(grammar.topics):
         raise GrammarError(f"senses name the topic {sorted(orphans)[0]!r}, which has no lines; add them")
     made = [*_lines_of_topics(grammar), *_right_sentences(grammar), *_order_sentences(grammar)]

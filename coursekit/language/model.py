@@ -1,9 +1,9 @@
-"""`Language`: sample sentences, and know exactly how probable each word, mask and sense is.
+"""`Language`: sample sentences, and compute the exact probability of each word, masked word and sense.
 
 The model is p(x) = sum_z p(z) prod_t p(x_t | s(z, t)): a topic, a rule and its choices of number, tense and
 optional parts make a template z, whose slots are then filled independently of one another.
 
-The split. Of the combinations of words in those slots of a rule that always stand, one in q (by rule, 12 to
+The split. Of the combinations of words in the obligatory slots of a rule, one in q (by rule, 12 to
 32) is *held out*: "guard, keep, thieves" may be held out of "the
 guard keeps the thieves in a cell" while guards keep smugglers and wardens keep thieves. It is held out in
 either number and tense, and with or without optional parts. A training sentence is drawn from p given that its combination is not held out, rule by rule,
@@ -11,13 +11,12 @@ and a held-out sentence from p given that it is. So topic, rule, number, tense a
 distributed alike in both, and so is each slot; only the combination of all of them differs. A model that knows
 slots as independent loses nothing on held-out sentences.
 
-The rules of the senses of a word are parallel and split alike. With a split of its own for each rule, a beginning
-that training has with one sense is held out with another: who has learnt the training sentences then guesses the
-sense of held-out ones *below* chance.
+The rules of the senses of a word are parallel and split in the same way. With a separate split for each rule, a prefix that occurs
+in training with one sense would be held out with another, and a model that has learned the training sentences would predict
+the senses of held-out sentences *below* chance level.
 
 The bounds are losses of p, the language as a whole, on the sentences in question. Knowing the split as well
-could lower them by log(q / (q - 1)) a sentence on training sentences and by log q on held-out ones, but only
-by learning combinations by heart; `split_gain` gives both.
+could lower them by log(q / (q - 1)) a sentence on training sentences and by log q on held-out ones, but only by memorising combinations; `split_gain` gives both.
 """
 
 import difflib
@@ -47,7 +46,7 @@ Split = Literal["train", "held_out"]
 
 @functools.cache
 def load_language() -> "Language":
-    """The generated language of the course, built on the first call in a process and then kept."""
+    """The generated language of the course, built on the first call in a process and then cached."""
     from coursekit.language.grammar import GRAMMAR
 
     return Language.from_grammar(GRAMMAR)
@@ -64,7 +63,7 @@ class Language:
 
     vocabulary: tuple[str, ...]
     topics: tuple[str, ...]
-    senses: tuple[str, ...]  # "cell#phone": the word, and what it means
+    senses: tuple[str, ...]  # "cell#phone": the word and its meaning
     max_length: int
     tables: Tables = field(repr=False)
     grammar: Grammar = field(repr=False)
@@ -78,7 +77,7 @@ class Language:
 
     @functools.cached_property
     def id_of(self) -> dict[str, int]:
-        """The id of each word: [PAD] 0, then [BOS], [EOS], [MASK], [UNK], [CLS], [SEP], words by alphabet."""
+        """The id of each word: [PAD] 0, then [BOS], [EOS], [MASK], [UNK], [CLS], [SEP], then the words in alphabetical order."""
         return {word: i for i, word in enumerate(self.vocabulary)}
 
     @functools.cached_property
@@ -89,7 +88,7 @@ class Language:
 
     @functools.cached_property
     def parts_of_speech_of(self) -> dict[str, tuple[str, ...]]:
-        """Every word with the parts of speech it is used in: "guard" is ("NOUN", "VERB")."""
+        """Every word with the parts of speech in which it is used: "guard" is ("NOUN", "VERB")."""
         used: dict[str, set[str]] = {}
         for words, tags in zip(self.tables.fillers, self.tables.tags, strict=True):
             for word, tag in zip(words, tags, strict=True):
@@ -100,9 +99,9 @@ class Language:
     # --- sampling ---
 
     def sample(self, n: int, rng: np.random.Generator, split: Split | None = None) -> Sentences:
-        """n independent sentences, of the language as a whole or of one side of the split."""
+        """n independent sentences of the whole language or of one split."""
         if n < 0:
-            raise ValueError(f"cannot sample {n} sentences; n is 0 or more")
+            raise ValueError(f"cannot sample {n} sentences; n must be 0 or more")
         every = np.zeros(n, dtype=np.int64), np.full(n, len(self.tables.topic_of))
         return self._fill(self._draw_templates(*every, rng), rng, split)
 
@@ -116,12 +115,12 @@ class Language:
         return Passages(first, self._fill(self._draw_templates(low, high, rng), rng, split), continues)
 
     def held_out(self, ids: Int[np.ndarray, "sentences tokens"]) -> Bool[np.ndarray, " sentences"]:
-        """Whether each sentence has a held-out combination, and so is never a training sentence."""
+        """Whether each sentence contains a held-out combination, and is therefore never a training sentence."""
         best = self.best_template(ids)
         return self.tables.held_out(best, self.tables.choices(best, self._checked(ids)))
 
     def best_template(self, ids: Int[np.ndarray, "sentences tokens"]) -> Int[np.ndarray, " sentences"]:
-        """The template from which each sentence most probably comes."""
+        """The most probable template of each sentence."""
         ids = self._checked(ids)
         best = np.empty(len(ids), dtype=np.int64)
         for rows, belief in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
@@ -134,10 +133,8 @@ class Language:
     def next_word(
         self, ids: Int[np.ndarray, "sentences tokens"]
     ) -> Float[np.ndarray, "sentences tokens vocabulary"]:
-        """p(x_t = v | x_<t) for every position t and word v. Row t does not depend on x_t or what follows it.
-
-        The last column of `ids` is never conditioned on, so a beginning of a sentence may be given, any id at
-        its end.
+        """p(x_t = v | x_<t) for every position t and word v. Row t does not depend on x_t or later words. The last column of `ids` is never used as a condition, so `ids` may contain the
+        beginning of a sentence followed by any id.
         """
         return self._each_word(self._checked(ids))
 
@@ -149,9 +146,9 @@ class Language:
     def masked_word(
         self, ids: Int[np.ndarray, "sentences tokens"], masked: Bool[np.ndarray, "sentences tokens"]
     ) -> Float[np.ndarray, "sentences tokens vocabulary"]:
-        """p(x_t = v | the words not masked) where masked; elsewhere 1 for the word that stands there.
+        """p(x_t = v | the words not masked) where masked; elsewhere 1 for the given word.
 
-        Every masked word is unknown, whatever id stands in its place; the length of the sentence is known.
+        Every masked word is unknown, whatever its id in `ids`; the length of the sentence is known.
         """
         ids, masked = self._checked(ids), np.asarray(masked, dtype=bool)
         result = np.zeros((*ids.shape, len(self.vocabulary)))
@@ -172,8 +169,7 @@ class Language:
         """p(sense of the word at `position` | that word and its context), over all senses of the language.
 
         "left": the words up to and with it; "right": it and the words after it, as a right-to-left model
-        reads; "both": the whole sentence. Senses of other words have probability 0. Raises ValueError where
-        the word at `position` is not an ambiguous one.
+        reads; "both": the whole sentence. Senses of other words have probability 0. Raises ValueError if the word at `position` is not ambiguous.
         """
         ids = context_ids = self._checked(ids)
         position = np.broadcast_to(position, len(ids))
@@ -267,7 +263,7 @@ class Language:
         return result
 
     def split_gain(self, sentences: Sentences, split: Split) -> Float[np.ndarray, " sentences"]:
-        """-log p(split | rule) in nats: how much less a sentence costs one who knows its side of the split.
+        """-log p(split | rule) in nats: the reduction of the loss of a sentence for a model that knows its split.
 
         log(q / (q - 1)) on training sentences, log q on held-out ones, with one combination in q held out.
         """
@@ -279,7 +275,7 @@ class Language:
     def encode(self, words: str | Sequence[str], pad: bool = True) -> Int[np.ndarray, " tokens"]:
         """The ids of one sentence, with [BOS] and [EOS], padded to max_length. [MASK] is a word here.
 
-        Raises ValueError for a word that the language does not have, and for too long a sentence.
+        Raises ValueError for a word that is not in the language, and for a sentence that is too long.
         """
         words = words.split() if isinstance(words, str) else list(words)
         if unknown := [word for word in words if word not in self.id_of]:
@@ -296,7 +292,7 @@ class Language:
         return np.array(ids + [PAD] * (self.max_length - len(ids) if pad else 0))
 
     def decode(self, ids: Int[np.ndarray, " tokens"]) -> str:
-        """The words of one row of ids; [PAD], [BOS] and [EOS] are left out, other special tokens stay."""
+        """The words of one row of ids; [PAD], [BOS] and [EOS] are left out, but other special tokens are kept."""
         return " ".join(self.vocabulary[i] for i in ids if i not in (PAD, BOS, EOS))
 
     # --- inside ---
@@ -362,7 +358,7 @@ class Language:
         losses = np.empty(ids.shape)
         for step in walk(mixture, ids, np.ones_like(ids, dtype=bool)):
             self._require(step.after, ids[step.rows])
-            # a certainty may come out as 1 + 1e-16
+            # a probability of 1 may be computed as 1 + 1e-16
             losses[step.rows, step.position] = np.maximum(-np.log(step.evidence), 0.0)
         return losses
 

@@ -1,7 +1,7 @@
-"""Partners: sentences of the same words and another sense, in which only the order of words tells which.
+"""Partners: sentences with the same words and another sense, in which only the word order determines the sense.
 
-In a sentence of the kinds "order1" and "order2" stand three nouns: the ambiguous word, and people of two of its senses.
-With the people in each other's place the word belongs to the others. Both sentences are equally probable.
+A sentence of the kinds "order1" and "order2" contains three nouns: the ambiguous word, and people associated with two of its
+senses. If the people are exchanged, the word has the other sense. Both sentences are equally probable.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from coursekit.language.sentences import Sentences
 def partners(language: Language, sentences: Sentences) -> Sentences:
     """Each sentence with its people exchanged, in the same row.
 
-    Raises ValueError for a sentence that has no partner: one whose cue is not "order1" or "order2".
+    Raises ValueError for a sentence without a partner, that is, one whose cue is not "order1" or "order2".
     """
     if (other := ~np.isin(sentences.cue, ("order1", "order2"))).any():
         row = int(other.argmax())

@@ -1,4 +1,4 @@
-"""What sampling returns: sentences with everything that is known about them, and pairs of sentences."""
+"""The results of sampling: sentences with their annotations, and pairs of sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -13,11 +13,10 @@ from coursekit.language.tables import BOS, EOS, PAD
 class Sentences:
     """A batch of sentences: [BOS] words [EOS] [PAD] ... Slices, index arrays and masks give a smaller batch.
 
-    `senses` holds, at the ambiguous word, its index into `Language.senses` and -1 elsewhere;
-    `parts_of_speech` indices into `Language.parts_of_speech`, -1 at special tokens. `cue` says where the
-    sense is told: "left" (before the word, and perhaps after it too), "right" (only after it), "order1" and
-    "order2" (by the order of words alone, in one clause or in two), "both" (by order and by a word), or "none"
-    (no ambiguous word).
+    `senses` contains the index of the sense in `Language.senses` at the ambiguous word, and -1 elsewhere; `parts_of_speech` contains
+    indices into `Language.parts_of_speech`, and -1 at special tokens. `cue` says what determines the sense: "left" (words before the ambiguous word, and perhaps also after it), "right" (only words
+    after it), "order1" and "order2" (only the order of words, in one clause or in two), "both" (order and a word), or "none" (no
+    ambiguous word).
     """
 
     ids: Int[np.ndarray, "sentences tokens"]
@@ -41,17 +40,17 @@ class Sentences:
 
     @property
     def lengths(self) -> Int[np.ndarray, " sentences"]:
-        """Tokens without padding, [BOS] and [EOS] counted."""
+        """The number of tokens without padding, including [BOS] and [EOS]."""
         return (self.ids != PAD).sum(axis=1)
 
     @property
     def position(self) -> Int[np.ndarray, " sentences"]:
-        """Where the ambiguous word stands, -1 in a sentence without one."""
+        """The position of the ambiguous word; -1 in a sentence without one."""
         return np.where((self.senses >= 0).any(axis=1), (self.senses >= 0).argmax(axis=1), -1)
 
     @property
     def sense(self) -> Int[np.ndarray, " sentences"]:
-        """The sense of the ambiguous word, -1 in a sentence without one."""
+        """The sense of the ambiguous word; -1 in a sentence without one."""
         return self.senses.max(axis=1)
 
     def words(self, i: int) -> list[str]:
@@ -61,9 +60,9 @@ class Sentences:
 
 @dataclass(frozen=True, eq=False)
 class Passages:
-    """Pairs of sentences. Where `continues`, the second has the first one's topic; else it is drawn alone.
+    """Pairs of sentences. Where `continues` is True, the second sentence has the topic of the first; otherwise it is drawn independently.
 
-    A second sentence drawn on its own has the topic of the first now and then, as in a real corpus.
+    An independently drawn sentence sometimes has the topic of the first by chance, as in a real corpus.
     """
 
     first: Sentences

@@ -1,10 +1,10 @@
-"""Pre-trained models by name, with a network or without one.
+"""Pre-trained models by name, with or without a network.
 
-    loaded = load("bert-base-uncased")                  # says which model this really is
+    loaded = load("bert-base-uncased")                  # prints which model was loaded
     vectors = loaded.model(**loaded.tokenizer("a cell", return_tensors="pt")).last_hidden_state
 
-A model comes from the local Hugging Face cache, else from the hub where that can be reached, else from a Python
-package that carries a stand-in. Nothing is ever filled with random numbers in silence: see NoSuchHead.
+A model is loaded from the local Hugging Face cache, otherwise from the hub if it can be reached, otherwise from a Python
+package that contains a stand-in. Weights are never silently initialised at random: see NoSuchHead.
 """
 
 from coursekit.models.catalogue import NoSuchHead, UnknownModel

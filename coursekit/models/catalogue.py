@@ -1,4 +1,4 @@
-"""The models of the course: two that Python packages carry, and models of the hub with the packaged one that stands in for each."""
+"""The models of the course: two from Python packages, and models of the hub with the packaged model that replaces each of them offline."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,43 +14,43 @@ class UnknownModel(ValueError):
 
 
 class NoSuchHead(ValueError):
-    """The model was published without the head that was asked for: what one would get is random numbers."""
+    """The model was published without the requested head, which would therefore have random weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class StandIn:
-    """A model that a package carries."""
+    """A model that is part of a Python package."""
 
     name: str
     package: Package
     what: str
-    """What it is, for whoever expected another model."""
+    """A description for users who expected another model."""
     why_different: str
-    """How its numbers differ from those of the models it stands in for."""
+    """How its results differ from those of the models that it replaces."""
     head: Head
     """The one head it was published with."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A model by the name the course uses: a packaged one, or one of the hub."""
+    """A model under the name that the course uses: a packaged model or a model of the hub."""
 
     name: str
     role: Literal["encoder", "decoder"]
     hub: tuple[str, ...]
-    """Its identifiers on the hub, the present one first: a cache may hold it under an older one. None for a packaged model."""
+    """Its identifiers on the hub, the current one first, because a cache may contain it under an older one. None for a packaged model."""
     words: tuple[str, ...]
     """The files with its vocabulary, without which there is no tokenizer."""
     head: Head
     """The one head it was published with, or that the course has trained for it."""
     stand_in: StandIn
-    """The packaged model that is loaded where the hub is not asked or has no answer; for a packaged model, itself."""
+    """The packaged model that is loaded if the hub is not used or does not answer; for a packaged model, the model itself."""
     same_vocabulary: bool
     """Whether the stand-in splits text into the same tokens."""
 
     @property
     def packaged(self) -> bool:
-        """Whether a package carries this very model."""
+        """Whether a package contains this very model."""
         return self.name == self.stand_in.name
 
 
@@ -69,8 +69,8 @@ MINILM = StandIn(
             "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         },
     ),
-    what="a BERT with 6 layers, 384 numbers a vector and 22.7 million parameters",
-    why_different="It was tuned for comparing whole sentences: expect cosines of about 0.8 between two senses of a word, "
+    what="a BERT with 6 layers, vectors of size 384 and 22.7 million parameters",
+    why_different="It was fine-tuned for comparing whole sentences, so expect cosines of about 0.8 between two senses of a word, "
     "where bert-base-uncased gives 0.6 to 0.7",
     head=None,
 )
@@ -86,8 +86,8 @@ SMOLLM2 = StandIn(
             "SmolLM2-135M-Instruct.Q4_1.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         },
     ),
-    what="a LLaMA with 30 layers, 576 numbers a vector and 134.5 million parameters, four fifths of them stored with 4 bits",
-    why_different="It was tuned to follow instructions and then rounded: expect other probabilities and continuations",
+    what="a LLaMA with 30 layers, vectors of size 576 and 134.5 million parameters, four fifths of them stored with 4 bits",
+    why_different="It was fine-tuned to follow instructions and then rounded, so expect different probabilities and continuations",
     head="causal-lm",
 )
 
@@ -162,7 +162,7 @@ CATALOGUE = {asked.name: asked for asked in _ENTRIES}
 
 
 def find(name: str) -> Asked:
-    """The entry of a name. Raises UnknownModel, which lists the names there are."""
+    """The entry for a name. Raises UnknownModel, whose message lists the available names."""
     if name not in CATALOGUE:
         raise UnknownModel(f"The course has no model {name!r}: ask for {', '.join(CATALOGUE)}.")
     return CATALOGUE[name]

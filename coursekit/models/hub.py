@@ -1,4 +1,4 @@
-"""The Hugging Face hub: what this machine holds of it already, and whether it can be reached."""
+"""The Hugging Face hub: which of its models are on this machine, and whether it can be reached."""
 
 import os
 import re
@@ -12,18 +12,18 @@ from coursekit.models.catalogue import Asked
 from coursekit.packaged import digest
 
 PATIENCE = 1.5
-"""Seconds to wait for the hub, once a session."""
+"""Seconds to wait for the hub, once per session."""
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 OPTIONAL = ("generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 
 
 class DownloadFailed(RuntimeError):
-    """The hub could be reached, and yet the model did not arrive."""
+    """The hub could be reached, but the model could not be downloaded."""
 
 
 def cached_folder(asked: Asked) -> Path | None:
-    """The folder of the local Hugging Face cache that holds the whole model; None if there is none."""
+    """The folder of the local Hugging Face cache that contains the complete model; None if there is none."""
     from huggingface_hub import try_to_load_from_cache
 
     for repository in asked.hub:
@@ -36,7 +36,7 @@ def cached_folder(asked: Asked) -> Path | None:
 
 
 def download(asked: Asked, again: bool = False) -> Path:
-    """Fetch the model into the local Hugging Face cache, with progress bars; `again` fetches what is there too.
+    """Download the model to the local Hugging Face cache, with progress bars; `again` also downloads existing files.
 
     Raises DownloadFailed, in one sentence.
     """
@@ -45,7 +45,7 @@ def download(asked: Asked, again: bool = False) -> Path:
     wanted = [WEIGHTS, CONFIG, *asked.words, *OPTIONAL]
     try:
         folder = Path(snapshot_download(asked.hub[0], allow_patterns=wanted, force_download=again))
-    except Exception as error:  # whatever a network can do wrong
+    except Exception as error:  # any error of a network
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise DownloadFailed(f"{asked.name} could not be fetched from the hub ({first}).") from error
     if not (folder / WEIGHTS).is_file():
@@ -54,14 +54,14 @@ def download(asked: Asked, again: bool = False) -> Path:
 
 
 def intact(folder: Path) -> bool:
-    """Whether the weights are what the hub sent: the cache names a large file by its sha256 (0.5 s, once a session)."""
+    """Whether the weights are those that the hub sent; the cache names a large file by its sha256 (0.5 s, once per session)."""
     weights = (folder / WEIGHTS).resolve()
     named = re.fullmatch("[0-9a-f]{64}", weights.name)
     return digest(weights) == weights.name if named else _opens(weights)
 
 
 def _opens(weights: Path) -> bool:
-    """Whether a file can be read at all: its header is whole, and as long as that says."""
+    """Whether a file can be read: its header is complete, and its length is the one that the header states."""
     try:
         with safe_open(weights, framework="pt"):
             return True
@@ -70,7 +70,7 @@ def _opens(weights: Path) -> bool:
 
 
 def offline() -> bool:
-    """Whether the hub must not be asked: HF_HUB_OFFLINE, now or when this session began."""
+    """Whether the hub must not be used, because HF_HUB_OFFLINE is set now or was set when this session began."""
     from huggingface_hub import is_offline_mode
 
     now = os.environ.get("HF_HUB_OFFLINE", "").strip().upper() in {"1", "ON", "YES", "TRUE"}
@@ -78,13 +78,13 @@ def offline() -> bool:
 
 
 def reachable() -> bool:
-    """Whether the hub may be asked and answers. The first call may take PATIENCE seconds, the others nothing."""
+    """Whether the hub may be used and answers. The first call may take PATIENCE seconds; later calls take no time."""
     return not offline() and _answers()
 
 
 @cache
 def _answers() -> bool:
-    """Asked from a thread, because looking up a name may take longer than any timeout that can be set."""
+    """Runs in a thread, because looking up a name may take longer than any timeout that can be set."""
     heard = []
     asking = threading.Thread(target=lambda: heard.append(_ask()), daemon=True)
     asking.start()

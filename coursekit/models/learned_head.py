@@ -1,6 +1,6 @@
-"""MiniLM with the part that names words: it was published without one; the course has learned it on novels (data/models/novels_minilm.md).
+"""MiniLM with a masked-LM head: it was published without one, and the course has trained one on novels (data/models/novels_minilm.md).
 
-What is stored is the difference to the published weights. How it was trained: coursekit/novels/missing_head.py.
+The file contains the differences from the published weights. How it was trained: coursekit/novels/missing_head.py.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from coursekit.models.reading import quiet
 from coursekit.stored import ModelMissing, models_folder, read
 
 MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
-"""The weights that are learned, by the start of their names."""
+"""The prefixes of the names of the trained weights."""
 
 
 def published(attentions: bool = False) -> BertForMaskedLM:
@@ -23,7 +23,7 @@ def published(attentions: bool = False) -> BertForMaskedLM:
         "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
     }  # less than once through the text
-    with quiet():  # that the head is new is no news here
+    with quiet():  # suppress the warning that the head is new
         model = BertForMaskedLM.from_pretrained(MINILM.package.folder(), **no_dropout, **eager)
     transform = model.cls.predictions.transform
     nn.init.eye_(transform.dense.weight)
@@ -49,5 +49,5 @@ def load_with_head(folder: Path | None = None, attentions: bool = False) -> Bert
 
 
 def remedy(name: str) -> str:
-    """What to do where a model of the novels is missing or damaged."""
+    """The advice for a model of the novels that is missing or damaged."""
     return f"Fetch data/models again, or train it anew: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"

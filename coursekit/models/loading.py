@@ -1,4 +1,4 @@
-"""load(): a model by name, from wherever it can be had, and one line that says which one it is."""
+"""load(): a model by name, from any available source, with a line that says which model it is."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ CACHE, HUB = "the local Hugging Face cache", "the Hugging Face hub"
 class Loaded:
     """A pre-trained model, ready for use: `model` is in evaluation mode, with float32 weights.
 
-    name    which model this is: the one that was asked for, or its stand-in;
+    name which model this is: the requested model or its stand-in;
     note    one line that says so, where it came from, and how its results differ.
     """
 
@@ -32,23 +32,23 @@ class Loaded:
 def load(name: str, head: Head = None, attentions: bool = False, from_hub: bool = False) -> Loaded:
     """The pre-trained model `name` with its tokenizer; prints which model this is.
 
-    `head` is None for the vectors alone, "masked-lm" or "causal-lm". With `attentions=True` the model can return its
+    `head` is None (only the vectors), "masked-lm" or "causal-lm". With `attentions=True` the model can return its
     attention weights (`output_attentions=True` when it is called), which the fast implementations cannot.
 
     "all-MiniLM-L6-v2" and "SmolLM2-135M-Instruct" come from Python packages. Other models come from the Hugging Face hub, and
-    only with `from_hub=True`: first the local cache is tried, then the hub (asked once a session, 1.5 s; HF_HUB_OFFLINE=1
-    forbids it). Without it, or where neither has the model, the packaged stand-in is loaded, and the printed line says so.
+    only with `from_hub=True`: first the local cache is tried, then the hub (once per
+    session, 1.5 s; HF_HUB_OFFLINE=1 prevents it). Without `from_hub`, or if neither has the model, the packaged stand-in is loaded, and
+    the printed line says so.
 
-    Raises UnknownModel; NoSuchHead where the model has no such head and the course has trained none, instead of adding a
-    random one; PackageUnusable with the command that helps.
+    Raises UnknownModel; NoSuchHead if the model has no such head and the course has trained
+    none, instead of adding a random head; PackageUnusable with a command that helps.
     """
     asked = catalogue.find(name)
     if head not in HEADS:
         raise ValueError(f"load(head={head!r}): a head is None, 'masked-lm' or 'causal-lm'.")
     if head not in (None, asked.head):
         raise NoSuchHead(
-            f"{name} is {_an(asked.role)} and has no {head} head; what transformers would add is random numbers. "
-            f"Ask for head={asked.head!r}."
+            f"{name} is {_an(asked.role)} and has no {head} head; transformers would add one with random weights. Ask for head={asked.head!r}."
         )
     loaded = (_from_hub(asked, head, attentions) if from_hub else None) or _from_package(
         asked, head, attentions
@@ -59,7 +59,7 @@ def load(name: str, head: Head = None, attentions: bool = False, from_hub: bool 
 
 
 def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model, without its weights; prints a line where it is another one than was asked for."""
+    """The tokenizer of a model, without its weights; prints a line if it is not the requested tokenizer."""
     asked = catalogue.find(name)
     if asked.stand_in is MINILM and asked.same_vocabulary and MINILM.package.installed:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())  # the same 30,522 entries
@@ -78,7 +78,7 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
 
 
 def available() -> pd.DataFrame:
-    """What `load(…, from_hub=True)` would load for each name, and from where. Loads nothing (at most 1.5 s, once a session)."""
+    """The model that `load(…, from_hub=True)` would load for each name, and its source. Loads nothing (at most 1.5 s, once per session)."""
     rows = []
     for asked in CATALOGUE.values():
         try:
@@ -91,7 +91,7 @@ def available() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Source:
-    """What `load` would load in answer to a name, and from where."""
+    """The model that `load` would load for a name, and its source."""
 
     asked: str
     name: str
@@ -103,7 +103,7 @@ class Source:
 
 
 def source(name: str, from_hub: bool = False) -> Source:
-    """What `load(name, from_hub=…)` would load. Raises PackageUnusable where that is nothing, with the command that helps."""
+    """The model that `load(name, from_hub=…)` would load. If there is none, raises PackageUnusable with a command that helps."""
     asked = catalogue.find(name)
     if from_hub and hub.cached_folder(asked):
         return Source(name, name, CACHE)
@@ -117,7 +117,7 @@ def source(name: str, from_hub: bool = False) -> Source:
 
 
 def _from_hub(asked: Asked, head: Head, attentions: bool) -> Loaded | None:
-    """The model that was asked for, from the cache or the hub; None where neither has it whole."""
+    """The requested model from the cache or the hub; None if neither has it completely."""
     folder, source = hub.cached_folder(asked), CACHE
     if folder is None:
         folder, source = _downloaded(asked), HUB
@@ -148,8 +148,7 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         return _with_learned_head(asked, attentions)
     if head not in (None, stand_in.head):
         raise NoSuchHead(
-            f"{asked.name} was not loaded from the hub, and its stand-in {stand_in.name} was published without a {head} head: "
-            f"what transformers would add is random numbers. Use a network and load({asked.name!r}, head={head!r}, "
+            f"{asked.name} was not loaded from the hub, and its stand-in {stand_in.name} was published without a {head} head, so transformers would add one with random weights. Use a network and load({asked.name!r}, head={head!r}, "
             "from_hub=True), or the course's small BERT, which has one: coursekit.small.load('bert')."
         )
     if stand_in is MINILM:
@@ -165,7 +164,7 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
 
 
 def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
-    """MiniLM with the head that the course has learned on novels. Raises NoSuchHead where that head is missing."""
+    """MiniLM with the head that the course has trained on novels. Raises NoSuchHead if this head is missing."""
     try:
         model = learned_head.load_with_head(attentions=attentions)
     except learned_head.ModelMissing as missing:
@@ -180,7 +179,7 @@ def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
 
 
 def _called(asked: Asked) -> str:
-    """Which packaged model this is, and in whose place."""
+    """The name of the packaged model, and of the model that it replaces."""
     which = f"{asked.stand_in.name} (package {asked.stand_in.package.name})"
     return which if asked.packaged else f"Not {asked.name}, but {which}"
 

@@ -1,4 +1,4 @@
-"""Reading a model with transformers: float32, nothing on the screen, and nothing random in it."""
+"""Reading a model with transformers: in float32, without screen output and without random weights."""
 
 import contextlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _CLASSES = {None: AutoModel, "masked-lm": AutoModelForMaskedLM, "causal-lm": Aut
 
 
 def read_model(folder: Path, head: Head, attentions: bool, gguf_file: str | None = None) -> PreTrainedModel:
-    """The model of a folder, or of the named GGUF file in it. Raises NoSuchHead if any of its numbers would be random."""
+    """The model of a folder, or of the named GGUF file in it. Raises NoSuchHead if any of its weights would be random."""
     read = _CLASSES[head].from_pretrained
     options = _options(attentions) | ({"gguf_file": gguf_file} if gguf_file else {})
     with quiet():
@@ -45,7 +45,7 @@ def _refuse_random(report: dict, name: str) -> None:
     if random:
         shown = ", ".join(random[:3]) + (" and others" if random[3:] else "")
         raise NoSuchHead(
-            f"{name} holds no weights for {shown}: these would be random numbers. Ask for the model without that head."
+            f"{name} contains no weights for {shown}, which would therefore be random. Ask for the model without that head."
         )
 
 

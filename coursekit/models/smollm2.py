@@ -1,7 +1,7 @@
-"""SmolLM2 from the file that its package carries: converted once by transformers, then kept as float32 safetensors (538 MB).
+"""SmolLM2 from the file in its package: converted once by transformers, then stored as float32 safetensors (538 MB).
 
-A conversion is written into a folder of its own and renamed when it is whole, so a reader finds all of it or none;
-two processes that convert at once do the work twice and harm nobody.
+A conversion is written to a separate folder, which is renamed when it is complete, so a reader finds either the complete
+conversion or none. Two processes that convert at the same time do the work twice without harm.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from coursekit.packaged import digest
 
 FILE, SHA256 = next(iter(SMOLLM2.package.sha256.items()))
 LAYOUT = 1
-"""Counts up when what is written below changes: older conversions are then made again."""
+"""Incremented when the content of a conversion changes, so that older conversions are replaced."""
 SIZE = 550_000_000
 CONTEXT = 8192
 """Tokens that a text may have (transformers leaves the file's own number out)."""
@@ -35,7 +35,7 @@ ABANDONED = 3600
 
 
 def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """Model and tokenizer: from a conversion (1 s), which is made now where there is none (15 to 30 s)."""
+    """Model and tokenizer from a conversion (1 s), which is made now if there is none (15 to 30 s)."""
     folder = find_conversion() or convert()
     if folder is None:
         return read_model(SMOLLM2.package.folder(), head, attentions, FILE), read_packaged_tokenizer()
@@ -43,7 +43,7 @@ def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedToken
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    """The tokenizer alone: from a conversion, else from the packaged file (0.3 s)."""
+    """Only the tokenizer: from a conversion, otherwise from the packaged file (0.3 s)."""
     folder = find_conversion()
     return PreTrainedTokenizerFast.from_pretrained(folder) if folder else read_packaged_tokenizer()
 
@@ -53,7 +53,7 @@ def read_packaged_tokenizer() -> PreTrainedTokenizerFast:
     tokenizer = PreTrainedTokenizerFast.from_pretrained(
         SMOLLM2.package.folder(), gguf_file=FILE, model_max_length=CONTEXT
     )
-    # The file names its rule "smollm": first each digit alone. transformers does not know it, and would split the
+    # The file names its rule "smollm": each digit is split off first. transformers does not know it, and would split the
     # spaces and line breaks before a digit in another way than SmolLM2 was trained with.
     backend = tokenizer.backend_tokenizer
     digits = pre_tokenizers.Digits(individual_digits=True)
@@ -62,18 +62,18 @@ def read_packaged_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def cache_folder() -> Path:
-    """Where conversions are kept: WORDS_IN_CONTEXT_CACHE, else the user's cache folder."""
+    """The folder of conversions: WORDS_IN_CONTEXT_CACHE, otherwise the user's cache folder."""
     chosen = os.environ.get("WORDS_IN_CONTEXT_CACHE")
     return Path(chosen or platformdirs.user_cache_dir("words-in-context"))
 
 
 def conversion_folder() -> Path:
-    """Where the conversion of the published file belongs, whether it is there or not."""
+    """The folder for the conversion of the published file, whether it exists or not."""
     return cache_folder() / f"{SMOLLM2.name}-{SHA256[:12]}-{LAYOUT}"
 
 
 def find_conversion() -> Path | None:
-    """The folder of a whole and undamaged conversion; None if there is none. A damaged one gets a sentence."""
+    """The folder of a complete and undamaged conversion; None if there is none. A damaged conversion is reported in a sentence."""
     folder = conversion_folder()
     if not folder.is_dir():
         return None
@@ -85,9 +85,9 @@ def find_conversion() -> Path | None:
 
 
 def convert() -> Path | None:
-    """Write a conversion where the next session finds it. None, after a sentence, where that is not possible.
+    """Write a conversion where the next session finds it. Prints a sentence and returns None if that is not possible.
 
-    Raises PackageUnusable where the packaged file is not the published one.
+    Raises PackageUnusable if the packaged file is not the published file.
     """
     SMOLLM2.package.folder()
     target = conversion_folder()
@@ -104,7 +104,7 @@ def convert() -> Path | None:
     except OSError as error:
         print(
             f"The unpacked model cannot be kept in {target.parent} ({error.strerror or error}), so the next session "
-            "unpacks it again. WORDS_IN_CONTEXT_CACHE may name another folder, with 550 MB of room."
+            "unpacks it again. WORDS_IN_CONTEXT_CACHE may name another folder with 550 MB of free space."
         )
         return None
     finally:
@@ -112,7 +112,7 @@ def convert() -> Path | None:
 
 
 def _find_damage(folder: Path) -> str | None:
-    """The name of the first file that is not what was written (0.5 s, once a session)."""
+    """The name of the first file that differs from the one that was written (0.5 s, once per session)."""
     try:
         written = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
         missing = WEIGHTS not in written
@@ -144,13 +144,13 @@ def _write(folder: Path) -> None:
 
 
 def _move(aside: Path, target: Path) -> Path:
-    """Put a whole folder in its place. A damaged one makes room; another process's whole one is as good as ours."""
+    """Move a complete folder to its final location. A damaged folder there is replaced; a complete folder of another process is kept."""
     try:
         aside.rename(target)
     except OSError:
         if target.is_dir() and _find_damage(target) is None:
             return target
-        with contextlib.suppress(FileNotFoundError):  # another process has made room already
+        with contextlib.suppress(FileNotFoundError):  # another process has already removed it
             damaged = target.rename(target.with_name(f"{UNFINISHED}{uuid4().hex}"))
             shutil.rmtree(damaged, ignore_errors=True)
         aside.rename(target)
@@ -158,7 +158,7 @@ def _move(aside: Path, target: Path) -> Path:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed conversions left behind."""
+    """Remove the remains of killed conversions."""
     for unfinished in folder.glob(f"{UNFINISHED}*"):
         with contextlib.suppress(OSError):
             if time.time() - unfinished.stat().st_mtime > ABANDONED:

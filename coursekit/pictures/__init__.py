@@ -1,1 +1,1 @@
-"""The larger figures of the notebooks, one module for each; a notebook computes what they show."""
+"""The larger figures of the notebooks, one module for each notebook; the notebook computes the values that they show."""

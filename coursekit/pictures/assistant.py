@@ -1,4 +1,4 @@
-"""Figures of notebook 14. Each draws what the notebook computed or read, and states its numbers in the alt text."""
+"""Figures of notebook 14. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -104,7 +104,7 @@ def points_and_nats(
     best: float,
     majority: float,
 ) -> None:
-    """Accuracy against nats per word forgotten: every learning rate with one seed, the chosen one with several.
+    """Accuracy against nats per word forgotten: every learning rate with one seed, and the chosen learning rate with several seeds.
 
     `lower` are the runs of full tuning at a rate below the chosen one.
     """

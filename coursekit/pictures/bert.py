@@ -134,7 +134,7 @@ def hidden_words(
     shown: int = 9,
     least: float = 0.01,
 ) -> None:
-    """Distributions of a masked word given the left side, given both sides, and by the model; a panel per sentence.
+    """Distributions of a masked word given the left side, given both sides, and according to the model; a panel for each sentence.
 
     Words are shown, at most `shown` of them, if one of the three distributions gives them at least `least`.
     """
@@ -242,7 +242,7 @@ def _bar(ax: plt.Axes, place: float, mean: float, half: float, text: str, **look
 
 
 def cell_by_layer(same: Float[Tensor, "layers pairs"], other: Float[Tensor, "layers pairs"]) -> None:
-    """Cosines between the vectors of a word in two sentences, per layer: pairs with the same sense, and with two. Lines are means."""
+    """Cosines between the vectors of a word in two sentences, per layer, for pairs with one sense and pairs with two senses. Lines are means."""
     figure, ax = plt.subplots(figsize=(7.5, 3.2))
     said = []
     for cosines, colour, marker, shift, name in (

@@ -1,4 +1,4 @@
-"""Figures of notebook 12. Each draws what the notebook computed and states its numbers in the alt text."""
+"""Figures of notebook 12. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,13 +39,18 @@ def bootstrap(
     ax.hist(means.numpy(), bins=30, color=GREY, alpha=0.6)
     ax.axvspan(*interval, color=BLUE, alpha=0.15, label=f"95 %: {interval[0]:.3f} to {interval[1]:.3f}")
     ax.axvline(measured, color=BLUE, label=f"measured: {measured:.3f}")
-    ax.axvline(bound, color=GREEN, linestyle="--", label=f"best possible from the words before: {bound:.3f}")
+    ax.axvline(
+        bound,
+        color=GREEN,
+        linestyle="--",
+        label=f"best possible from the words up to the target: {bound:.3f}",
+    )
     ax.set(xlabel="accuracy of GPT", ylabel="resampled test sets")
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     show(
         figure,
-        alt=f"Histogram of {len(means)} resampled accuracies of GPT with the cue only on the right. Measured {measured:.3f}, 95 % interval "
-        f"{interval[0]:.3f} to {interval[1]:.3f}, best possible from the words before {bound:.3f}.",
+        alt=f"Histogram of {len(means)} resampled accuracies of GPT on questions with the cue only on the right. Measured {measured:.3f}, 95 % interval "
+        f"{interval[0]:.3f} to {interval[1]:.3f}, best possible from the words up to the target {bound:.3f}.",
     )
 
 
@@ -86,7 +91,7 @@ def differences(
         fontsize=9,
     )
     ax.set_title(
-        f"row minus column, percentage points; {items} sentences; uncoloured: not clear", fontsize=10
+        f"row minus column in percentage points ({items} sentences); uncoloured cells: not clear", fontsize=10
     )
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
     said = "; ".join(
@@ -110,7 +115,7 @@ def power(sizes: Sequence[int], shares: Mapping[str, Sequence[float]]) -> None:
         xscale="log",
         ylim=(-0.03, 1.05),
         xlabel="sentences in the test set",
-        ylabel="fraction of test sets\nin which it is clear",
+        ylabel="fraction of test sets in which\nthe difference is clear",
     )
     ax.set_xticks(sizes, sizes)
     ax.minorticks_off()
@@ -128,7 +133,7 @@ def holm(
     stays: Bool[Tensor, " pairs"],
     falsely: Mapping[str, float],
 ) -> None:
-    """The sorted p-values of all pairs with the thresholds 0.05 and Holm's; pairs between the two are named."""
+    """The sorted p-values of all pairs with the threshold 0.05 and Holm's thresholds; pairs between the two are named."""
     order, count = p.argsort().tolist(), len(p)
     places, lowest = np.arange(1, count + 1), 5e-4
     sorted_p = np.maximum(p[order].numpy(), lowest)
@@ -163,7 +168,7 @@ def holm(
     show(
         figure,
         alt=f"p-values of {count} pairs. Below 0.05: {int((p < 0.05).sum())}; clear with Holm's method: {int(stays.sum())}. "
-        f"Clear only if taken alone: {picked or 'none'}. Fraction of worlds without differences in which one is found: {found}.",
+        f"Clear only if taken alone: {picked or 'none'}. Fraction of worlds without differences in which a difference is called clear: {found}.",
     )
 
 
@@ -174,7 +179,8 @@ def four_readers(
 ) -> None:
     """Accuracy by position of the cue: a panel for each set of sentences, a row for each model.
 
-    shares[panel][model][position of the cue]: mean, lower and upper end; counts: sentences; guess: chance level, the dotted line.
+    shares[panel][model][position of the cue] contains the mean and the lower and upper ends of its interval, counts the number
+    of sentences, and guess the chance level, which is drawn as a dotted line.
     """
     figure, axes = plt.subplots(1, len(shares), figsize=(10.4, 3.9), sharey=True, layout="constrained")
     said = []
@@ -214,7 +220,7 @@ def reach(
     measured: Mapping[str, Float[Tensor, "T T"]],
     words: Sequence[str],
 ) -> None:
-    """Above, path lengths from the diagram; below, the influence in trained models. White: none."""
+    """Path lengths from the diagram (above) and the influence in trained models (below). White cells have none."""
     figure, axes = plt.subplots(2, len(claimed), figsize=(10.4, 6.0), sharex=True, sharey=True)
     said = []
     for above, below, name in zip(*axes, claimed, strict=True):
@@ -316,7 +322,7 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     ax.tick_params(which="both", length=0)
     ax.set_xticks(range(len(rows)), [f"row {b}" for b in range(len(rows))])
     ax.set_yticks(range(len(planted)), [implementation.name for implementation in planted], fontsize=8)
-    ax.set_title(f"{title}\n✓ exposed, grey: escaped, ! false alarm", fontsize=10)
+    ax.set_title(f"{title}\n✓ exposed fault, grey: not exposed, ! false alarm", fontsize=10)
     by_any = noticed[wrong].any(axis=1)
     escaped = [
         implementation.name
@@ -327,12 +333,12 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     show(
         figure,
         alt=f"{title}: taken one by one, the {len(rows)} rows expose {int(by_any.sum())} of {int(wrong.sum())} faults, with {alarms} false alarms. "
-        f"Escaped: {'; '.join(escaped) or 'none'}.",
+        f"Faults not exposed: {'; '.join(escaped) or 'none'}.",
     )
 
 
 def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
-    """Confidence against accuracy, bin by bin; a larger marker stands for more answers."""
+    """Accuracy against confidence, bin by bin; a larger marker represents more answers."""
     figure, ax = plt.subplots(figsize=(7.8, 3.9))
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.5)
     said = []
@@ -344,7 +350,9 @@ def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
         label = f"{name}: error {curve['error']:.3f}"
         ax.plot(x, y, color=colour, linewidth=1)
         ax.scatter(x, y, s=15 + 0.12 * n, color=colour, marker=marker, label=label, zorder=3)
-        points = ", ".join(f"said {a:.2f} found {b:.2f} ({int(c)})" for a, b, c in zip(x, y, n, strict=True))
+        points = ", ".join(
+            f"said {a:.2f}, found {b:.2f} ({int(c)} answers)" for a, b, c in zip(x, y, n, strict=True)
+        )
         said.append(f"{label}; {points}")
     ax.set(
         xlabel="mean confidence in a bin (said)",
@@ -353,4 +361,4 @@ def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
         ylim=(0, 1.02),
     )
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
-    show(figure, alt=f"Calibration with the cue only on the right. {'. '.join(said)}.")
+    show(figure, alt=f"Calibration on the questions with the cue only on the right. {'. '.join(said)}.")

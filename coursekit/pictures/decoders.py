@@ -1,4 +1,4 @@
-"""Figures of notebook 13. Each draws what the notebook computed and states its numbers in the alt text."""
+"""Figures of notebook 13. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Figures of notebook 05. Each draws results of the notebook and states its numbers in the alt text."""
+"""Figures of notebook 05. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -61,7 +61,7 @@ def five_vectors(words: Sequence[str], focal: int, layers: int = 2) -> None:
         for height in heights[1:]:
             _box(ax, place, height + 0.16, BLUE if mark else "#bcd9ea")
             _box(ax, place, height - 0.16, GREEN if mark else "#bfe3d8")
-            if place + 1 < len(words):  # a state is passed on to the next word of its direction
+            if place + 1 < len(words):  # a state is passed on to the next word in its direction
                 for start, end, level, colour in (
                     (place + 0.3, place + 0.7, height + 0.16, BLUE),
                     (place + 0.7, place + 0.3, height - 0.16, GREEN),

@@ -1,4 +1,4 @@
-"""The sense exam as a picture: a row for each reader, a panel for each kind of question, lines at the bounds."""
+"""The test of word senses as a figure: a row for each model, a panel for each kind of question, and lines at the bounds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from coursekit.plots import GREEN, GREY, ORANGE
 
 
 class Share(NamedTuple):
-    """A share of right answers and its interval."""
+    """An accuracy and its interval."""
 
     mean: float
     low: float
@@ -22,7 +22,7 @@ class Share(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """One row: its shares by kind of question."""
+    """One row of the figure: the accuracies of a model by kind of question."""
 
     name: str
     shares: Mapping[str, Share]
@@ -30,18 +30,18 @@ class Reader(NamedTuple):
 
 
 def of_answers(accuracy: Accuracy) -> dict[str, Share]:
-    """The shares of one reader, with intervals over the questions (Wilson)."""
+    """The accuracies of one model, with intervals over the questions (Wilson)."""
     shares = asdict(accuracy)
     return {kind: Share(share, *wilson(share, sense_exam().count(kind))) for kind, share in shares.items()}
 
 
 def over_seeds(runs: Sequence[Accuracy]) -> dict[str, Share]:
-    """The mean shares of one recipe with several seeds, with intervals over the seeds (Student's t)."""
+    """The mean accuracies of one recipe with several seeds, with intervals over the seeds (Student's t)."""
     return {kind: Share(*ends) for kind, ends in exam.over_seeds(runs).items()}
 
 
 def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
-    """The picture of some readers, and what it shows in words."""
+    """The figure for some models, and its description in words."""
     figure = Figure(figsize=(10.0, 1.5 + 0.42 * len(readers)), dpi=100, layout="constrained")
     panels = figure.subplots(1, len(QUESTIONS), sharey=True)
     for ax, (kind, title) in zip(panels, QUESTIONS.items(), strict=True):
@@ -73,7 +73,7 @@ def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
 
 
 def _draw_bounds(ax: Axes, kind: str) -> None:
-    """Lines at the bounds. Two may be equal: the dashed one lies upon the solid one."""
+    """Lines at the bounds. Two bounds may be equal; the dashed line is then drawn over the solid one."""
     limits = bounds()
     lines = (
         ("most frequent sense", limits.majority, GREY, ":"),

@@ -122,7 +122,7 @@ def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float)
 
 
 def trade_off(table: pd.DataFrame, labels: int) -> None:
-    """Accuracy over forgetting at one number of labels, a panel for each task; bars are 95 % intervals over seeds."""
+    """Accuracy against forgetting for one number of labels, with a panel for each task and 95 % intervals over seeds as bars."""
     some = table[table["labels"] == labels]
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.9), sharey=True)
     said = []
@@ -151,11 +151,11 @@ def trade_off(table: pd.DataFrame, labels: int) -> None:
             ylabel="accuracy (%)",
         )
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
-    show(figure, alt=f"Test accuracy over forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip
+    show(figure, alt=f"Test accuracy against forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip
 
 
 def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[str, float]) -> None:
-    """Accuracy over the number of labels, a line for each strategy and a panel for each task."""
+    """Accuracy by number of labels, with a line for each strategy and a panel for each task."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.9))
     said = []
     for ax, task in zip(axes, table["task"].unique(), strict=True):
@@ -214,13 +214,13 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
         ax.minorticks_off()
         ax.set(xlabel=label)
         ax.set_title(title, fontsize=10)
-    axes[0].set_ylim(None, 103)  # an interval over a few seeds may reach beyond all
+    axes[0].set_ylim(None, 103)  # an interval over a few seeds may extend beyond 100 %
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
     show(figure, alt=f"Full fine-tuning by {label}, means and 95 % intervals over seeds. {'; '.join(said)}.")
 
 
 def reviews(table: pd.DataFrame, one_model: float) -> None:
-    """Accuracy on the test reviews of every strategy and learning rate: each run a dot, the mean with its interval."""
+    """Accuracy on the test reviews for every strategy and learning rate: a dot for each run, and the mean with its interval."""
     rows = list(table.groupby(["strategy", "lr"], sort=False))
     figure, ax = plt.subplots(figsize=(9, 1.2 + 0.38 * len(rows)))
     said = []

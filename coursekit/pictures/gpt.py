@@ -68,7 +68,7 @@ def cache_at_work(words: Sequence[str], read: int) -> None:
 
 
 def shift_at_work(tokens: Sequence[str]) -> None:
-    """Which token each position predicts."""
+    """The token that each position predicts."""
     T = len(tokens)
     figure, ax = plt.subplots(figsize=(8.6, 2.1))
     for place, token in enumerate(tokens):
@@ -106,12 +106,12 @@ LIGHT_BLUE, LIGHT_ORANGE, LIGHT_GREY = "#bcd9ea", "#f3dfb0", "#e4e4e4"
 
 
 def _small(number: int) -> str:
-    """A number below the line."""
+    """A number as a subscript."""
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def _cells(ax, texts: Sequence[Sequence[str]], colours: Sequence[Sequence[str]]) -> None:
-    """A table of texts on coloured squares, the first row on top."""
+    """A table of texts on coloured squares, with the first row at the top."""
     for i, row in enumerate(texts):
         for j, text in enumerate(row):
             ax.add_patch(plt.Rectangle((j - 0.48, i - 0.45), 0.96, 0.9, color=colours[i][j], lw=0))
@@ -343,8 +343,7 @@ def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame
     draws = recorded.draw.nunique()
     show(
         figure,
-        alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), each draw a "
-        f"dot. {'; '.join(said)}. A bag of words trained on other reviews reaches {bag:.3f}; chance level 0.5.",
+        alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), and a dot for each draw. {'; '.join(said)}. A bag of words trained on other reviews reaches {bag:.3f}; chance level 0.5.",
     )
     return pd.DataFrame(rows).T.rename_axis("examples")
 
@@ -384,7 +383,7 @@ def in_context(
 
 
 def two_readers(rows: Mapping[str, Float[np.ndarray, "sentences 3"]], names: Sequence[str]) -> None:
-    """Nats per character of each sentence for two models, one per axis. Rows: nats of the first, of the second, characters."""
+    """Nats per character of each sentence for two models, one per axis. The rows contain the nats of the first model, the nats of the second, and the characters."""
     figure, ax = plt.subplots(figsize=(5.6, 4.4))
     said = []
     for (called, values), colour, marker in zip(rows.items(), (BLUE, ORANGE), "os", strict=True):
@@ -430,7 +429,7 @@ def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]
 
 
 def induction(recorded: pd.DataFrame, best: Sequence[float], best_loss: float) -> None:
-    """Training loss of every run, and accuracy by number of examples with intervals, for one layer and two."""
+    """Training loss of every run, and accuracy by number of examples with intervals, for one layer and for two layers."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.7), width_ratios=(1.1, 1))
     said = []
     for layers, colour, marker, style in ((1, ORANGE, "s", "--"), (2, BLUE, "o", "-")):
@@ -458,7 +457,7 @@ def induction(recorded: pd.DataFrame, best: Sequence[float], best_loss: float) -
     left.set(
         xlabel="step (64 prompts each)",
         ylabel="loss (nats per question)",
-        title="training, each run a line",
+        title="training, one line for each run",
     )
     right.set(
         xlabel="examples in the prompt",

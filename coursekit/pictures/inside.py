@@ -1,4 +1,4 @@
-"""Figures of notebook 08. Each draws what the notebook computed and gives the numbers in its alt text."""
+"""Figures of notebook 08. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -160,13 +160,13 @@ def head(weights: Float[Tensor, "T T"], tokens: Sequence[str], title: str) -> No
         f"{token} at {tokens[place]} {weights[row, place]:.2f}"
         for row, (token, place) in enumerate(zip(tokens, most, strict=True))
     )
-    show(figure, alt=f"Attention of {title}; what each token attends to most: {said}.")
+    show(figure, alt=f"Attention of {title}. The token that each token attends to most: {said}.")
 
 
 def all_heads(attention: Float[Tensor, "L H T T"], tokens: Sequence[str]) -> None:
     """All heads of all layers as small pictures."""
     L, H, T, _ = attention.shape
-    # One image of all heads with empty lines between them: 72 panels would take seconds to draw.
+    # One image of all heads with empty lines between them, because 72 panels would take seconds to draw.
     mosaic = np.full((L * (T + 2), H * (T + 2)), np.nan)
     for layer, number in np.ndindex(L, H):
         rows, columns = layer * (T + 2) + 1, number * (T + 2) + 1
@@ -370,7 +370,7 @@ POINTS = "embedding", "attention 1", "feed-forward 1", "attention 2", "feed-forw
 
 
 def stream() -> None:
-    """The residual stream of a pre-norm model with two layers, the parts that write into it, and where the lens reads."""
+    """The residual stream of a pre-norm model with two layers, the components that write into it, and the points at which the lens reads."""
     figure, ax = plt.subplots(figsize=(9.6, 2.4))
     ax.annotate("", (10.3, 0), (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 3, "color": BLUE})
     ax.text(-0.1, 0, "token\n+ position", ha="right", va="center", fontsize=9)
@@ -405,8 +405,7 @@ def stream() -> None:
     show(
         figure,
         alt="The residual stream as an arrow from token and position on the left to norm, table and logits on the right. Attention 1, "
-        "feed-forward 1, attention 2 and feed-forward 2 each read from it and add to it. The logit lens reads at five points: before "
-        "the first part and after each part.",
+        "feed-forward 1, attention 2 and feed-forward 2 each read from it and add to it. The logit lens reads at five points: before the first component and after each component.",
     )
 
 
@@ -607,7 +606,7 @@ SEEN = (
 def pseudo_words(
     told: Mapping[str, Mapping[str, Intervals]], counts: Mapping[str, tuple[float, float, float]]
 ) -> None:
-    """Accuracy on pseudo-words by layer, a panel for each model, a line for each context; `counts` need no model."""
+    """Accuracy on pseudo-words by layer, a panel for each model, a line for each context; `counts` are results without a model."""
     figure, axes = plt.subplots(1, len(told), figsize=(9.8, 3.4), sharey=True)
     said = []
     for ax, (name, by_side) in zip(axes, told.items(), strict=True):

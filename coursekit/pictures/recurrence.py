@@ -1,4 +1,4 @@
-"""Figures of notebook 04. Each draws what the notebook computed and describes it, with its numbers, in an alternative text."""
+"""Figures of notebook 04. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from coursekit.translator import Code, Pairs
 
 COLOURS = (ORANGE, PINK, BLUE, GREEN)
 PLAIN, READS, WRITES, HOLDS = "#f2f2f2", "#d9e9f4", "#fbe7c6", "#d5efe6"
-"""Fills of drawings: anything, the encoder, the decoder, what passes from one to the other."""
+"""Fill colours of the drawings: neutral, encoder, decoder, and information passed from encoder to decoder."""
 
 
 # --- drawings ---
@@ -65,11 +65,11 @@ def unrolled(words: Sequence[str]) -> None:
         ax,
         1.1 * len(words) + 1.4,
         2.75,
-        "the same matrices at every word; each state waits for the one before it",
+        "the same matrices at every word; each state depends on the previous state",
     )
     show(
         figure,
-        alt=f"A recurrent network over {len(words)} words: each state h is computed from its word with W_x and from the state before it with W_h.",
+        alt=f"A recurrent network over {len(words)} words: each state h is computed from its word with W_x and from the previous state with W_h.",
     )
 
 
@@ -193,7 +193,7 @@ def decoder_block() -> None:
     show(
         figure,
         alt="A decoder block: three parts one after the other, attention within the target, attention to the encoded source, feed-forward network; "
-        "each reads normalised vectors, and its output is added to the residual stream.",
+        "each part reads normalised vectors, and its output is added to the residual stream.",
     )
 
 
@@ -276,7 +276,10 @@ def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Se
     said = "; ".join(
         f"{name} {mean[0]:.1e} at {lengths[0]} words, {mean[-1]:.1e} at {lengths[-1]}" for name, mean in means
     )
-    show(figure, alt=f"Derivative of the last state with respect to the first word, logarithmic: {said}.")
+    show(
+        figure,
+        alt=f"Derivative of the last state with respect to the first word, on a logarithmic axis: {said}.",
+    )
 
 
 def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None:
@@ -291,14 +294,14 @@ def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None
         ax.set_xticks(middles, ["source", "target"])
         ax.set_yticks(middles, ["source", "target"])
         ax.tick_params(length=0)
-        ax.set_xlabel("attended to")
-    axes[0].set_ylabel("attends")
+        ax.set_xlabel("position attended to")
+    axes[0].set_ylabel("attending position")
     counts = "; ".join(
         f"{name}: {int(keep.sum())} of {keep.numel()} pairs" for name, keep in families.items()
     )
     show(
         figure,
-        alt=f"Which position may attend to which; the first {source} belong to the source, the rest to the target. Allowed: {counts}.",
+        alt=f"Which position may attend to which; the first {source} positions belong to the source, the rest to the target. Allowed: {counts}.",
     )
 
 
@@ -314,7 +317,7 @@ def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) 
         color=GREY,
         linestyle=":",
         linewidth=1,
-        label="lowest possible loss: the entropy of the translation is 0",
+        label="lowest possible loss (the entropy of the translation is 0)",
     )
     ax.set(xlabel="step", ylabel="training loss (nats per token)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
@@ -326,7 +329,7 @@ def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) 
 
 
 def alignment(weights: Float[Tensor, "Tt Ts"], pair: Pairs, language: Language, code: Code) -> None:
-    """Where the decoder looks when it predicts each token; a box marks the word that the token translates."""
+    """Attention weights of the decoder for each token that it predicts; a box marks the word that the token translates."""
     Ts, Tt = (int((ids[0] != PAD).sum()) for ids in (pair.source, pair.target))
     words = [language.vocabulary[i] for i in pair.source[0, :Ts]]
     tokens = [code.vocabulary[i] for i in pair.target[0, :Tt]]
@@ -355,7 +358,7 @@ def times(
     width: int,
     crossing: float,
 ) -> None:
-    """Time by number of words, both logarithmic, with the point where the operations are equal."""
+    """Time by number of words, on logarithmic axes, with the point at which the numbers of operations are equal."""
     figure, ax = plt.subplots(figsize=(7.2, 3.9))
     for (name, values), colour, marker in zip(time.items(), (ORANGE, BLUE), "os", strict=True):
         ax.loglog(
@@ -379,7 +382,7 @@ def times(
     )
     show(
         figure,
-        alt=f"Time by number of words, logarithmic: {slopes}. Operations are equal at {width} words without projections, times at about {crossing:.0f}.",
+        alt=f"Time by number of words, on logarithmic axes: {slopes}. The numbers of operations are equal at {width} words (without projections), the times at about {crossing:.0f}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures of notebook 11. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 11. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +42,7 @@ def padding(places: Sequence[int], cosines: Mapping[str, Sequence[float]]) -> No
 def controls(
     found: Mapping[str, tuple[float, float, float]], held: Mapping[str, tuple[float, float, float]]
 ) -> None:
-    """Spearman's correlation with the grades and its 95 % interval for each kind of similarity, also controlling for length."""
+    """Spearman's correlation with the grades and its 95 % interval for each kind of similarity, with and without controlling for length."""
     names = sorted(found, key=lambda name: name.startswith("MiniLM"))  # MiniLM comes last
     figure, ax = plt.subplots(figsize=(8, 0.5 * len(names) + 1.3))
     for place, name in enumerate(names):
@@ -166,8 +166,7 @@ def matrices(found: Mapping[str, tuple[Float[Tensor, "n n"], float]], shown: int
     axes[0].set_ylabel("hypotheses")
     figure.colorbar(image, ax=axes, shrink=0.75, label="cosine")
     show(figure, alt=(
-        f"Cosines of {shown} hypotheses (rows) with {shown} entailing premises (columns); partners are on the diagonal. Mean cosine with the "
-        f"right premise and with the others, over all {len(matrix)} hypotheses: {'; '.join(said)}."
+        f"Cosines of {shown} hypotheses (rows) with {shown} entailing premises (columns); partners are on the diagonal. Mean cosine with the correct premise and with the others, over all {len(matrix)} hypotheses: {'; '.join(said)}."
     ))  # fmt: skip
 
 
@@ -180,7 +179,7 @@ LOSSES = {
 
 
 def seeds(recorded: pd.DataFrame, minilm: float) -> str:
-    """Plot the recorded table with intervals over seeds; returns in words which differences exceed the noise."""
+    """Plot the recorded table with intervals over seeds, and return a text that says which differences exceed the noise."""
     rho = recorded[recorded.measure == "Spearman, test"]
     whole = rho[(rho.pairs == 192) | (rho.pairs == 0)].replace({"objective": LOSSES})
     names = ["before training", "before training, centred", *LOSSES.values()]
@@ -232,7 +231,7 @@ def _compared(whole: pd.DataFrame, count: int) -> str:
 
 
 def found(places: Mapping[str, Int[Tensor, " Q"]], by_chance: float) -> None:
-    """Fraction of queries whose right text is first, and among the first five; bootstrap intervals over queries."""
+    """Fraction of queries whose correct text is ranked first or among the first five, with bootstrap intervals over queries."""
     figure, ax = plt.subplots(figsize=(8, 3.3))
     said = []
     for row, (name, place) in enumerate(places.items()):
@@ -328,7 +327,7 @@ def encoders(
     recall_of: Mapping[tuple[str, str], Float[np.ndarray, " seeds"]],
     lines: Mapping[str, float],
 ) -> None:
-    """Agreement with the grades and recall at 1 among all test premises, for each encoder and loss: seeds and means."""
+    """Agreement with the grades and recall at 1 among all test premises, for each encoder and loss, by seed and on average."""
     names = list(spearman_of)
     figure, axes = plt.subplots(1, 2, figsize=(10, 0.36 * len(names) + 1.4), sharey=True)
     said = []
@@ -374,7 +373,7 @@ def encoder_look(encoder: str) -> tuple[str, bool]:
 def encoder_rates(
     spearman_of: Mapping[tuple[str, str, float], Float[np.ndarray, " seeds"]], before: Mapping[str, float]
 ) -> None:
-    """Agreement with the grades by learning rate: a panel for each architecture, a line for each start and loss."""
+    """Agreement with the grades by learning rate: a panel for each architecture, a line for each initialisation and loss."""
     figure, axes = plt.subplots(1, len(before), figsize=(10, 3.2), sharey=True)
     said = []
     lines = list(dict.fromkeys(run[:2] for run in spearman_of))
@@ -474,5 +473,5 @@ def answers(shares: Mapping[str, Mapping[str, Float[np.ndarray, " Q"]]], titles:
     axes[0].invert_yaxis()
     show(
         figure,
-        alt=f"Support by the given and by the right passage, and words of the right answer: means over the questions with 95 % intervals. {'; '.join(said)}.",
+        alt=f"Support by the given passage and by the correct passage, and words of the correct answer: means over the questions with 95 % intervals. {'; '.join(said)}.",
     )

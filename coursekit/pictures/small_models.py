@@ -1,4 +1,4 @@
-"""Figures of the small models over seeds (`data/results/small_NAME.csv`), beside what is possible."""
+"""Figures of the small models over seeds (`data/results/small_NAME.csv`), compared with the exact bounds."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -14,9 +14,9 @@ TITLES = {"gpt": "GPT", "bert": "BERT", "elmo": "ELMo", "translator": "translato
 
 
 def losses(name: str) -> tuple[Figure, str]:
-    """Loss of each objective on held-out combinations: untrained, trained (with its interval), and the exact bound.
+    """Loss of each objective on held-out combinations of words: untrained, trained (with its interval), and the exact bound.
 
-    Beside it in words: how far above its bound the loss is on fresh sentences of the training side.
+    A text next to it gives the excess of the loss over its bound on new sentences of the training split.
     """
     table = recorded(name)
     objectives = [
@@ -72,9 +72,9 @@ def losses(name: str) -> tuple[Figure, str]:
 
 
 def senses(*names: str) -> tuple[Figure, str]:
-    """Sense accuracy of every layer of some models over seeds: untrained, trained, and with fewer and more labels.
+    """Sense accuracy of every layer of some models over seeds: untrained, trained, and with fewer or more labels.
 
-    Labels help untrained models, too, so these stand there with the most of them as well. And in words.
+    Labels also help untrained models, so these are also shown with the largest number of labels. Also returns a description in words.
     """
     return exam.rows([reader for name in names for reader in _readers(name)])
 
@@ -105,7 +105,7 @@ def _trained(table: pd.DataFrame, layer: int, labels: int | None = None) -> dict
 
 
 def _untrained(table: pd.DataFrame, layer: int, labels: int | None = None) -> dict[str, exam.Share]:
-    """Without an interval: the mean alone is recorded."""
+    """A value without an interval, because only the mean is recorded."""
     found = {
         kind: table.untrained[f"{sense_figure(layer, labels)}, {text}"] for kind, text in QUESTIONS.items()
     }

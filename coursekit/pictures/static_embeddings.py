@@ -1,4 +1,4 @@
-"""Figures of notebook 01. Each draws what the notebook computed and states the values in its alt text."""
+"""Figures of notebook 01. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -22,7 +22,7 @@ GROUP_COLOURS = (RED, GREEN, SKY)
 
 
 def timeline(table: pd.DataFrame) -> None:
-    """When each step appeared and what was new: one line per step, from top to bottom, coloured by kind."""
+    """The date of each step and its innovation: one line per step, from top to bottom, coloured by kind."""
     years = table["month"].str[:4].astype(int) + (table["month"].str[5:].astype(int) - 1) / 12
     notebooks = [f" [{number}]" if isinstance(number, str) else "" for number in table["notebook"]]
     figure, ax = plt.subplots(figsize=(10, 0.27 * len(table) + 0.6))
@@ -275,7 +275,7 @@ def leaning(
     eighth: Float[Tensor, " n"],
     at_random: Float[Tensor, " 2"],
 ) -> None:
-    """How far words lean, by two measures; the band contains 95 % of random words by the first measure."""
+    """The gender bias of words by two measures; the band contains 95 % of random words by the first measure."""
     figure, ax = plt.subplots(figsize=(9, 4.6))
     low, high = at_random.tolist()
     ax.axvspan(low, high, color=GREY, alpha=0.15, lw=0, label="95 % of random frequent words")
@@ -351,7 +351,7 @@ def bars(
 
 
 def _mean(values: Mapping[str, float]) -> float:
-    """The mean to three decimals, and never -0."""
+    """The mean to three decimals, without a negative zero."""
     return round(float(np.mean(list(values.values()))), 3) + 0.0
 
 

@@ -1,4 +1,4 @@
-"""How sure is a number? Figures of the statistics that the notebooks meet on their way, each where it is used first."""
+"""How certain is a number? Figures for the statistical methods of the notebooks, each shown where the method is first used."""
 
 from collections.abc import Sequence
 
@@ -81,7 +81,7 @@ def of_a_share(count: int, marked: float) -> None:
 
 
 def resampled(items: Float[np.ndarray, " items"], of: str, draws: int = 2_000) -> None:
-    """The means of many sets drawn from the items with replacement, and the 95 % of them in the middle."""
+    """The means of many sets drawn from the items with replacement, and the middle 95 % of these means."""
     rng = np.random.default_rng(0)
     means = items[rng.integers(len(items), size=(draws, len(items)))].mean(axis=1)
     low, high = bootstrap(items, draws=draws)

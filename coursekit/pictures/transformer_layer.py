@@ -22,7 +22,7 @@ def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
     """The positional encodings as a heat map, and the curves of some pairs of columns."""
     T, D = table.shape
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1.1, 1))
-    image = left.imshow(table, aspect="auto", cmap="viridis", vmin=-1, vmax=1)  # brightness tells the sign
+    image = left.imshow(table, aspect="auto", cmap="viridis", vmin=-1, vmax=1)  # brightness shows the sign
     left.set(xlabel="column", ylabel="position", title=f"{T} positions, D = {D}")
     figure.colorbar(image, ax=left)
     lengths = {}
@@ -43,7 +43,7 @@ def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
 def closeness(
     distances: Sequence[int], products: Mapping[int, Float[Tensor, " k"]], control: Float[Tensor, " k"]
 ) -> None:
-    """Dot products of a position with the position k further on, for several positions, and with random vectors."""
+    """Dot products between the encodings of positions p and p + k, for several p, with random vectors as the baseline."""
     figure, ax = plt.subplots(figsize=(7, 3.3))
     for number, ((position, values), colour) in enumerate(zip(products.items(), COLOURS, strict=False)):
         # The curves coincide: the later ones are drawn thinner, so that all can be seen.
@@ -56,8 +56,8 @@ def closeness(
     apart = max(float((values - first).abs().max()) for values in products.values())
     near, far = distances.index(1), len(distances) - 1
     show(figure, alt=(
-        f"Dot product of a position with the position k further on, for positions {', '.join(map(str, products))}: the same curve for all "
-        f"(largest difference {apart:.0e}), {float(first[distances.index(0)]):.1f} at k = 0, {float(first[near]):.1f} at k = 1, "
+        f"Dot product between the encodings of positions p and p + k for p = {', '.join(map(str, products))}: the curve is the same for all "
+        f"positions (largest difference {apart:.0e}),  {float(first[distances.index(0)]):.1f} at k = 0, {float(first[near]):.1f} at k = 1, "
         f"{float(first[far]):.1f} at k = {distances[far]}. Random vectors: {float(control.mean()):.1f} on average, "
         f"standard deviation {float(control.std()):.1f}."
     ))  # fmt: skip
@@ -99,7 +99,7 @@ def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str
     numbers = "; ".join(f"{name}: {count} of {len(words) ** 2} pairs" for name, count in reached.items())
     show(
         figure,
-        alt=f"Pairs of input and output word with a non-zero derivative. {numbers}. For layer norm and the feed-forward network these are the diagonal.",
+        alt=f"Pairs of input and output word with a non-zero derivative. {numbers}. For layer norm and the feed-forward network, these pairs are on the diagonal.",
     )
 
 
@@ -120,7 +120,7 @@ def activations(z: Float[Tensor, " N"], curves: Mapping[str, Float[Tensor, " N"]
     most = float((formula - exact).abs().max())
     show(figure, alt=(
         f"Left: ReLU is 0 for negative z and z otherwise; GELU is smooth, with a minimum of {float(exact.min()):.2f} at z = {float(z[exact.argmin()]):.2f}; "
-        f"the curve of the approximation coincides with the exact one. Right: the two differ by at most {most:.5f}."
+        f"the curve of the approximation coincides with that of the exact function. Right: the two functions differ by at most {most:.5f}."
     ))  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def gradients(
     by_layer: Mapping[str, Sequence[MeanAndHalf]],
     slopes: Mapping[str, float],
 ) -> None:
-    """Gradient of the last layer over the number of layers, and of every layer of the deepest stack."""
+    """Gradient norm of W_2 in the last layer by number of layers, and in every layer of the deepest stack."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6))
     for (name, points), colour, marker in zip(last.items(), (ORANGE, BLUE), "os", strict=True):
         depths = list(points)
@@ -205,7 +205,7 @@ def gradients(
     right.set(
         xlabel="layer",
         ylabel="gradient norm of W_2",
-        title=f"every layer of {len(means)}; bands: 95 % intervals",
+        title=f"all {len(means)} layers (bands: 95 % intervals)",
         ylim=(0, None),
     )
     right.legend(fontsize=8)

@@ -3,8 +3,7 @@
     from coursekit.small import load
     gpt = load("gpt")                  # in evaluation mode; also load("bert"), load("elmo")
 
-`gpt.py`, `bert.py` and `elmo.py` are to be read beside the papers. `python -m coursekit.pretrain` trains them anew;
-`python -m coursekit.small` prints how good they are, as `data/models/README.md` shows.
+Read `gpt.py`, `bert.py` and `elmo.py` together with the papers. `python -m coursekit.pretrain` trains them again; `python -m coursekit.small` prints their results, as `data/models/README.md` shows.
 """
 
 from coursekit.small.bert import BERT, BERTConfig

@@ -1,4 +1,4 @@
-"""`python -m coursekit.small`: the recorded figures of the small models, with what can be reached without a model."""
+"""`python -m coursekit.small`: the recorded results of the small models, with the baselines and bounds."""
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 model = load("bert")
 ids, segments = pair(first, second)          # [CLS] a [SEP] b [SEP] [PAD] ...
 output = model(ids, segments)
-output.logits                                # [B, T, V]: which word stands (or stood) here
+output.logits                                # [B, T, V]: which word is (or was) at this position
 output.next_sentence                         # [B, 2]: column 0 "b continues a", column 1 "it does not"
 output.hidden                                # [L+1, B, T, D]: the embeddings, then each layer
 """
@@ -35,7 +35,7 @@ class BERTConfig:
 
 @dataclass(frozen=True)
 class BERTOutput:
-    """Answers to both pretraining questions, and the hidden states: `hidden[0]` are the embeddings."""
+    """The logits for both pre-training objectives, and the hidden states: `hidden[0]` contains the embeddings."""
 
     logits: Float[Tensor, "B T V"]
     next_sentence: Float[Tensor, "B 2"]
@@ -56,19 +56,19 @@ class BERT(nn.Module):
         self.next_sentence = NextSentenceHead(config)
 
     def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"] | None = None) -> BERTOutput:
-        """Padding (id 0) is seen by no token. Without `segments`, all tokens are of the first sentence."""
+        """No token attends to padding (id 0). Without `segments`, all tokens belong to the first sentence."""
         segments = torch.zeros_like(ids) if segments is None else segments
         return self.run(self.embeddings(ids, segments), ids != PAD)
 
     def run(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> BERTOutput:
-        """Everything after the embeddings: for gradients with respect to them. `real` is False at padding."""
+        """The model after the embeddings, for gradients with respect to them. `real` is False at padding."""
         hidden = self.encode(x, real)
         logits = self.masked_word(hidden[-1], self.embeddings.token.weight)
         return BERTOutput(logits, self.next_sentence(hidden[-1]), hidden)
 
     def encode(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "layers B T D"]:
-        """The hidden states alone: in training, only the chosen tokens go on to the masked-word head."""
-        keep = real[:, None, :]  # B 1 T: every token may see every real one
+        """Only the hidden states; in training, only the chosen tokens are passed to the masked-word head."""
+        keep = real[:, None, :]  # B 1 T: every token may attend to every real token
         hidden = [x]
         for layer in self.layers:
             hidden.append(layer(hidden[-1], keep))  # B T D
@@ -85,9 +85,8 @@ class Embeddings(nn.Module):
         self.position = nn.Embedding(config.tokens, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         for table, std in ((self.token, 0.2), (self.segment, 0.02), (self.position, 0.02)):
-            nn.init.normal_(
-                table.weight, std=std
-            )  # in the sum the word counts most, or training takes longer
+            # The word vectors dominate the sum; otherwise training takes longer.
+            nn.init.normal_(table.weight, std=std)
 
     def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """The vectors that the first layer reads. Raises ValueError when there are more tokens than positions."""
@@ -101,7 +100,7 @@ class Embeddings(nn.Module):
 
 
 class MaskedWordHead(nn.Module):
-    """A linear map, GELU and layer norm; then the token table again, with a bias for each word."""
+    """A linear map, GELU and layer norm; then the shared token table, with a bias for each word."""
 
     def __init__(self, config: BERTConfig):
         super().__init__()
@@ -109,7 +108,7 @@ class MaskedWordHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
 
     def forward(self, x: Float[Tensor, "*N D"], table: Float[Tensor, "V D"]) -> Float[Tensor, "*N V"]:
-        """Logits over the vocabulary for each vector; `table` are the token embeddings, shared with the input."""
+        """Logits over the vocabulary for each vector; `table` contains the token embeddings, shared with the input."""
         return self.norm(nn.functional.gelu(self.transform(x))) @ table.T + self.bias
 
 
@@ -151,10 +150,9 @@ def corrupt(
     mask: int = MASK,
     special: int = SEP + 1,
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """Choose 15 % of the words; of these 80 % become [MASK], 10 % a random word, 10 % stay (section 3.1).
+    """Choose 15 % of the words; of these, 80 % become [MASK], 10 % become a random word and 10 % stay (section 3.1).
 
-    Returns the corrupted ids, and labels that are UNCHOSEN except at chosen words. Special tokens, the ids
-    below `special`, are never chosen and never put in.
+    Returns the corrupted ids, and labels that are UNCHOSEN except at chosen words. Special tokens, with ids below `special`, are never chosen and never inserted.
     """
     choice, change = (torch.rand(ids.shape, generator=generator) for _ in range(2))
     chosen = (choice < share) & (ids >= special)

@@ -1,7 +1,7 @@
 """ELMo: two language models, one in each direction (Peters et al., 2018).
 
 model = load("elmo")
-spelling = Spelling()                              # words as characters, also words never seen
+spelling = Spelling()                              # words as characters, including unseen words
 output = model(spelling.of_ids(ids), ids != 0)     # characters [B, T, C]; which tokens are real [B, T]
 output.forward_logits                              # [B, T, V]: position t predicts the word at t + 1
 output.backward_logits                             # [B, T, V]: position t predicts the word at t - 1
@@ -17,20 +17,20 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class ELMoConfig:
-    """Sizes. The original has 512 dimensions, 4,096 LSTM units and 2,048 character filters."""
+    """Sizes. The original model has 512 dimensions, 4,096 LSTM units and 2,048 character filters."""
 
     vocabulary: int
     characters: int
     dim: int = 52
     layers: int = 2
     character_dim: int = 12
-    filters: tuple[tuple[int, int], ...] = ((1, 12), (2, 24), (3, 30), (4, 30))  # (width, how many)
+    filters: tuple[tuple[int, int], ...] = ((1, 12), (2, 24), (3, 30), (4, 30))  # (width, number)
     highways: int = 1
 
 
 @dataclass(frozen=True)
 class ELMoOutput:
-    """Both directions' logits, and the L+1 representations of each token, forward half first."""
+    """The logits of both directions, and the L+1 representations of each token, with the forward half first."""
 
     forward_logits: Float[Tensor, "B T V"]
     backward_logits: Float[Tensor, "B T V"]
@@ -52,7 +52,7 @@ class ELMo(nn.Module):
         return self.run(self.token(characters), real)
 
     def run(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> ELMoOutput:
-        """Everything after the characters: for gradients with respect to the words' vectors."""
+        """The model after the character network, for gradients with respect to the word vectors."""
         hidden = self.encode(x, real)
         left, right = hidden[-1].chunk(2, dim=-1)  # B T D each
         return ELMoOutput(self.softmax(left), self.softmax(right), hidden)
@@ -95,10 +95,10 @@ class CharacterCNN(nn.Module):
 
     @torch.no_grad()
     def spread(self, characters: Int[Tensor, "N C"], size: float = 0.3) -> None:
-        """Set the projection so that the vectors of these words start out whitened: mean 0, alike in no direction.
+        """Set the projection so that the vectors of these words are initially whitened: mean 0 and equal variance in every direction.
 
-        `size` is the standard deviation of each number. At random they would share most of their length, and training
-        takes longer. Needs at least as many filters as dimensions, and more words than filters.
+        `size` is the standard deviation of each coordinate. With a random projection, the vectors would have a large common component,
+        and training would take longer. Requires at least as many filters as dimensions, and more words than filters.
         """
         x = self.features(characters)
         _, sizes, directions = torch.linalg.svd(x - x.mean(dim=0), full_matrices=False)
@@ -109,7 +109,7 @@ class CharacterCNN(nn.Module):
 
 
 class Highway(nn.Module):
-    """A gate decides, feature by feature, what is transformed and what passes (Srivastava et al., 2015)."""
+    """A gate that decides for each feature how much is transformed and how much is passed through (Srivastava et al., 2015)."""
 
     def __init__(self, dim: int):
         super().__init__()
@@ -123,7 +123,7 @@ class Highway(nn.Module):
 
 
 class Stack(nn.Module):
-    """One direction: layers of LSTM, with a residual connection from each layer's input from the second on."""
+    """One direction: LSTM layers, with a residual connection around each layer from the second on."""
 
     def __init__(self, config: ELMoConfig):
         super().__init__()
@@ -132,7 +132,7 @@ class Stack(nn.Module):
         )
         for layer in (
             self.layers
-        ):  # gates stand in the order input, forget, cell, output: at first, little is forgotten
+        ):  # the order of the gates is input, forget, cell, output; at first, little is forgotten
             nn.init.constant_(layer.bias_ih_l0[config.dim : 2 * config.dim], 1.0)
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "layers B T D"]:
@@ -145,7 +145,7 @@ class Stack(nn.Module):
 
 
 def reading_order(real: Bool[Tensor, "B T"]) -> Int[Tensor, "B T"]:
-    """For each place, which token the backward model reads there: the words reversed, padding where it was."""
+    """For each position, the token that the backward model reads there: the words in reverse order, padding unchanged."""
     places = torch.arange(real.shape[1]).expand(real.shape)
     lengths = real.sum(dim=1, keepdim=True)
     return torch.where(places < lengths, lengths - 1 - places, places)
@@ -170,16 +170,16 @@ def both_losses(
 
 
 class Spelling:
-    """Words as characters: `<` letters `>` and padding. A word never seen is spelt like any other.
+    """Words as characters: `<` letters `>` and padding. Unseen words are spelt like any others.
 
-    Special tokens ([BOS], [EOS], ...) are a single character of their own between the two marks.
+    Each special token ([BOS], [EOS], ...) is a single character of its own between the two marks.
     """
 
     LETTERS = "<>abcdefghijklmnopqrstuvwxyz'-?"
     LONGEST = 16
 
     def __init__(self, vocabulary: tuple[str, ...] | None = None):
-        """The words that ids stand for: the course's language, unless others are given."""
+        """The words of the ids; by default, those of the course's language."""
         if vocabulary is None:
             from coursekit.language import load_language
 
@@ -189,7 +189,7 @@ class Spelling:
 
     @property
     def characters(self) -> int:
-        """How many different characters there are, padding counted."""
+        """The number of different characters, including padding."""
         return 1 + len(self.LETTERS) + len(self.special)
 
     def of_ids(self, ids: Int[Tensor, "*B"]) -> Int[Tensor, "*B C"]:
@@ -201,7 +201,7 @@ class Spelling:
         return torch.stack([self.of_word(word) for word in words])
 
     def of_word(self, word: str) -> Int[Tensor, " C"]:
-        """The characters of one word. Letters it does not know are "?"; too long a word loses its end."""
+        """The characters of one word. Unknown letters become "?", and a word that is too long is truncated."""
         if word in self.special:
             inside = [1 + len(self.LETTERS) + self.special.index(word)]
         else:

@@ -1,4 +1,4 @@
-"""How good a small model is, beside what is possible: losses against the exact bound, senses, next sentences."""
+"""Evaluation of a small model against the exact bounds: losses, word senses and next-sentence prediction."""
 
 import functools
 from collections.abc import Callable
@@ -18,18 +18,18 @@ from coursekit.small.gpt import GPT, next_word_losses
 from coursekit.translator import Pairs, Translator, exactly_right, sample_pairs, share_exactly_right
 
 SENTENCES, SEED = 4_000, 4_099
-"""Of the final figures. Recipes were chosen on other sentences (another seed)."""
+"""The seed of the final results. Recipes were chosen on other sentences (with another seed)."""
 ROWS = 500
-"""Sentences a model reads at a time."""
+"""The number of sentences that a model processes at a time."""
 LENGTHS = (5, 6), (7, 7), (8, 8), (9, 9), (10, 10), (11, 11), (12, 15)
-"""Words of a sentence, from and to: each group has over 200 of 4,000 held-out sentences."""
+"""Groups of sentence lengths in words; each group has over 200 of the 4,000 held-out sentences."""
 MORE_LABELS = 6_000, 96_000
-"""Sentences of two other exams: a quarter and four times the labelled ones of the scoreboard's."""
+"""Numbers of labelled sentences in two other tests: a quarter and four times those of the scoreboard."""
 
 
 @torch.no_grad()
 def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int = SEED) -> dict[str, float]:
-    """All figures of a model, by what they are called on its card."""
+    """All results of a model, under their names on its card."""
     language, rng = load_language(), np.random.default_rng(seed)
     if name.startswith("seq2seq"):
         return _by_length(model, held_out_pairs(sentences, seed))
@@ -56,9 +56,9 @@ def held_out_pairs(n: int, seed: int) -> Pairs:
 
 
 def _by_length(model: nn.Module, pairs: Pairs) -> dict[str, float]:
-    """Share of sentences translated exactly right: of all, and of those with so many words."""
+    """The fraction of sentences translated exactly, for all lengths and for each group of lengths."""
     right = torch.cat([exactly_right(model, rows) for rows in in_parts(pairs)]).float()
-    words = (pairs.source != PAD).sum(dim=1) - 2  # [BOS] and [EOS] are no words
+    words = (pairs.source != PAD).sum(dim=1) - 2  # [BOS] and [EOS] are not words
     figures = {"held-out: exactly right": right.mean().item()}
     for low, high in LENGTHS:
         figures[length_figure(low, high)] = right[(words >= low) & (words <= high)].mean().item()
@@ -66,17 +66,17 @@ def _by_length(model: nn.Module, pairs: Pairs) -> dict[str, float]:
 
 
 def length_figure(low: int, high: int) -> str:
-    """What the share of exactly right sentences of a length is called."""
+    """The name of the fraction of exactly translated sentences in a group of lengths."""
     return f"held-out: exactly right, {low if low == high else f'{low} to {high}'} words"
 
 
 def in_parts(rows):
-    """ROWS rows at a time."""
+    """The rows in groups of ROWS."""
     return (rows[begin : begin + ROWS] for begin in range(0, len(rows), ROWS))
 
 
 def gpt_loss(model: GPT, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
-    """Nats a token, and how far above the bound on the same sentences."""
+    """Nats per token, and the excess over the bound on the same sentences."""
     ids = torch.from_numpy(sample.ids)
     total = sum(next_word_losses(model(rows), rows).sum().item() for rows in ids.split(ROWS))
     return compare(
@@ -85,7 +85,7 @@ def gpt_loss(model: GPT, language: Language, sample: Sentences, rng, text: str) 
 
 
 def elmo_loss(model: ELMo, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
-    """Nats a token in each direction, and how far above the bound of that direction."""
+    """Nats per token in each direction, and the excess over the bound of that direction."""
     spelling, totals = Spelling(language.vocabulary), np.zeros(2)
     for rows in torch.from_numpy(sample.ids).split(ROWS):
         output = model(spelling.of_ids(rows), rows != 0)
@@ -98,7 +98,7 @@ def elmo_loss(model: ELMo, language: Language, sample: Sentences, rng, text: str
 
 
 def bert_loss(model: BERT, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
-    """Nats a masked word, one sentence at a time, all chosen words as [MASK]: what the bound assumes."""
+    """Nats per masked word, one sentence at a time, with all chosen words as [MASK], as the bound assumes."""
     masked = choose_masked(sample.ids, rng)
     ids, hidden = torch.from_numpy(sample.ids), torch.from_numpy(masked)
     total = 0.0
@@ -110,7 +110,7 @@ def bert_loss(model: BERT, language: Language, sample: Sentences, rng, text: str
 
 
 def compare(what: str, total: float, bound: np.ndarray, count: int) -> dict[str, float]:
-    """A loss, its bound, and by what share it lies above."""
+    """A loss, its bound, and the relative excess of the loss over the bound."""
     best = float(bound.sum())
     return {
         f"{what}, loss": float(total / count),
@@ -122,7 +122,7 @@ def compare(what: str, total: float, bound: np.ndarray, count: int) -> dict[str,
 def next_sentence(
     model: BERT, language: Language, passages: int, rng: np.random.Generator
 ) -> dict[str, float]:
-    """How often the second sentence is rightly said to continue the first or not, and the best possible."""
+    """The accuracy of next-sentence prediction, and the best possible accuracy."""
     sample = language.passages(passages, rng, "held_out")
     ids, segments = pair(torch.from_numpy(sample.first.ids), torch.from_numpy(sample.second.ids))
     answers = torch.cat([
@@ -136,9 +136,9 @@ def next_sentence(
 
 
 def _senses(model: nn.Module) -> dict[str, float]:
-    """Accuracy of the course's sense exam (1-NN, cosine) with the vectors of each layer; 0 are the embeddings.
+    """Accuracy on the course's test of word senses (1-NN, cosine) with the vectors of each layer; layer 0 is the embeddings.
 
-    The top layer also with fewer and with more labelled sentences than the scoreboard has.
+    The top layer is also tested with fewer and with more labelled sentences than the scoreboard uses.
     """
     exam = sense_exam()
     labelled, held_out = sense_vectors(model, exam.labelled), sense_vectors(model, exam.held_out)
@@ -155,12 +155,12 @@ def _senses(model: nn.Module) -> dict[str, float]:
 
 
 def sense_figure(layer: int, labels: int | None = None) -> str:
-    """How a figure of the sense exam begins, with so many labelled sentences or the scoreboard's."""
+    """The beginning of the name of a sense-test result, with this number of labelled sentences or that of the scoreboard."""
     return f"sense{f' with {labels:,} labels' if labels else ''}, layer {layer}"
 
 
 def by_name(exam: str, accuracy: Accuracy) -> dict[str, float]:
-    """The accuracies of an exam, one for each kind of question."""
+    """The accuracies in a test, one for each kind of question."""
     return {f"{exam}, {QUESTIONS[kind]}": share for kind, share in asdict(accuracy).items()}
 
 
@@ -178,10 +178,10 @@ def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "laye
 def hidden_states(
     model: nn.Module, vocabulary: tuple[str, ...] | None = None
 ) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:
-    """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same places.
+    """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same positions.
 
-    ELMo spells the words of the vocabulary; without one, that of the course's language. Where a model can do without,
-    no logits are computed: they take most of the time.
+    ELMo spells the words of the vocabulary (by default that of the course's language). If a model allows it, no logits are
+    computed, because they take most of the time.
     """
     if isinstance(model, ELMo):
         spelling = Spelling(vocabulary)
@@ -194,7 +194,7 @@ def hidden_states(
 
 
 def _spelt_once(model: ELMo, spelling: Spelling, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-    """The words' vectors; each different word is spelt once."""
+    """The word vectors; each distinct word is spelt once."""
     words, place = ids.unique(return_inverse=True)
     return model.token(spelling.of_ids(words))[place]
 

@@ -29,7 +29,7 @@ TITLES = {
 def load(name: str, folder: Path | str | None = None) -> nn.Module:
     """The model "gpt", "bert" or "elmo", in evaluation mode, from `folder` or the course's `data/models`.
 
-    Raises ModelMissing, in one or two sentences, when a file is absent or damaged, and ValueError for another name.
+    Raises ModelMissing, with one or two sentences, if a file is missing or damaged, and ValueError for another name.
     """
     if name not in KINDS:
         raise ValueError(f"There is no small model {name!r}; there are {', '.join(KINDS)}.")
@@ -79,7 +79,7 @@ def save(
 
 
 def card(about: dict) -> str:
-    """What a model is, how it was made and how good it is, as Markdown: all of it from NAME.json."""
+    """A description of a model, its training and its results in Markdown, from NAME.json."""
     name = about["model"]
     rows = "\n".join(f"| {key} | {value:.4f} |" for key, value in about["figures"].items())
     return (

@@ -1,4 +1,4 @@
-"""GPT: a causal decoder (Radford et al., 2018; layer norm before each part, as in GPT-2, 2019).
+"""GPT: a causal decoder (Radford et al., 2018; pre-norm, as in GPT-2, 2019).
 
 model = load("gpt")
 output = model(ids)              # ids [B, T], rows `[BOS] words [EOS] [PAD] ...`
@@ -31,7 +31,7 @@ class GPTConfig:
 class GPTOutput:
     """`logits[b, t]` predicts token t + 1; `hidden[0]` are the embeddings, `hidden[l]` is the output of layer l.
 
-    The last of `hidden` is taken after the final layer norm: it is what the logits are made of.
+    The last of `hidden` is taken after the final layer norm; the logits are computed from it.
     """
 
     logits: Float[Tensor, "B T V"]
@@ -39,7 +39,7 @@ class GPTOutput:
 
 
 class GPT(nn.Module):
-    """Token and position embeddings, a stack of decoder layers, and the token table again as output."""
+    """Token and position embeddings, a stack of decoder layers, and the token table as the output matrix."""
 
     def __init__(self, config: GPTConfig):
         super().__init__()
@@ -59,7 +59,7 @@ class GPT(nn.Module):
         return self.run(self.embed(ids))
 
     def embed(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-        """What the first layer reads: token + position."""
+        """The input of the first layer: token + position."""
         if ids.shape[1] > self.config.tokens:
             raise ValueError(
                 f"This GPT has {self.config.tokens} positions; the ids have {ids.shape[1]} tokens."
@@ -67,12 +67,12 @@ class GPT(nn.Module):
         return self.token(ids) + self.position.weight[: ids.shape[1]]  # B T D
 
     def run(self, x: Float[Tensor, "B T D"]) -> GPTOutput:
-        """Everything after the embeddings: for gradients with respect to them."""
+        """The model after the embeddings, for gradients with respect to them."""
         hidden = self.encode(x)
         return GPTOutput(hidden[-1] @ self.token.weight.T, hidden)  # B T V, L+1 B T D
 
     def encode(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "layers B T D"]:
-        """The hidden states alone: the logits take most of the time."""
+        """Only the hidden states, because the logits take most of the time."""
         tokens = x.shape[1]
         keep = torch.ones(1, tokens, tokens, dtype=torch.bool).tril()  # 1 T T
         hidden = [x]
@@ -83,7 +83,7 @@ class GPT(nn.Module):
 
 
 def next_word_losses(output: GPTOutput, ids: Int[Tensor, "B T"], padding: int = 0) -> Float[Tensor, "B T-1"]:
-    """-log p of each next word in nats, 0 where it is padding: column t belongs to the word at t + 1."""
+    """-log p of each next word in nats, 0 where it is padding; column t belongs to the word at t + 1."""
     predicted, targets = output.logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()  # B(T-1) V, B(T-1)
     losses = nn.functional.cross_entropy(predicted, targets, ignore_index=padding, reduction="none")
     return losses.view(len(ids), -1)

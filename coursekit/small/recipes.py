@@ -1,4 +1,4 @@
-"""How the small models are trained: what each reads, what it is asked for, how many steps, and how fast it learns."""
+"""How the small models are trained: the data and objective of each, the number of steps, and the learning rates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from coursekit.translator import Translator, translator_losses
 
 WARM_UP = 200
 BLOCK = 32
-"""Batches sampled at a time: a large sample costs hardly more than a small one."""
+"""Batches sampled at a time, because a large sample costs hardly more than a small one."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Recipe:
     learning_rate: float
     weight_decay: float = 0.1
     decay_until: float = 1.0
-    """The share of the steps in which weights decay. Short weights turn further at each step, which helps at first; at
-    the end decay holds weights of rare words back."""
+    """The fraction of the steps with weight decay. Short weight vectors rotate further at each step, which helps at first; towards the end,
+    decay would limit the weights of rare words."""
     slower: tuple[str, float] = ("", 1.0)
-    """A part of the model by the start of its weights' names, and the share of the learning rate at which it learns."""
+    """A part of the model, given by the prefix of its weights' names, and its fraction of the learning rate."""
     held_out: str = ""
-    """The split of the text on which the curve is measured, too; `losses` then takes `split`."""
+    """The split of the text on which the curve is also measured; `losses` then accepts `split`."""
 
     def decay(self, step: int) -> float:
         """The weight decay at a step."""
@@ -52,13 +52,13 @@ def new_model(recipe: Recipe, language: Language, seed: int) -> nn.Module:
 
 
 def schedule(step: int, steps: int) -> float:
-    """The share of the full learning rate at a step: up in a line, then down a cosine."""
+    """The fraction of the full learning rate at a step: a linear increase, then a cosine decay."""
     warm_up = min(WARM_UP, steps // 10 + 1)
     return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + math.cos(math.pi * step / steps))
 
 
 def weight_groups(model: nn.Module, recipe: Recipe) -> list[dict]:
-    """Matrices decay; biases and layer norms do not. `share` is each group's share of the learning rate."""
+    """Weight decay applies to matrices, but not to biases and layer norms. `share` is each group's fraction of the learning rate."""
     prefix, share = recipe.slower
     parts: dict[float, list[nn.Parameter]] = {}
     for name, weight in model.named_parameters():
@@ -82,7 +82,7 @@ def set_rates(groups: list[dict], recipe: Recipe, step: int) -> None:
 
 
 def sentences(language: Language, batch: int, seed: int) -> Iterator[Int[Tensor, "B T"]]:
-    """Fresh training sentences without end, each batch cut to its longest."""
+    """An endless stream of new training sentences, each batch truncated to its longest sentence."""
     rng = np.random.default_rng(seed)
     while True:
         ids = torch.from_numpy(language.sample(BLOCK * batch, rng, "train").ids)
@@ -90,7 +90,7 @@ def sentences(language: Language, batch: int, seed: int) -> Iterator[Int[Tensor,
 
 
 def cut(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
-    """Without the columns that are padding in every row."""
+    """The rows without the columns that are padding in every row."""
     return ids[:, : int((ids != PAD).sum(dim=1).max())]
 
 
@@ -110,7 +110,7 @@ def _gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterat
 
 
 FILTERS = ((1, 8), (2, 16), (3, 48), (4, 64), (5, 64), (6, 64), (7, 64))
-"""Of the character network: width, and how many. Wide ones see whole stems, as in the original."""
+"""The filters of the character network: width and number. Wide filters see whole stems, as in the original."""
 
 
 def _build_elmo(language: Language) -> ELMo:
@@ -136,9 +136,9 @@ def _elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iter
 # --- BERT: masked words, and whether the second sentence continues the first ---
 
 ALONE = 0.2
-"""The share of passages of which BERT reads the first sentence alone: it meets single sentences later, too."""
+"""The fraction of passages of which BERT reads only the first sentence, because it is later also given single sentences."""
 MORE_MASKS = 0.2
-"""Of the words that the paper's 15 % left alone, so many become [MASK] and are asked for, too: more to learn a step."""
+"""The fraction of the words not chosen by the paper's 15 % that also become [MASK] and targets, so that each step has more to learn from."""
 
 
 def _build_bert(language: Language) -> BERT:
@@ -152,7 +152,7 @@ def _bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iter
         more = (torch.rand(ids.shape, generator=generator) < MORE_MASKS) & (ids > SEP) & (labels == UNCHOSEN)
         corrupted, labels = corrupted.masked_fill(more, MASK), torch.where(more, ids, labels)
         top = model.encode(model.embeddings(corrupted, segments), ids != PAD)[-1]  # B T D
-        chosen = labels != UNCHOSEN  # B T: only these go on, the logits of the rest would be thrown away
+        chosen = labels != UNCHOSEN  # B T: only these are passed on; the other logits are not needed
         logits = model.masked_word(top[chosen], model.embeddings.token.weight)
         masked_word = nn.functional.cross_entropy(logits, labels[chosen])
         yield masked_word + nn.functional.cross_entropy(model.next_sentence(top), not_next)
@@ -161,7 +161,7 @@ def _bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iter
 def passages(
     language: Language, batch: int, seed: int
 ) -> Iterator[tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Int[Tensor, " B"]]]:
-    """Fresh passages as ids, segments and labels (0 "continues", 1 "does not", UNCHOSEN where a stands alone)."""
+    """New passages as ids, segments and labels (0 "continues", 1 "does not", UNCHOSEN where a stands alone)."""
     rng = np.random.default_rng(seed)
     while True:
         block = language.passages(BLOCK * batch, rng, "train")
@@ -209,7 +209,10 @@ RECIPES = {
         batch=64,
         learning_rate=8e-3,
         weight_decay=0.01,
-        slower=("token.", 0.1),  # all words share the character network: each step moves every word
+        slower=(
+            "token.",
+            0.1,
+        ),  # all words share the character network, so each step changes every word vector
     ),
     "translator": Recipe(
         _build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0

@@ -1,10 +1,10 @@
-"""What training the small models with several seeds gave: `data/results/small_NAME.csv`, read with intervals.
+"""The results of training the small models with several seeds, `data/results/small_NAME.csv`, with intervals.
 
     table = recorded("gpt")
     table.loc["held-out: next word, above the bound", ["mean", "half_width"]]
     add_row("GPT", recorded_senses("gpt", layer=2))
 
-`python -m coursekit.pretrain --record data` makes the tables anew.
+`python -m coursekit.pretrain --record data` creates the tables again.
 """
 
 import csv
@@ -22,7 +22,7 @@ def recorded(name: str) -> pd.DataFrame:
     """Every measure of the model "gpt", "bert", "elmo" or "translator" over its seeds.
 
     Index: the measure. Columns: `mean` and `half_width` of its 95 % interval (Student's t over seeds), `seeds` (how
-    many), `untrained` (the mean of the same models before the first step). Raises DataMissing when there is no table.
+    many), `untrained` (the mean of the same models before the first step). Raises DataMissing if there is no table.
     """
     rows = read_table(f"results/small_{name}.csv")
     trained, untrained = rows[rows.steps > 0], rows[rows.steps == 0]
@@ -34,7 +34,7 @@ def recorded(name: str) -> pd.DataFrame:
 
 
 def recorded_senses(name: str, layer: int, labels: int | None = None, trained: bool = True) -> list[Accuracy]:
-    """Accuracies of a layer in the sense exam, one for each seed, with the scoreboard's labelled sentences or so many."""
+    """Accuracies of a layer on the test of word senses, one for each seed, with this number of labelled sentences (default: the scoreboard's)."""
     rows = read_table(f"results/small_{name}.csv")
     rows = rows[(rows.steps > 0) == trained].pivot(index="seed", columns="measure", values="value")
     figures = [f"{sense_figure(layer, labels)}, {text}" for text in QUESTIONS.values()]
@@ -42,7 +42,7 @@ def recorded_senses(name: str, layer: int, labels: int | None = None, trained: b
 
 
 def write_rows(path: Path, seed: int, steps: int, figures: dict[str, float]) -> None:
-    """Add the figures of one run to a table: seed, steps (0: untrained), measure, value."""
+    """Add the results of one run to a table: seed, steps (0: untrained), measure, value."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with open(path, "a", newline="", encoding="utf-8") as file:

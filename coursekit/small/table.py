@@ -1,4 +1,4 @@
-"""All readers of the sense exam in one table: what is known exactly, readers of counts, and the small models over seeds."""
+"""All results on the test of word senses in one table: exact bounds, baselines from word counts, and the small models over seeds."""
 
 from dataclasses import asdict
 
@@ -12,13 +12,13 @@ from coursekit.language.blind import position_accuracy
 from coursekit.small.recorded import recorded, recorded_senses
 
 LAYERS = {"gpt": 3, "elmo": 3, "bert": 3, "translator": 3}
-"""Of each model, the embeddings counted."""
+"""The number of layers of each model, including the embeddings."""
 
 
 def sense_table(language: Language) -> pd.DataFrame:
-    """Shares of senses found. Rows: readers; columns: the kinds of question, and each with "±" where there are seeds.
+    """Accuracies on word senses. Rows: models and bounds; columns: the kinds of question, each with "±" if there are several seeds.
 
-    "±" is half of the 95 % interval over the seeds (Student's t). Layer 0 are a model's embeddings.
+    "±" is half the width of the 95 % interval over the seeds (Student's t). Layer 0 is a model's embeddings.
     """
     limits, exam = bounds(), sense_exam()
     asked = {kind: exam.held_out[exam.held_out.cue == kind] for kind in QUESTIONS}
@@ -43,7 +43,7 @@ def sense_table(language: Language) -> pd.DataFrame:
 
 
 def loss_table() -> pd.DataFrame:
-    """How far above the exact bound the small models' losses lie, as shares of it: mean and half of the interval."""
+    """The relative excess of the small models' losses over the exact bound: mean and half the width of the interval."""
     tables = {name: recorded(name) for name in LAYERS}
     return pd.concat({
         name: table.loc[table.index.str.endswith("above the bound"), ["mean", "half_width", "seeds"]]
@@ -52,7 +52,7 @@ def loss_table() -> pd.DataFrame:
 
 
 def training_minutes() -> dict[str, float]:
-    """Minutes of one core that training a seed took, the mean of the seeds, on the machine of the recording."""
+    """The mean training time per seed in minutes on one core, on the machine of the recording."""
     return {name: float(recorded(name).loc["CPU minutes", "mean"]) for name in LAYERS}
 
 

@@ -13,23 +13,20 @@
 # %% [markdown]
 # # 01 · One vector per word
 #
-# For most of the 2010s, programs represented a word by one vector, looked up in a table. The table was learned from
-# plain text alone, and it worked well enough to end up in most systems that handled language. In this notebook we build
-# such a table twice, take one vector apart, and find out what the table cannot do. That limitation is the reason for all
-# the notebooks that follow.
+# For most of the 2010s, programs represented each word by a single vector from a table. The table was learned from plain text alone, and it worked well enough to be used in most systems that processed language. In this notebook we build such a table in two ways, analyse the vector of an ambiguous word, and find out which distinctions the table cannot make. This limitation is the reason for all the notebooks that follow.
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 70 minutes: seven exercises
-# and two questions. *Further* adds two exercises for extra credit.
+# and two questions. The section *Further* adds two exercises for extra credit.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
 
 # %% [markdown]
 # **You will be able to**
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
-# - write the loss of word2vec, train the model, and say how close it comes to the lowest possible loss;
+# - write the loss of word2vec, train the model, and compare its loss with the lowest possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
-# - tell from one number whether vectors depend on the word alone, f(w), or also on its context, f(w, C);
-# - say when an average of the surrounding words reveals a sense, and when it cannot.
+# - determine from one number whether vectors depend only on the word, f(w), or also on its context, f(w, C);
+# - explain when an average of the surrounding words reveals a sense, and when it cannot.
 
 # %%
 import numpy as np
@@ -54,16 +51,13 @@ use_style()
 torch.set_num_threads(1)  # small matrices are faster on one thread
 
 # %% [markdown]
-# Each exercise is a function for you to write, followed by a check. If your function is wrong, the check says what is
-# wrong with it. When you are stuck, run `hint("static.ppmi")` in a cell of your own; each call reveals a little more.
-# Cells with `predict` ask you to commit to a number before you see the result. Predictions are not graded.
+# In each exercise you write a function, which is followed by a check. If your function is wrong, the check explains the error. If you are stuck, run `hint("static.ppmi")` in a new cell; each further call gives a more detailed hint. Cells with `predict` ask you to commit to a number before you see the result. Predictions are not graded.
 
 # %% [markdown]
 # ## Five sentences
 #
 # Two words accompany us throughout the course: *cell*, which has three senses, and *bank*, which has two. When one word has
-# several senses, we speak of **polysemy**. You can read the sentences below without stopping to think which sense is meant. A
-# table with one row per word cannot make the distinction: it has a single row for *cell*.
+# several senses, we speak of **polysemy**. In the sentences below you recognise the intended sense at once. A table with one row per word cannot distinguish the senses, because it has a single row for *cell*.
 
 # %% tags=["demo"]
 from coursekit.datasets import read_table
@@ -75,8 +69,7 @@ for row in examples.itertuples():
 # %% [markdown]
 # A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. A vector that also depends on
 # the context $C$, the words around it, is a **contextual embedding** (or *contextualised* embedding), $f(w, C)$. This
-# notebook is about static embeddings. The timeline shows when each kind appeared and what was new; the numbers in brackets
-# refer to the notebooks of this course.
+# notebook is about static embeddings. The timeline shows when each kind of embedding appeared and which idea was new. The numbers in brackets refer to the notebooks of this course.
 
 # %% tags=["demo"]
 pictures.timeline(read_table("timeline/timeline.csv"))
@@ -85,8 +78,7 @@ pictures.timeline(read_table("timeline/timeline.csv"))
 # ## 1 · Count the company a word keeps
 #
 # "You shall know a word by the company it keeps" (Firth, 1957). The idea that words with similar meanings occur in similar
-# contexts is called the **distributional hypothesis**. Let us take it literally and count the words within two positions
-# of *cell* and of *bank* in our five sentences.
+# contexts is called the **distributional hypothesis**. We take this hypothesis literally and count the words within two positions of *cell* and of *bank* in our five sentences.
 
 # %% tags=["demo"]
 from collections import Counter
@@ -101,10 +93,7 @@ for word, neighbours in company.items():
     print(f"{word}: {dict(neighbours)}")
 
 # %% [markdown]
-# Five sentences are too few to learn from. The course therefore has a **generated language**, a small artificial English
-# whose probabilities are known exactly. Its **vocabulary** is fixed, and its sentences, our five among them, are built
-# from topics and templates. Here are six of its sentences. From a sample of twenty thousand we then build a table of counts,
-# whose entry $n(w, c)$ is the number of times that $c$ occurs within four positions of $w$.
+# Five sentences are too few to learn from. This course therefore uses a **generated language**, a small artificial English whose probabilities are known exactly. Its **vocabulary** is fixed, and its sentences, which include our five, are built from topics and templates. The next cell prints six of its sentences. From a sample of twenty thousand sentences we then build a table of counts. The entry $n(w, c)$ of this table is the number of times that $c$ occurs within four positions of $w$.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -117,8 +106,7 @@ for i in range(6):
 
 # %% tags=["demo", "record"]
 def pairs_within(ids: np.ndarray, window: int = 4) -> tuple[Tensor, Tensor]:
-    """All pairs (word, neighbour) at most `window` positions apart, in both directions,
-    without special tokens."""
+    """All pairs (word, neighbour) at most `window` positions apart, in both directions, without special tokens."""
     words, neighbours = [], []
     for distance in range(1, window + 1):
         left, right = ids[:, :-distance], ids[:, distance:]
@@ -129,7 +117,7 @@ def pairs_within(ids: np.ndarray, window: int = 4) -> tuple[Tensor, Tensor]:
 
 
 def count_pairs(words: Tensor, neighbours: Tensor, size: int) -> Float[Tensor, "V V"]:
-    """How often each pair occurs."""
+    """The number of times that each pair occurs."""
     return torch.bincount(words * size + neighbours, minlength=size * size).view(size, size).float()
 
 
@@ -142,11 +130,9 @@ print(f"{len(pairs[0]):,} pairs of {V:,} words. The most frequent neighbours of 
 print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 
 # %% [markdown]
-# The most frequent neighbour of *river* is *the*, and the same is true of nearly every noun. A raw count mixes two facts:
-# how strongly two words are associated, and how frequent each of them is.
+# The most frequent neighbour of *river* is *the*, as it is for nearly every noun. A raw count depends on two things: how strongly two words are associated, and how frequent each of them is.
 #
-# **Predict.** A word occurs in 2 % of all pairs, and a context word in 5 %. If words were paired at random, how many
-# of ten thousand pairs would you expect to consist of these two? Replace the dots with your number.
+# **Predict.** Suppose that a word occurs in 2 % of all pairs and a context word in 5 % of all pairs. If words were paired at random, how many of ten thousand pairs would you expect to consist of these two words? Replace the dots by your number.
 
 # %%
 predict("static.chance", ...)
@@ -162,18 +148,16 @@ reveal(
 # $$\mathrm{PMI}(w, c) = \ln \frac{n(w, c)}{\text{expected by chance}}, \qquad
 # \text{expected} = \frac{n(w)\, n(c)}{N},$$
 #
-# where $n(w)$ is the sum of row $w$, $n(c)$ the sum of column $c$, and $N$ the sum of the whole table. PMI is 0 for a pair
-# that occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values with 0. It also gives 0 to pairs
-# that never occurred, because in a small corpus absence is weak evidence.
+# where $n(w)$ is the sum of row $w$, $n(c)$ is the sum of column $c$, and $N$ is the sum of the whole table. The PMI of a pair is 0 if the pair occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values by 0. Pairs that never occurred also have a PPMI of 0, because in a small corpus the absence of a pair is weak evidence.
 
 # %% nbgrader={"grade": false, "grade_id": "static-ppmi", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]:
     """Positive pointwise mutual information, in nats (natural logarithm).
 
-    counts   how often each word (row) occurred with each context word (column).
+    counts   the number of times that each word (row) occurred with each context word (column).
 
-    A pair that never occurred gets 0, even if its word or its context word never occurs at
-    all. (difficulty ●○○, 6 minutes)
+    The value of a pair that never occurred is 0, even if its word or its context word never
+    occurs at all. (difficulty ●○○, 6 minutes)
     """
     ### BEGIN SOLUTION
     by_chance = counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()
@@ -186,8 +170,7 @@ def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]
 check("static.ppmi", lambda case: ppmi(case["counts"]))
 
 # %% [markdown]
-# In the raw counts, the column of *the* has the largest values; your function reduces them to almost nothing. The table on the right is a
-# control: PPMI after the neighbours have been shuffled, so that every pair is a coincidence.
+# In the raw counts, the column of *the* has the largest values, which your function reduces to almost 0. The table on the right is a control. It shows the PPMI after the neighbours have been shuffled, so that every pair is a coincidence.
 
 # %% tags=["demo"]
 table = ppmi(counts)
@@ -207,17 +190,17 @@ best = ", ".join(f"*{vocabulary[i]}*" for i in table[river].topk(10).indices)
 often = table[counts >= 5].mean(), shuffled[shuffled_counts >= 5].mean()
 once = table[counts == 1].mean(), shuffled[shuffled_counts == 1].mean()
 display(Markdown(
-    f"Ranked by PPMI, the first neighbours of *river* are {best}: mostly words of its topic. Among pairs that occurred at least five times, "
-    f"the mean PPMI is {often[0]:.2f} nats; after shuffling it is {often[1]:.2f}. Among pairs that occurred only once it is "
-    f"{once[0]:.2f}, and still {once[1]:.2f} after shuffling. PPMI overrates rare words, because for them a single co-occurrence "
-    "already exceeds what chance predicts. Each row is now a vector that describes a word by its neighbours."))
+    f"The ten neighbours of *river* with the highest PPMI are {best}, which mostly belong to its topic. Among pairs that "
+    f"occurred at least five times, the mean PPMI is {often[0]:.2f} nats, compared with {often[1]:.2f} nats after shuffling. "
+    f"Among pairs that occurred only once, the mean is {once[0]:.2f} nats, and it is still {once[1]:.2f} nats after "
+    f"shuffling. PPMI overestimates the association of rare words, because a single co-occurrence of a rare word already "
+    f"exceeds the number that chance predicts. Each row of the table is now a vector that describes a word by its "
+    f"neighbours."))
 
 # %% [markdown]
 # ## 2 · Compare two vectors
 #
-# A row of the table is a vector with one coordinate for each context word. Rare words occur with few others, so their
-# vectors tend to be short, but length should not decide which words are similar. The cosine compares directions
-# only: it is 1 for the same direction, 0 for a right angle and −1 for opposite directions.
+# A row of the table is a vector with one coordinate for each context word. Rare words occur with few other words, so their vectors tend to be short. However, the length of a vector should not decide which words are similar. The cosine compares only the directions of two vectors: it is 1 for the same direction, 0 for a right angle and −1 for opposite directions.
 #
 # $$\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}$$
 #
@@ -227,7 +210,7 @@ display(Markdown(
 def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n m"]:
     """The cosine of every row of a with every row of b.
 
-    A row of zeros has cosine 0 with every row. You may use `F.cosine_similarity`.
+    The cosine of a row of zeros with any row is 0. You may use `F.cosine_similarity`.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
@@ -239,7 +222,7 @@ def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n
 check("static.cosine", lambda case: cosine(case["a"], case["b"]))
 
 # %% [markdown]
-# Now for real English. GloVe (Pennington, Socher and Manning, 2014) fits word vectors and context vectors so that their dot
+# We now turn to real English. GloVe (Pennington, Socher and Manning, 2014) fits word vectors and context vectors so that their dot
 # products, up to a constant for each word, approximate the logarithms of co-occurrence counts. The vectors that we use have 50
 # dimensions and were trained by the authors of GloVe on six billion words of Wikipedia and newswire.
 #
@@ -263,29 +246,30 @@ chance = cosine(frequent[:1000], frequent[1000:]).diagonal()
 print("       " + " ".join(f"{word:>8}" for word in chosen))
 for word, line in zip(chosen, similarity):
     print(f"{word:>8}" + " ".join(f"{value:8.2f}" for value in line))
-print(f"1,000 random pairs from the 20,000 most frequent words: mean {chance.mean():.2f}, 95 % of them between "
+print(f"1,000 random pairs of the 20,000 most frequent words: mean cosine {chance.mean():.2f}, 95 % of the cosines between "
       f"{chance.quantile(0.025):.2f} and {chance.quantile(0.975):.2f}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
-    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last value is no higher than the cosines of some random pairs: they average {chance.mean():.2f}, and one in forty "
-    f"is above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single vector "
-    "follows the majority. A cosine means little until you know the cosines of unrelated words."))
+    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The cosine with *river* is no higher than the "
+    f"cosines of some random pairs: the mean cosine of random pairs is {chance.mean():.2f}, and one in forty has a cosine "
+    f"above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single "
+    f"vector reflects the more frequent sense. A cosine can only be interpreted in comparison with the cosines of unrelated "
+    f"words."))
 
 # %% [markdown]
 # ## 3 · The nearest words
 #
-# The quickest way to inspect a table of vectors is to list the nearest neighbours of a word. Two details decide whether
-# the list is useful. Every word is its own nearest neighbour, so the query has to be left out. And a ranking by dot product
-# would favour long vectors, even those that point elsewhere.
+# The quickest way to inspect a table of vectors is to list the nearest neighbours of a word. Two details determine whether the list is useful. First, every word is its own nearest neighbour, so the query has to be excluded. Second, a ranking by dot product would favour long vectors, even if they point in a different direction.
 
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
-    """The k words most similar by cosine to the word in row `query`, without that row.
+    """The k words with the highest cosine to the word in row `query`, without this row itself.
 
-    Returns their row numbers, the most similar first. Another row with the same vector is a
-    neighbour like any other; a row of zeros has cosine 0. (difficulty ●○○, 5 minutes)
+    Returns the row numbers of these words, the most similar first. Another row with the same
+    vector is a neighbour like any other; the cosine of a row of zeros is 0.
+    (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
     similarity = cosine(vectors[[query]], vectors).squeeze(0)
@@ -322,9 +306,10 @@ for anchor, words in shared.items():
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the 30 words nearest to *cell*, {len(shared['tissue'])} are also near *tissue*, {len(shared['phone'])} near *phone* and "
-    f"{len(shared['prison'])} near *prison*; for *opera*, our control, the number is {len(shared['opera'])}. Every occurrence of *cell* gets these "
-    "neighbours, even where the cell is in a prison. The next figure shows where the vector lies among words of its three senses."))
+    f"Of the 30 words nearest to *cell*, {len(shared['tissue'])} are also near *tissue*, {len(shared['phone'])} are near "
+    f"*phone* and {len(shared['prison'])} are near *prison*; for *opera*, our control, the number is {len(shared['opera'])}. "
+    f"Every occurrence of *cell* has these neighbours, even if the cell is in a prison. The next figure shows the position of "
+    f"the vector of *cell* among words related to its three senses."))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 groups = {
@@ -335,7 +320,7 @@ groups = {
 members = {name: glove.of(words) for name, words in groups.items()}
 to_group = {name: cosine(glove.of(["cell"]), vectors).mean().item() for name, vectors in members.items()}
 among = {name: cosine(vectors, vectors) for name, vectors in members.items()}
-within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items()}  # without pairs of a word and itself
+within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items()}  # without pairs of a word with itself
 
 unit = F.normalize(torch.cat([*members.values(), glove.of(["cell"])]), dim=1)
 centred = unit - unit[:-1].mean(dim=0)
@@ -344,29 +329,26 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    "On the map, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of *biology*, as close to "
-    f"that group ({to_group['biology']:.2f}) as the words of the group are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}) and "
-    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and the more is written about a sense, the more strongly "
-    "it pulls the vector. (The map keeps only two of fifty dimensions, so read similarities off the bars, not the map.)"))
+    "On the map, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of "
+    f"*biology*, as close to this group ({to_group['biology']:.2f}) as the words of the group are to one another "
+    f"({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f}, compared with {within['phone']:.2f} "
+    f"within the group) and far from *prison* ({to_group['prison']:.2f}, compared with {within['prison']:.2f}). Three senses "
+    f"share one vector, and the more often a sense occurs in the texts, the more strongly it influences the vector. (The map "
+    f"shows only two of fifty dimensions, so read similarities from the bars rather than from the map.)"))
 
 # %% [markdown]
 # ### A contest: which word moved furthest?
 #
-# A word vector reflects the texts that it was learned from. GloVe was learned from texts of our own time. For this course we
-# have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927
-# ([card](../../data/models/novels_skipgram.md)). Take the ten words nearest to *cell* in the novels. How near are they to
-# *cell* in GloVe? We rank all words that both tables contain by their cosine with *cell* in GloVe, and take the median
-# rank of the ten. The higher it is, the further the word has **moved**.
-#
-# **Predict** first: of the ten nearest words in the novels, how many are also among the ten nearest in GloVe, on average
-# over frequent words?
+# A word vector reflects the texts from which it was learned. GloVe was learned from recent texts. For this course we have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927 ([model card](../../data/models/novels_skipgram.md)). Take the ten words that are nearest to *cell* in the novels. How near are these ten words to *cell* in GloVe? We rank all words in both tables by their cosine with *cell* in GloVe and take the median rank of the ten words. The higher this median rank is, the further the word has **moved**.
+
+# %% [markdown]
+# **Predict** first: on average over frequent words, how many of the ten nearest words in the novels are also among the ten nearest words in GloVe?
 
 # %%
 predict("static.moved", ...)
 
 # %% [markdown]
-# Now enter your own candidates in `YOUR_WORDS` and run the next cells. The word that moved furthest wins. A candidate must be among the 8,000 most
-# frequent words of the novels and the 20,000 most frequent of GloVe, because rare words have unreliable vectors.
+# Now enter your own candidates in `YOUR_WORDS` and run the next cells. The word that has moved furthest wins. A candidate must be among the 8,000 most frequent words of the novels and among the 20,000 most frequent words of GloVe, because rare words have unreliable vectors.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_skipgram
@@ -392,7 +374,7 @@ def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]
 
 
 def ten_nearest_and_move(rows: list[int]) -> tuple[Int[Tensor, "2 n 10"], Float[Tensor, " n"]]:
-    """The ten words nearest to each row in each table, and the median GloVe rank of the ten found in the novels."""
+    """The ten words nearest to each row in each table, and the median GloVe rank of the ten words from the novels."""
     nearest_words, medians = [], []
     for some in torch.tensor(rows).split(500):
         there, here = (vectors[some] @ vectors.T for vectors in two_corpora.values())
@@ -425,26 +407,22 @@ with pd.option_context("display.max_colwidth", None):
 winner = max(ranks_of, key=ranks_of.get, default="none")
 further = int((moved > ranks_of.get(winner, 0)).sum())
 display(Markdown(
-    f"Of {len(moved):,} frequent words, {further:,} moved further than your best, *{winner}*. Half of all frequent words have a median rank below {moved.median():,.0f} (out of {len(common_words) - 1:,}). "
-    f"On average {10 * same_word.mean():.1f} of the ten nearest words are the same in both tables, against {10 * other_word.mean():.2f} if we compare two different words."))
+    f"Of {len(moved):,} frequent words, {further:,} have moved further than your best candidate, *{winner}*. Half of all "
+    f"frequent words have a median rank below {moved.median():,.0f} (out of {len(common_words) - 1:,}). On average, "
+    f"{10 * same_word.mean():.1f} of the ten nearest words are the same in both tables, compared with "
+    f"{10 * other_word.mean():.2f} for two different words."))
 
 # %% [markdown]
-# In the novels a *cell* is a room and *gay* means merry, but a *mouse* is an animal in both tables. The tables also differ
-# in method and amount of text, so even a word that kept its meaning appears to have moved a little.
+# In the novels a *cell* is a room and *gay* means merry, whereas a *mouse* is an animal in both tables. The tables also differ in the training method and in the amount of text, so even a word whose meaning has not changed appears to have moved a little.
 
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
 #
-# PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013a, b) learns short vectors
-# instead. Its labels come from the text itself, without annotation; such learning is called **self-supervised**. Take a
-# pair that actually occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
-# by a dot product and takes σ(score) as the probability that the pair is real. Its loss is the sum of all $k + 1$ binary
-# *cross-entropies*, each the negative logarithm of the probability assigned to the correct answer:
+# A PPMI vector has one coordinate for each word. Word2vec (Mikolov et al., 2013a, b) learns shorter vectors. Its labels come from the text itself; such learning is called **self-supervised**. Take a pair of words that actually occurred, *center* and *context*, and $k$ *negatives*, which are words drawn at random. The model scores each pair by a dot product and uses σ(score) as the probability that the pair is real. The loss is the sum of $k + 1$ binary *cross-entropies*, the negative logarithms of the probabilities of the correct answers:
 #
 # $$\ell = -\ln \sigma(u \cdot v) - \sum_{i=1}^{k} \ln \sigma(-u \cdot n_i)$$
 #
-# Here $u$ is the vector of *center*, $v$ that of *context*, and $n_i$ those of the negatives. This model is called
-# **skip-gram** with **negative sampling**.
+# Here $u$ is the vector of *center*, $v$ is the vector of *context*, and the $n_i$ are the vectors of the negatives. This model is called **skip-gram** with **negative sampling**.
 
 # %% tags=["demo"]
 pictures.skip_gram("the prisoner sat in a dark cell".split(), 6, 4, "canal the sugar opened cheese".split())
@@ -456,7 +434,8 @@ def sgns_loss(
     """The loss of skip-gram with negative sampling, in nats.
 
     Take the sum over the k negatives and the mean over the batch. The loss must stay finite
-    for scores of ±200. (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
+    for scores of ±200. Autograd must be able to differentiate the result.
+    (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
     """
     ### BEGIN SOLUTION
     true = (center * context).sum(dim=1)  # B
@@ -466,19 +445,17 @@ def sgns_loss(
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-sgns_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"], case["negatives"]))
+check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"], case["negatives"]), gradients=True)
 
 # %% [markdown]
-# Before training, all vectors are close to zero, and so are all scores. **Predict** the loss of the untrained model with
+# Before training, all vectors and therefore all scores are close to zero. **Predict** the loss of the untrained model with
 # $k = 5$ negatives, in nats. (σ(0) is one half.)
 
 # %%
 predict("static.untrained", ...)
 
 # %% [markdown]
-# The training loop fits in a few lines. Each word has two vectors, one as *center* and one as *context*; we keep the
-# first. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (see *Further*).
-# Fifteen hundred steps take about five seconds.
+# The training loop consists of a few lines. Each word has two vectors, one as *center* and one as *context*; after training we keep the *center* vectors. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (see *Further*). Fifteen hundred steps take about five seconds.
 
 # %% tags=["demo", "record"]
 @dataclass
@@ -515,15 +492,11 @@ def train_skip_gram(
 
 
 # %% [markdown]
-# How low can the loss go? Suppose that every pair could have any score at all. The best score gives a pair the probability
-# $p/(p + k q)$ of being real, where $p$ is its share of the true pairs and $q$ its share of the noise. Even then the loss is
-# not 0, because the same pair can occur in the text and among the negatives. This remaining uncertainty is an *entropy*;
-# any loss beyond it is a *KL divergence*.
+# How low can the loss become? Suppose that every pair could have an arbitrary score. The best score of a pair corresponds to a probability of $p/(p + k q)$ that the pair is real, where $p$ is its share of the true pairs and $q$ is its share of the noise. Even with these scores the loss is not 0, because the same pair can occur in the text and among the negatives. The remaining uncertainty is an *entropy*, and any loss beyond this entropy is a *KL divergence*.
 
 # %% tags=["demo", "record"]
 def best_possible(counts: Float[Tensor, "V V"], k: int = 5) -> tuple[float, Float[Tensor, "V V"]]:
-    """The lowest loss that any scores can reach on these pairs, and the scores that reach
-    it."""
+    """The lowest loss that any scores can reach on these pairs, and the scores with this loss."""
     share = counts / counts.sum()
     noise = counts.sum(1) ** 0.75 / (counts.sum(1) ** 0.75).sum()
     fake = k * share.sum(1, keepdim=True) * noise
@@ -537,12 +510,10 @@ best_loss, best_scores = best_possible(counts)
 static = train_skip_gram(corpus.ids, V)
 reveal("static.untrained", static.losses[0])
 reached = np.mean(static.losses[-100:])
-print(f"untrained {static.losses[0]:.2f} nats, trained {reached:.2f}, best possible {best_loss:.2f}")
+print(f"loss of the untrained model {static.losses[0]:.2f} nats, of the trained model {reached:.2f} nats, lowest possible loss {best_loss:.2f} nats")
 
 # %% [markdown]
-# At the optimum the score of a pair is $\ln (p / k q)$. This is its PMI, with the noise distribution in place of the
-# frequency of the context word, minus $\ln k$. So word2vec factorises a close relative of your PPMI table in 50 dimensions
-# (Levy and Goldberg, 2014). In the figure on the right, each point is a pair of words that occurred at least five times.
+# At the optimum the score of a pair is $\ln (p / k q)$. This is the PMI of the pair minus $\ln k$, with the noise distribution in place of the frequency of the context word. Word2vec therefore factorises a table that is closely related to your PPMI table, in 50 dimensions (Levy and Goldberg, 2014). In the right panel of the figure, each point is a pair of words that occurred at least five times.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 seen = (counts >= 5).nonzero()
@@ -556,21 +527,20 @@ pictures.training(static.losses, 6 * np.log(2), best_loss, optimum, score, agree
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     "**Claim and measurement.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k if the vectors have enough dimensions. "
-    f"With 50 dimensions for {V:,} words we measure a correlation of {agreement:.2f} with the best scores (with the scores shuffled: "
-    f"{by_accident:.2f}) and a loss {reached - best_loss:.2f} nats above the best possible. Are 50 dimensions too few, or does training need more steps? "
-    "The table shows the results of three recorded seeds (`python -m experiments skip_gram`):"))
+    f"With 50 dimensions for {V:,} words, we measure a correlation of {agreement:.2f} with the best scores (after shuffling "
+    f"the scores: {by_accident:.2f}). The loss is {reached - best_loss:.2f} nats above the lowest possible loss. Are 50 "
+    f"dimensions too few, or does training need more steps? The table shows recorded results for three seeds (`python -m "
+    f"experiments skip_gram`):"))
 lengths = read_table("results/skip_gram.csv").groupby(["D", "steps"])
 display(pd.DataFrame({
     f"{D} dimensions, {steps:,} steps": {
         "correlation with the best scores": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["agreement"])),
-        "nats above the best possible": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["above"])),
+        "nats above the lowest possible loss": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["above"])),
     } for (D, steps), rows in lengths
 }).T)
 
 # %% [markdown]
-# Both the dimensions and the steps matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. With four times as
-# many steps, the gap in the loss is about halved, for 50 dimensions as well as for 200. So the learned scores approach those
-# computed from counts, but slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
+# Both the number of dimensions and the number of steps matter. With 10 dimensions, or with a third of the steps, the learned scores are farther from the best scores. With four times as many steps, the gap in the loss is about halved, for 50 dimensions as well as for 200. The learned scores therefore approach the scores computed from counts, but only slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
@@ -580,24 +550,19 @@ for word in ("river", "oxygen", "guard", "cell", "bank"):
         print(f"{word:7} {name:10}", ", ".join(vocabulary[i] for i in found))
 
 # %% [markdown]
-# The neighbours of *river*, *oxygen* and *guard* come from their own topics. Those of *cell* and *bank* come from several
-# topics, or from the one that happened to prevail. Training has not failed: a static embedding has to serve every sentence.
+# The neighbours of *river*, *oxygen* and *guard* come from their own topics. The neighbours of *cell* and *bank* come from several topics, or from the topic that happened to dominate. This is not a failure of training, because a static embedding has to represent the word in every sentence.
 
 # %% [markdown]
 # ## 5 · Find the bug
 #
-# Word2vec has a second model, CBOW. It predicts the *target* word from the **average** of the context words around it. Its
-# loss is your `sgns_loss` with that average in place of `center`. CBOW was long thought to be the weaker of the two
-# models. In 2021 İrsoy, Benton and Stratos traced its weakness to a hand-written gradient in the original C program, which
-# Gensim had inherited. Here are two lines of `word2vec.c` (© Google, Apache 2.0). The first turns `neu1` into the average
-# of `cw` words; the second updates each of these words:
+# Word2vec has a second model, CBOW, which predicts the *target* word from the **average** of the context words around it. Its loss is your `sgns_loss` with this average in place of `center`. CBOW was long thought to be the weaker of the two models. In 2021 İrsoy, Benton and Stratos found the reason: an incorrect hand-written gradient in the original C program, which Gensim had inherited. The following two lines are from `word2vec.c` (© Google, Apache 2.0). The first line turns `neu1` into the average of `cw` words, and the second line updates each of these words:
 #
 # ```c
 # for (c = 0; c < layer1_size; c++) neu1[c] /= cw;
 # for (c = 0; c < layer1_size; c++) syn0[c + last_word * layer1_size] += neu1e[c];
 # ```
 #
-# The next cell contains the same computation in PyTorch, error included, and the gradient according to autograd.
+# The next cell contains the same computation in PyTorch, including the error, and the gradient according to autograd.
 
 # %% tags=["demo"]
 def cbow_gradient_as_in_word2vec(contexts, target, negatives):
@@ -615,7 +580,7 @@ def gradient_by_autograd(contexts, target, negatives):
 
 
 # %% [markdown]
-# **Predict.** A window contains 4 context words. By what factor does the hand-written gradient differ from autograd's?
+# **Predict.** A window contains 4 context words. By what factor does the hand-written gradient differ from autograd's gradient?
 
 # %%
 predict("static.cbow_factor", ...)
@@ -631,11 +596,11 @@ print(f"word2vec.c ÷ autograd, over all {ratio.numel()} values: from {ratio.min
 def cbow_gradient(
     contexts: Float[Tensor, "B C D"], target: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, "B C D"]:
-    """The gradient of each example's loss with respect to each of its C context words: the
-    code above, corrected.
+    """The gradient of each example's loss with respect to each of its C context words (the code
+    above without the error).
 
     The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), where hidden
-    is the average of its context words. The gradient points uphill; it does not depend on the
+    is the average of its context words. The gradient points uphill, and it does not depend on the
     other examples of the batch. (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos 2021)
     """
     ### BEGIN SOLUTION
@@ -658,26 +623,19 @@ for C in (2, 4, 10):
     print(f"{C:2} context words: word2vec.c ÷ autograd {theirs:5.2f}, yours ÷ autograd {yours:5.2f}")
 
 # %% [markdown]
-# The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, it
-# would only rescale the learning rate. But windows are shorter at the edges of a sentence, and word2vec draws their size at
-# random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended this as a deliberate choice,
-# but such steps no longer follow the gradient of the loss.) Make it a habit to compare a gradient derived by hand with
-# autograd's, on random numbers, before you trust it.
+# The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, the error would only rescale the learning rate. However, windows are shorter at the edges of a sentence, and word2vec draws their size at random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended this as a deliberate choice, but such steps no longer follow the gradient of the loss.) Before you trust a gradient that was derived by hand, always compare it with autograd's gradient on random numbers.
 
 # %% [markdown]
 # ## 6 · What is in the vector of an ambiguous word?
 #
-# In our artificial English we can do what is impossible with a newspaper: look up the sense of every *cell*. We mark the
-# sense in one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half as
-# it is, and train once on both. Now *cell* and its three senses have vectors in one space, learned from different
-# sentences.
+# In our artificial English, unlike in a newspaper, we can look up the sense of every *cell*. We mark the sense in one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half unchanged, and train one model on both halves. The word *cell* and its three senses then have vectors in the same space, although they were learned from different sentences.
 #
 # If the vector of the word is a mixture of the vectors of its senses, there are weights $a_s$ with
 # $f(\text{cell}) \approx \sum_s a_s\, f(\text{cell}\#s)$. Your function finds the best weights.
 
 # %% nbgrader={"grade": false, "grade_id": "static-sense_mixture", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float[Tensor, " S"]:
-    """The weights a for which a @ senses is closest to v (smallest Euclidean distance).
+    """The weights a for which a @ senses is closest to v (in Euclidean distance).
 
     The weights may be any real numbers: they need not be positive or sum to one. S is smaller
     than D. (difficulty ●●○, 6 minutes)
@@ -691,9 +649,7 @@ def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float
 check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses"]))
 
 # %% [markdown]
-# In this language the senses of a word are about equally frequent; in real texts they hardly ever are. From the unchanged half
-# we therefore drop some of the sentences in which a word has its first sense: a few for one word, most for another. The
-# frequencies then range from about one in ten to nine in ten, and we can test whether the weights follow them.
+# In this language the senses of a word are about equally frequent, which is rarely the case in real texts. From the unchanged half we therefore drop some of the sentences in which a word has its first sense; the fraction that we drop differs from word to word. The frequencies of the senses then range from about one in ten to nine in ten, and we can test whether the weights follow the frequencies.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
@@ -706,7 +662,7 @@ def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[
 
 
 def with_rarer_senses(language, sentences, rng):
-    """The sentences, minus 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
+    """The sentences, after removing 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
     kept_share = np.ones(len(language.senses))
     first = [language.senses.index(senses[0]) for senses in language.ambiguous.values()]
     kept_share[first] = rng.permutation(np.linspace(0.1, 0.95, len(first)))
@@ -714,17 +670,16 @@ def with_rarer_senses(language, sentences, rng):
 
 
 # %% [markdown]
-# The next cells decompose the vector of every ambiguous word in this way. As controls, they do the same with two sets of
-# unrelated vectors.
+# The next cells decompose the vector of every ambiguous word into the vectors of its senses. As controls, they decompose it into two sets of unrelated vectors.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def rebuilt(v: Float[Tensor, " D"], vectors: Float[Tensor, "S D"], weights: Float[Tensor, " S"]) -> float:
-    """Cosine of a vector with a weighted sum of others."""
+    """The cosine of a vector with a weighted sum of other vectors."""
     return cosine(v[None], (weights @ vectors)[None]).item()
 
 
 def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls: dict[str, list[int]]) -> dict:
-    """How well the vector of a word is rebuilt from those of its senses, {id: frequency}, and from control vectors."""
+    """How well the vector of a word can be rebuilt from the vectors of its senses, {id: frequency}, and from control vectors."""
     v, senses, p = model.word[word], model.word[list(frequency)], torch.tensor(list(frequency.values()))
     weights = sense_mixture(v, senses)
     row = {"frequency": p.tolist(), "weights": weights.tolist()}
@@ -738,14 +693,14 @@ def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def measure_mixtures(language, seed: int) -> list[dict]:
-    """Train on one half with plain words and one with named senses, then take the vector of every ambiguous word apart."""
+    """Train on one half with plain words and one half with named senses, then decompose the vector of every ambiguous word."""
     rng, V = np.random.default_rng(seed), len(language.vocabulary)
     sentences = language.sample(40_000, rng, split="train")
     plain = with_rarer_senses(language, sentences[:20_000], rng)
     named, id_of = with_senses_named(sentences[20_000:], first_id=V)
     model = train_skip_gram(np.concatenate([plain.ids, named]), V + len(id_of), seed=seed)
 
-    written, rows = plain.ids[np.arange(len(plain)), plain.position], []  # the ambiguous words
+    written, rows = plain.ids[np.arange(len(plain)), plain.position], []  # the ambiguous words as they occur
     for word in sorted({word for word, _ in id_of}):
         here = plain.sense[written == word]
         senses = {i: np.sum(here == sense) for (w, sense), i in id_of.items() if w == word}
@@ -759,8 +714,7 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 
 
 # %% [markdown]
-# **Predict.** What is the cosine of the vector of an ambiguous word with the average of its senses' vectors, weighted by
-# the frequency of each sense? For comparison we compute its cosine with the best mixture of as many random words, and with the best mixture of senses of *other* ambiguous words. We also compute the mean cosine among the senses themselves.
+# **Predict.** Average the vectors of a word's senses, weighted by the frequency of each sense. What is the cosine of this average with the vector of the word? For comparison we also compute the cosine of the word's vector with the best mixture of as many random words, and with the best mixture of senses of *other* ambiguous words. Another value for comparison is the mean cosine among the senses themselves.
 
 # %%
 predict("static.mixture", ...)
@@ -786,24 +740,25 @@ pictures.mixtures(mixtures, labels, (slope, intercept), follows)
 recorded = read_table("results/01_sense_mixture.csv")
 low, high = (recorded.groupby("measure")["value"].agg(f) for f in ("min", "max"))
 display(Markdown(
-    f"The vector of a word is close to the average of its senses: the cosine is {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
-    f"random words and {means['senses of other words']:.2f} for senses of other words. Another {recorded.seed.nunique()} seeds, recorded with `experiments/sense_mixture.py`, give "
-    f"{low['weighted by frequency']:.2f} to {high['weighted by frequency']:.2f}, against {low['random words']:.2f} to {high['random words']:.2f} and "
-    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the senses are weighted, since a plain average reaches "
-    f"{means['plain average']:.2f}.\n\n"
-    f"The best weights do. The more frequent a sense is, the larger its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} to "
-    f"{high['correlation']:.2f}). But weights vary less than frequencies: the slope is {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
-    f"tenth of the occurrences has a weight of about {intercept + 0.1 * slope:.2f}, not 0.10.\n\n"
-    "**Claim and measurement.** Arora et al. (2018) merge pairs of words into artificial ones and report the same: the vectors add up linearly, and the weight of the rarer "
-    "meaning decreases only with the logarithm of the frequency ratio. All senses are in the vector, but it cannot show which of them is meant in a given sentence."))
+    f"The vector of a word is close to the average of its senses. The cosine is {means['weighted by frequency']:.2f}, compared "
+    f"with {means['random words']:.2f} for the best mixture of random words and {means['senses of other words']:.2f} for the "
+    f"best mixture of senses of other words. With another {recorded.seed.nunique()} seeds, recorded with "
+    f"`experiments/sense_mixture.py`, these cosines are {low['weighted by frequency']:.2f} to "
+    f"{high['weighted by frequency']:.2f}, {low['random words']:.2f} to {high['random words']:.2f} and "
+    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the "
+    f"senses are weighted, since a plain average reaches {means['plain average']:.2f}.\n\nThe best weights show it. The more "
+    f"frequent a sense is, the larger is its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} "
+    f"to {high['correlation']:.2f}). However, the weights vary less than the frequencies: the slope is {slope:.2f} "
+    f"({low['slope']:.2f} to {high['slope']:.2f}). A sense that accounts for a tenth of the occurrences has a weight of about "
+    f"{intercept + 0.1 * slope:.2f} rather than 0.10.\n\n**Claim and measurement.** Arora et al. (2018) merge pairs of words "
+    f"into artificial words and report similar results: the vectors add up linearly, and the weight of the rarer meaning "
+    f"decreases only with the logarithm of the frequency ratio. All senses are in the vector, but the vector cannot show "
+    f"which of them is meant in a given sentence."))
 
 # %% [markdown]
-# Does the same hold in *real* English? In real texts the senses are not labelled. But we can merge two words: replace every
-# *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text shows which of
-# them is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
+# Does the vector of a word also mix its senses in *real* English? In real texts the senses are not labelled. However, we can merge two words and replace every *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text shows which sense is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
-# We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged
-# ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair, so that its share of the merged word ranges from one tenth to nine tenths.
+# We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair. The share of this word in the merged word therefore ranges from one tenth to nine tenths.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -831,28 +786,29 @@ def from_to(name: str, runs: pd.DataFrame = at_the_end) -> str:
     return f"{runs[name].min():.2f} to {runs[name].max():.2f}"
 
 display(Markdown(
-    f"The figure shows one of three runs. In the novels, too, the vector of a word is close to the average of its senses: the cosine ranges from {from_to('weighted by frequency')}, against {from_to('senses of other words')} for senses of other words and "
-    f"{from_to('random words')} for random words. The weight of a sense follows its frequency, with a correlation of {from_to('correlation')} and a slope of {from_to('slope')}. Halfway through training, the slope was "
+    f"The figure shows one of three runs. In the novels the vector of a word is also close to the average of its senses: the "
+    f"cosine ranges from {from_to('weighted by frequency')}, compared with {from_to('senses of other words')} for senses of "
+    f"other words and {from_to('random words')} for random words. The weight of a sense follows its frequency, with a "
+    f"correlation of {from_to('correlation')} and a slope of {from_to('slope')}. Halfway through training, the slope was "
     f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `experiments/novels_mixture.py`)."))
 
 # %% [markdown]
 # ## 7 · f(w) against f(w, C)
 #
-# One number tells us whether vectors distinguish senses. Take many occurrences of one word in different sentences, with a
-# vector for each. If the vectors follow the sense, pairs with the same sense are more similar than pairs with different
-# senses. The difference is called the *separation*. We will measure it for every model of the course.
+# A single number shows whether vectors distinguish senses. Take many occurrences of one word in different sentences, with a vector for each occurrence. If the vectors reflect the sense, pairs of vectors with the same sense are more similar than pairs with different senses. We call the difference the *separation* and will measure it for every model of the course.
 
 # %% nbgrader={"grade": false, "grade_id": "static-separation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tensor, ""]:
-    """The mean cosine of pairs of occurrences with the same sense, minus that of pairs with
-    different senses.
+    """The mean cosine of pairs of occurrences with the same sense, minus the mean cosine of pairs
+    with different senses.
 
     h        one vector for each occurrence of a word.
-    senses   the sense of each occurrence, any integer, possibly negative. Both kinds of pair occur.
+    senses   the sense of each occurrence: any integer, possibly negative. Both kinds of pair
+    occur.
 
-    A pair consists of two different occurrences, even if their vectors are equal; the cosine
-    with a vector of zeros is 0. Within each mean, all pairs have the same weight, however
-    frequent their senses. (difficulty ●●○, 7 minutes)
+    A pair consists of two different occurrences, whose vectors may be equal. The cosine with a
+    vector of zeros is 0. Within each mean, all pairs have the same weight, however frequent their
+    senses are. (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
     similarity = cosine(h, h)
@@ -866,20 +822,16 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
 check("static.separation", lambda case: separation(case["h"], case["senses"]))
 
 # %% [markdown]
-# **Predict** the separation of the static vectors that you trained, over the occurrences of *cell*. Run the code cell below to
-# see the choices.
+# **Predict** the separation of the static vectors that you have trained, for the occurrences of *cell*. Run the code cell below to see the choices.
 
 # %%
 NONE, BELOW, ABOVE = "exactly 0", "below 0: pairs with the same sense are less similar", "above 0: training has separated the senses"
 predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
-# We compare the static embedding with the simplest contextual embedding there is. It learns nothing new: it averages the
-# static vectors of the *other* words in the sentence and ignores their order, which makes it a **bag of words**. One
-# version averages only the words before the ambiguous word, the other the words on both sides.
+# We compare the static embedding with the simplest contextual embedding. It requires no further training, because it averages the static vectors of the *other* words in the sentence. Because it ignores their order, it is a **bag of words**. One version averages only the words before the ambiguous word, and the other version averages the words on both sides.
 #
-# Every model in the course takes the same test on held-out sentences. Its questions are of four kinds, depending on what
-# reveals the sense:
+# Every model in the course takes the same test on held-out sentences. There are four kinds of questions, depending on what reveals the sense:
 # - a word before the ambiguous word;
 # - only a word after it;
 # - only the *order* of the words, in a sentence of one clause;
@@ -901,8 +853,7 @@ for kind, what in QUESTIONS.items():
 def average_of_neighbours(
     ids: np.ndarray, position: np.ndarray, vectors: Float[Tensor, "V D"], only_before: bool = False
 ) -> Float[Tensor, "n D"]:
-    """f(w, C): the average vector of the words around the ambiguous word, or of the words
-    before it."""
+    """f(w, C): the average vector of the words around the ambiguous word, or of the words before it."""
     ids, position = torch.from_numpy(ids), torch.from_numpy(position).unsqueeze(1)
     positions = torch.arange(ids.shape[1])
     used = (ids >= len(SPECIAL_TOKENS)) & (positions < position if only_before else positions != position)
@@ -910,7 +861,7 @@ def average_of_neighbours(
 
 
 def one_row(sentences, vectors: Float[Tensor, "V D"]) -> Float[Tensor, "n D"]:
-    """f(w): the vector of the ambiguous word of each sentence, from the table."""
+    """f(w): the vector from the table for the ambiguous word of each sentence."""
     return vectors[torch.from_numpy(ambiguous_words(sentences))]
 
 
@@ -948,18 +899,15 @@ for word in language.ambiguous:
     separations["around, senses shuffled"][word] = separation(represent(held_out[rows], static.word), mixed_up).item()
 of_cell = separations["f(w): one vector per word"]["cell"]
 reveal("static.separation", NONE if abs(of_cell) < 1e-5 else ABOVE if of_cell > 0 else BELOW, because={
-    BELOW: "Two occurrences with the same sense would have to be less similar than two with different senses. Here all pairs are equally similar.",
-    ABOVE: "Training saw all three senses but gave them a single row of the table. Every occurrence gets this row, so every cosine is 1.",
+    BELOW: "This would require that two occurrences with the same sense are less similar than two with different senses. Here all pairs are equally similar.",
+    ABOVE: "All three senses occurred in the training text, but they share a single row of the table. Every occurrence has this row as its vector, so every cosine is 1.",
 })
 pictures.bars(separations, "separation (difference of cosines)")
 
 # %% [markdown]
-# A function of the word alone has separation 0, whatever its table contains, because all occurrences get the same vector.
+# A function of the word alone has a separation of 0, whatever its table contains, because all occurrences have the same vector.
 #
-# Now for the test itself. Each held-out word is assigned the sense of the most similar labelled occurrence. Ties go to the
-# more frequent sense. Under $f(w)$ all occurrences tie, so its accuracy is that of always answering with the most frequent
-# sense of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other
-# words, and *near words* gives a larger weight to nearer words.
+# The test works as follows. Each held-out word is assigned the sense of the most similar labelled occurrence; if several are equally similar, the more frequent sense is chosen. With $f(w)$ all occurrences are equally similar, so the prediction is always the most frequent sense of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other words, and *near words* gives a larger weight to nearer words.
 
 # %% tags=["demo"]
 scores, limits = exam_of(static.word), bounds()
@@ -974,22 +922,24 @@ draw()
 one, before, around = scores.values()
 of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
-    "The scoreboard shows means over three training runs (`python -m experiments skip_gram_exam`); here are the results of your own run. "
-    f"The static vector has an accuracy of {of_one[0]:.2f} to {of_one[-1]:.2f}, that of always answering with the most frequent sense, because it is the same in all sentences. "
-    f"With the average of the words *before*, the accuracy is {before.left:.2f} if the cue is on "
-    f"the left, and {before.right:.2f} if it is only on the right. No model that sees only the preceding words can expect an accuracy above {limits.words_before.right:.2f} there. (This bound "
-    f"is an expectation; in a single test a score may lie slightly above it, within its interval.) With the average of the words on *both* sides, the accuracies are {around.left:.2f} and {around.right:.2f}. "
-    "So what f(w) lacks is the context, not a better table: wherever a word reveals the sense, even an average is enough.\n\n"
-    f"The last two panels are different. The average of all other words reaches {around.order1:.2f} and {around.order2:.2f}, about one half, and counts do no better. "
-    f"The average of the words before reaches {before.order1:.2f} and {before.order2:.2f}. The first value is above one half although this average covers fewer words. To know that a word comes *before* another "
-    "is to know part of the order, and this part reveals the sense if all the people mentioned so far point to the same sense."))
+    "The scoreboard shows means over three training runs (`python -m experiments skip_gram_exam`); the following numbers are "
+    f"from your own run. Because the static vector is the same in all sentences, its accuracy of {of_one[0]:.2f} to "
+    f"{of_one[-1]:.2f} is that of always predicting the most frequent sense. With the average of the words *before*, the "
+    f"accuracy is {before.left:.2f} if the cue is on the left and {before.right:.2f} if the only cue is on the right. In the "
+    f"second case, no model that sees only the preceding words can expect an accuracy above {limits.words_before.right:.2f}. "
+    f"(This bound is an expectation; in a single test, an accuracy may lie slightly above it, within its interval.) With the "
+    f"average of the words on *both* sides, the accuracies are {around.left:.2f} and {around.right:.2f}. A better table would "
+    f"therefore not help f(w), because f(w) lacks the context. Wherever a word reveals the sense, even an average of the "
+    f"context is enough.\n\nIn the last two panels, the average of all other words reaches {around.order1:.2f} and "
+    f"{around.order2:.2f}, about one half, and counts are no better. The average of the words before reaches "
+    f"{before.order1:.2f} and {before.order2:.2f}. The first value is above one half, although this average covers fewer "
+    f"words. A model that knows which words come *before* another word knows part of the order. This part reveals the sense "
+    f"if all the people mentioned so far point to the same sense."))
 
 # %% [markdown]
 # ### What a bag of words cannot represent
 #
-# Why one half? Here are two sentences of the language, each with the sense of *cell* and its exact probability. In this language people
-# act on things belonging to their own topic: a cell that the prisoner paints is in a prison, and one that the biologist paints
-# is alive.
+# Why is the accuracy one half? The figure shows two sentences of the language, each with the sense of *cell* and its exact probability. In this language people act on things that belong to their own topic: a cell that the prisoner paints is in a prison, and a cell that the biologist paints is alive.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Exam, nearest_hits
@@ -1016,47 +966,37 @@ right_of_question, right_of_partner = (
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    "The two sentences have the same words, so they have the same average and get the same answer, which is right for only one of them. Every sentence of these two kinds has such a *partner* "
-    "in the language, with the same words and the same probability but another sense. So no model that ignores order, however clever, can expect an accuracy above "
-    f"{limits.no_order.order1:.2f}. We also tested the average on the partners of all {len(ordered):,} questions. Its accuracy is {right_of_question.mean():.3f} on the questions and "
-    f"{right_of_partner.mean():.3f} on their partners, {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} overall; it is right on both in {np.sum(right_of_question & right_of_partner)} cases. "
-    "Where its accuracy exceeds one half in a panel, that is luck: the test happened to draw one partner rather than the other.\n\n"
-    "Order matters in real sentences as well: a bag of words does not know who did what to whom. This baseline stays on the scoreboard. A later "
-    "model that beats it in the last two panels knows something about *order*. The bound of the second panel will return with GPT, which reads from left to right."))
+    "The two sentences consist of the same words, so they have the same average and receive the same prediction, which is "
+    f"correct for only one of them. Every sentence of these two kinds has such a *partner* in the language, with the same "
+    f"words and the same probability but another sense. Therefore no model that ignores word order, however powerful it is, "
+    f"can expect an accuracy above {limits.no_order.order1:.2f}. We also tested the average on the partners of all "
+    f"{len(ordered):,} questions. Its accuracy is {right_of_question.mean():.3f} on the questions, "
+    f"{right_of_partner.mean():.3f} on their partners, and {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} "
+    f"overall; it is correct on both in {np.sum(right_of_question & right_of_partner)} cases. Where its accuracy exceeds one "
+    f"half in a panel, this is due to chance: the test happened to contain one partner rather than the other.\n\nWord order "
+    f"matters in real sentences as well, because a bag of words does not show who did what to whom. This baseline stays on "
+    f"the scoreboard. A later model with a higher accuracy in the last two panels must represent something about *order*. The "
+    f"bound of the second panel will become important for GPT, which reads from left to right."))
 
 # %% [markdown]
 # ## Questions
 #
-# **1.** The GloVe vector of *cell* is a mixture of its senses. A program receives only this vector and nothing about the other words of the sentence.
-# Can any network on top of this vector, however deep, find out which sense was meant? What can it find out? What changes if it also
-# receives the vectors of the other words, and what if it receives only their average? Support your answer with numbers from
-# this notebook.
+# **Question 1 · What one vector per word can tell.** The GloVe vector of *cell* is a mixture of its senses. A network receives only this vector and no information about the other words of the sentence. Can any such network, however deep, find out which sense was meant? What can it find out? What changes if the network also receives the vectors of the other words, and what changes if it receives only their average? Support your answer with numbers from this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# No. The vector is a function of the word, so it is the same in every sentence. Whatever a network computes from it is also
-# the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are,
-# because the vector is close to a weighted sum of the senses: the best mixture of its senses has a cosine of 0.9 or more with
-# the word's vector, the best mixture of random words about 0.3. So the network, like f(w), can answer with the most frequent
-# sense, which is right for a little less than half of the questions in the test.
+# No. The vector is a function of the word, so it is the same in every sentence. Everything that a network computes from this vector is therefore also the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are, because the vector is close to a weighted sum of the senses: the best mixture of its senses has a cosine of 0.9 or more with the word's vector, whereas the best mixture of random words has a cosine of about 0.3. The network, like f(w), can thus predict the most frequent sense, which is correct for a little less than half of the questions in the test.
 #
-# With the vectors of the other words, the input depends on word and context. Even their plain average finds nearly every
-# sense in the test if some word reveals it and the average covers both sides. If the cue follows the word, an average of the
-# preceding words finds no more than the majority sense. Where only the order of the words reveals the sense, the average is right in half of the
-# cases, because two sentences with the same words get the same vector. So the information is in the other words and in
-# their order, and the task of the following notebooks is to bring it into the word's own vector.
+# With the vectors of the other words, the input depends on the word and on its context. Even the plain average of these vectors reveals nearly every sense in the test if some word reveals the sense and the average covers both sides. If the cue follows the word, an average of the preceding words is no better than predicting the majority sense. Where only the order of the words reveals the sense, the average is correct in half of the cases, because two sentences with the same words have the same average. The information is therefore in the other words and in their order, and the following notebooks bring it into the word's own vector.
 #
-# *Marking guide.* 1 point: the same input gives the same output, for any network. 1 point: what the vector contains (the
-# senses and their frequencies, with a number). 1 point: what the context adds, with a number and its baseline (a remark
-# that an average loses the order is welcome).
+# *Marking guide.* 1 point: the same input gives the same output, for any network. 1 point: the content of the vector (the senses and their frequencies, with a number). 1 point: the contribution of the context, with a number and its baseline (a remark that an average loses the order is welcome).
 
 # %% [markdown]
-# **2.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
+# **Question 2 · Why opposites are similar.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
 # of your choice. Why are opposites so similar? Name one task for which this is harmless and one for which it is harmful.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # Opposites occur in the same contexts: *hot* and *cold* both occur next to *water*, *weather*, *days* and *very*. A vector learned from contexts records which sentences a word can occur in, and opposites can replace each other in nearly all of
-# them. So their cosine is far above that of a random pair, and about as high as that of *hot* and *warm*. The vector says
-# "a temperature", not which one. This is harmless for finding the topic of a text, or documents about the weather. It does harm when we judge opinions (*good* versus *bad*) or decide whether two sentences contradict each other.
+# them. Their cosine is therefore far above the cosine of a random pair, and about as high as the cosine of *hot* and *warm*. The vector represents "a temperature", but not which temperature. This is harmless for finding the topic of a text or documents about the weather. It is harmful for classifying opinions (*good* versus *bad*) or for deciding whether two sentences contradict each other.
 #
 # *Marking guide.* 1 point: measured values, with the unrelated pair for comparison. 1 point: the same contexts lead to
 # similar vectors. 1 point: one suitable task of each kind, with a reason.
@@ -1064,13 +1004,14 @@ display(Markdown(
 # %% [markdown]
 # ## Further
 #
-# These exercises earn extra credit. **Where do negatives come from?** If negatives were drawn in proportion to frequency, a large share of them would be *the*; if they were drawn uniformly, the rarest word would come up as often as *the*. Mikolov et al. (2013b)
-# found that counts raised to the power ¾ work better than either.
+# The exercises in this section earn extra credit.
+#
+# **Where do negatives come from?** If negatives were drawn in proportion to their frequency, a large share of them would be *the*. If they were drawn uniformly, the rarest word would be drawn as often as *the*. Mikolov et al. (2013b) found that counts raised to the power ¾ work better than both alternatives.
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Tensor, " V"]:
-    """The probability that each word is drawn as a negative: proportional to its count raised
-    to the power `power`.
+    """The probability that each word is drawn as a negative, proportional to its count raised to
+    the power `power`.
 
     The probabilities sum to one. Powers are positive, so a word that never occurs is never
     drawn. (extra credit, difficulty ●○○, 3 minutes)
@@ -1095,14 +1036,11 @@ for power in (1.0, 0.75, 0.01):
     print(f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to the median count {half:6.1%}")
 
 # %% [markdown]
-# **Counted, then shortened.** If word2vec factorises a table implicitly, we can also factorise one directly. Of all tables of
-# rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, comes closest to your PPMI table. (Deerwester et al. 1990 applied it to
-# words and documents.) Its word vectors would be the rows of $U S$. We take $U S^{1/2}$ instead, which
-# divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe lies between counting and learning: its loss is
+# **Short vectors from counts.** Word2vec factorises a table implicitly, but we can also factorise a table directly. Of all tables of rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, is closest to your PPMI table. (Deerwester et al. 1990 applied this decomposition to words and documents.) The word vectors would then be the rows of $U S$. We use $U S^{1/2}$ instead, which divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe combines counting and learning. Its loss is
 #
 # $$\sum_{w,c} g(n(w, c))\, \big(u_w \cdot v_c + b_w + b_c - \ln n(w, c)\big)^2 ,$$
 #
-# summed over the pairs that occur; $g$ gives frequent pairs more weight, up to a limit.
+# summed over the pairs that occur. The function $g$ gives frequent pairs more weight, up to a limit.
 
 # %% tags=["demo"]
 U, S, _ = torch.linalg.svd(table)
@@ -1125,21 +1063,17 @@ by_kind = {
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# Without any training, the averages of these vectors score almost as well as skip-gram's where a word reveals the sense:
-# they lose two points at most. Here it makes no difference whether we take $U S^{1/2}$ or $U S$. Where order decides, all
-# three are near one half.
+# Where a word reveals the sense, averages of these vectors are almost as accurate as averages of skip-gram vectors, although they require no training. The difference is at most two percentage points. In this test it makes no difference whether we use $U S^{1/2}$ or $U S$. Where word order decides, all three averages have an accuracy near one half.
 
 # %% [markdown]
-# **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered with vectors: take the word nearest to
-# *king* − *man* + *woman*. This made word vectors famous. One detail is easily overlooked: the three words of the question
-# are not allowed as answers.
+# **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered such questions with vectors: the answer is the word nearest to *king* − *man* + *woman*. This method made word vectors famous. One detail is easily overlooked: the three words of the question are not allowed as answers.
 
 # %% nbgrader={"grade": false, "grade_id": "static-analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> Int[Tensor, " k"]:
-    """a is to b as c is to …: the k rows nearest by cosine to b − a + c, best first, without
-    a, b and c.
+    """a is to b as c is to …: the k rows with the highest cosine to b − a + c, best first,
+    without a, b and c.
 
-    All vectors are scaled to length 1 before they are added; a vector of zeros stays as it is.
+    All vectors are scaled to length 1 before they are added; a vector of zeros remains unchanged.
     (extra credit, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)
     """
     ### BEGIN SOLUTION
@@ -1155,8 +1089,7 @@ def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> In
 check("static.analogy", lambda case: analogy(case["vectors"], case["a"], case["b"], case["c"], case["k"]))
 
 # %% [markdown]
-# Linzen (2016) asked what happens if the question words *are* allowed, and how often the nearest neighbour of *c* alone is
-# the right answer. We repeat this with GloVe, for four kinds of analogies.
+# Linzen (2016) examined what happens if the question words *are* allowed as answers, and how often the nearest neighbour of *c* alone is the correct answer. We repeat his test with GloVe for four kinds of analogies.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 questions = {
@@ -1165,7 +1098,7 @@ questions = {
     "plural": "cat cats dog dogs car cars house houses bank banks river rivers cell cells",
     "past": "walk walked talk talked play played call called open opened move moved work worked",
 }
-few = load_glove(top=20_000)  # fewer words are faster; these include all words of the questions
+few = load_glove(top=20_000)  # fewer words are faster; all words of the questions are included
 unit = F.normalize(few.vectors, dim=1)
 measures = (
     "correct, question words excluded", "correct, nothing excluded",
@@ -1190,16 +1123,17 @@ pictures.bars(results, f"share of {len(d)} questions", written=True, top=1.05)
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 right, _, question_word, baseline = ([*values.values()] for values in results.values())
 display(Markdown(
-    "**Claim and measurement.** Linzen found that the method owes much to the exclusion of the question words and to neighbours that would be right anyway. In GloVe, without "
-    f"the exclusion, the answer is one of the question words in {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of cases. (Among 100,000 words instead of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, "
-    f"the nearest neighbour of *c* alone is right in {baseline[2]:.0%} of cases, and the analogy in {right[2]:.0%}. For capitals the figures are {baseline[0]:.0%} and {right[0]:.0%}: "
-    "there the offset does the work."))
+    "**Claim and measurement.** Linzen found that the success of the method depends largely on excluding the question words, "
+    f"and on nearest neighbours of *c* that would be correct anyway. In GloVe, without the exclusion, the answer is one of "
+    f"the question words in {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of cases. "
+    f"(Among 100,000 words instead of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, the "
+    f"nearest neighbour of *c* alone is correct in {baseline[2]:.0%} of cases, and the analogy is correct in {right[2]:.0%}. "
+    f"For capitals these values are {baseline[0]:.0%} and {right[0]:.0%}, so for capitals the offset is indeed necessary."))
 
 # %% [markdown]
 # ### What else the vectors have learned
 #
-# Vectors learn whatever their texts contain, prejudice included. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan
-# (2017) measured it: is an occupation nearer to *she* or to *he*? We take 30 occupations and seven pairs of words. The
+# Word vectors reflect everything that their training texts contain, including prejudice. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan (2017) measured such prejudice by testing, for example, whether an occupation is nearer to *she* or to *he*. We take 30 occupations and seven pairs of words. The
 # **lean** of an occupation is its cosine with *she* minus its cosine with *he*, averaged over the seven pairs. For
 # comparison we compute the same value for 2,000 random frequent words. An eighth pair, *female* and *male*, is shown separately.
 
@@ -1212,7 +1146,7 @@ PAIRS = "she he woman man her his mother father girl boy daughter son sister bro
 
 
 def leans(vectors: Float[Tensor, "n D"]) -> Float[Tensor, "n 8"]:
-    """For each pair of words: cosine with the first minus cosine with the second."""
+    """For each pair of words, the cosine with the first minus the cosine with the second."""
     of_pairs = cosine(vectors, glove.of(PAIRS))
     return of_pairs[:, ::2] - of_pairs[:, 1::2]
 
@@ -1226,7 +1160,7 @@ among_seven = ranks[:7, :7][np.triu_indices(7, 1)]
 
 
 def against(both: Float[np.ndarray, "n 2"]) -> float:
-    """Spearman's correlation of two columns."""
+    """Spearman's rank correlation of two columns."""
     return pd.DataFrame(both).corr(method="spearman").to_numpy()[0, 1]
 
 
@@ -1234,30 +1168,27 @@ both_ways = torch.stack([seven, eighth], dim=1).numpy()
 reversed_to = against(both_ways), *bootstrap(both_ways, against)
 beyond = [name for name, value in zip(OCCUPATIONS, seven) if value < at_random[0] or value > at_random[1]]
 print(f"rank correlation between two of the seven pairs, over the occupations: {among_seven.min():.2f} to {among_seven.max():.2f}")
-print("their mean against female − male: {:.2f} (95 % interval over occupations: {:.2f} to {:.2f})".format(*reversed_to))
-print("outside the range of 95 % of random words:", ", ".join(beyond))
+print("rank correlation between the mean of the seven pairs and female − male: {:.2f} (95 % interval over occupations: {:.2f} to {:.2f})".format(*reversed_to))
+print("occupations outside the range of 95 % of random words:", ", ".join(beyond))
 
 # %% [markdown]
-# The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, *physicist*
-# and *engineer* to the other. Most occupations lean no further than random words do. The eighth pair reverses the order,
-# perhaps because texts write *female* where a woman was not expected; we have not tested this. So a measure of bias must
-# also hold for other choices of words. Such biases carry over into everything built on these vectors.
-#
+# The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, and *physicist* and *engineer* lean to the other. Most occupations lean no further than random words do. The eighth pair reverses the order, perhaps because texts write *female* where readers would not expect a woman; we have not tested this. A measure of bias should therefore be repeated with other choices of words. Systems that are built on such vectors can inherit these biases.
+
+# %% [markdown]
 # One standard test is missing here: agreement with human ratings of word pairs, as in WordSim-353 (relatedness) and
-# SimLex-999 (similarity). The Python package Gensim contains both. Your `cosine` and a rank correlation are all you need
-# to run it.
+# SimLex-999 (similarity). The Python package Gensim contains both data sets. Your `cosine` and a rank correlation are all that you need for this test.
 
 # %% [markdown]
 # ## Summary
 #
-# - Word vectors can be counted (PPMI) or learned (skip-gram); the best scores of skip-gram are a shifted form of PMI.
-# - Compare vectors by their cosine, and every cosine with that of random pairs.
+# - Word vectors can be counted (PPMI) or learned (skip-gram, whose best scores are a shifted PMI).
+# - Compare vectors by their cosine, and compare each cosine with the cosines of random pairs.
 # - The static embedding of a polysemous word mixes its senses; a frequent sense has a larger weight.
-# - Static embeddings cannot separate senses: the information is in the other words and in their order.
-# - A bag of words finds the sense where a word reveals it. Where only order does, the bag is right half of the time.
-# - Compare a gradient derived by hand with autograd's before you trust it.
+# - Static embeddings cannot separate senses, since the information is in the other words and their order.
+# - A bag of words finds the sense where a word reveals it. Where only word order does, it is correct half of the time.
+# - Before you trust a gradient derived by hand, compare it with autograd's.
 #
-# **Next:** in notebook 02, a word decides how much to take from each of its neighbours: attention.
+# **Next:** notebook 02 introduces attention, in which a word determines how much each of its neighbours contributes.
 
 # %% [markdown]
 # ## References

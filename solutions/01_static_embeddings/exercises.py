@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -14,8 +14,8 @@ from autograder.checks.comparing import Rule
 def _counts(draw: Draw, words: int, contexts: int, most: int) -> np.ndarray:
     """Counts up to `most`, two pairs that occur far more often, and a word and a context word that never occur.
 
-    Words 0 and 1 each occur often with one context word of their own and rarely with the other's. So in every draw
-    some pairs occur more often than chance predicts, some less often, and some never.
+    Words 0 and 1 each occur often with their own context word and rarely with the context word of
+    the other. In every draw, therefore, some pairs occur more often than chance predicts, some less often, and some never.
     """
     counts = draw.integers(0, most + 1, words, contexts)
     counts[:2, 1:3] = (40 * most, 1), (1, 24 * most)
@@ -45,25 +45,25 @@ ppmi = Exercise(
     mistakes=(
         Mistake(
             "negative values kept",
-            "Some of your entries are below zero. The first P of PPMI stands for positive: a pair that occurs less "
-            "often than chance predicts gets 0.",
+            "Some of your entries are negative. The first P of PPMI stands for *positive*: the value of a pair that occurs "
+            "less often than chance predicts is 0.",
             ".log().clamp(min=0)", ".log()",
         ),
         Mistake(
             "logarithm to base 2",
-            "Every positive entry is too large by the same factor, 1.4427. What is the base of your logarithm?",
+            "Every positive entry is too large by the same factor, 1.4427. Which base does your logarithm have?",
             ".log()", ".log2()",
         ),
         Mistake(
             "total left out of the expected count",
-            "Your table is 0 almost everywhere. Compare one observed count with the value that you expect by chance: "
-            "are both of them counts, or is one a product of two counts?",
+            "Your table is 0 almost everywhere. Compare one observed count with the value that you expect by chance. Are both "
+            "values counts, or is one of them a product of two counts?",
             " / counts.sum()", "",
         ),
         Mistake(
-            "compared with the frequency of the word only",
-            'The entries of frequent context words are too large, so that a word such as "the" is associated with '
-            'everything. The count expected by chance depends on the frequencies of both words.',
+            "count compared with the frequency of the word only",
+            "The entries of frequent context words are too large, so a word such as \"the\" appears to be associated with "
+            "every word. The count expected by chance depends on the frequencies of both words.",
             "counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()",
             "counts.sum(dim=1, keepdim=True) / counts.shape[1]",
             also=(
@@ -76,50 +76,49 @@ def ppmi(counts):
             ),
         ),
         Mistake(
-            "compared with the frequency of the context word only",
+            "count compared with the frequency of the context word only",
             "The rows of frequent words are too large. The count expected by chance depends on the frequencies of "
             "both words.",
             "counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()", "counts.sum(dim=0) / counts.shape[0]",
         ),
         Mistake(
             "logarithm left out",
-            "Your entries range from 0 to large values, and a pair that occurs as often as chance predicts gets 1. "
-            "PMI takes the logarithm of this ratio, so that such a pair gets 0.",
+            "Your entries range from 0 to large values, and the entry of a pair that occurs as often as chance predicts is 1. "
+            "PMI is the logarithm of this ratio, so the entry should be 0.",
             ".log().clamp(min=0)", "",
         ),
         Mistake(
             "0/0 for a word that never occurs",
-            "Your table contains NaN in the row or column of a word that never occurs. Take the logarithm only for "
-            "pairs that occurred.",
+            "Your table contains NaN in the row or column of a word that never occurs. Take the logarithm only for pairs that "
+            "have occurred.",
             "torch.where(counts > 0, counts / by_chance, 1.0)", "(counts / by_chance)",
         ),
         Mistake(
             "one added to every count",
-            "Pairs that never occurred have positive entries in your table. Adding one to the counts is another "
-            "method; here a pair that never occurred should get 0.",
+            "Pairs that never occurred have positive entries in your table. Adding one to the counts is a different method; "
+            "here the value of a pair that never occurred should be 0.",
             "    by_chance = ", "    counts = counts + 1\n    by_chance = ",
         ),
         Mistake(
             "PMI multiplied by the count",
-            "The entries of frequent pairs are far too large. PMI says how surprising a single co-occurrence is, "
-            "not how many there are.",
+            "The entries of frequent pairs are far too large. PMI measures how surprising a single co-occurrence is; it "
+            "should not be multiplied by the number of co-occurrences.",
             ".log().clamp(min=0)", ".log().clamp(min=0) * counts",
         ),
         Mistake(
             "PMI multiplied by the probability of the pair",
-            "All your entries are far too small, because each is weighted by the probability of its pair. That is a "
-            "term of the mutual information of the whole table; PMI says how surprising a single co-occurrence is, "
-            "not how many there are.",
+            "All your entries are far too small, because each entry is weighted by the probability of its pair. The weighted "
+            "value is a term of the mutual information of the whole table. PMI itself has no such weight.",
             ".log().clamp(min=0)", ".log().clamp(min=0) * counts / counts.sum()",
         ),
         Mistake(
             "absolute values instead of the positive part",
-            "Pairs that occur less often than chance predicts have positive entries in your table. They should get 0.",
+            "Pairs that occur less often than chance predicts have positive entries in your table. Their entries should be 0.",
             ".log().clamp(min=0)", ".log().abs()",
         ),
         Mistake(
             "one added inside the logarithm",
-            "A pair that occurs as often as chance predicts gets ln 2 in your table; it should get 0.",
+            "The entry of a pair that occurs as often as chance predicts is ln 2 in your table. It should be 0.",
             ".log().clamp(min=0)", ".log1p().clamp(min=0)",
             also=(
                 """
@@ -131,21 +130,21 @@ def ppmi(counts):
         ),
         Mistake(
             "number of cells used as the total",
-            "All your non-zero entries are off by the same amount, and some became 0. N is the sum of all counts, "
-            "not the number of cells of the table.",
+            "All your non-zero entries are off by the same amount, and some entries became 0. N is the sum of all counts "
+            "rather than the number of cells of the table.",
             " / counts.sum()", " / counts.numel()",
         ),
         Mistake(
             "large epsilon added to the counts",
-            "Your entries are nearly right but least accurate for rare pairs: the number that you add to avoid log(0) acts "
-            "like co-occurrences that never took place. Treat the pairs that never occurred separately instead.",
+            "Your entries are nearly correct, but they are least accurate for rare pairs: the number that you add to avoid "
+            "log(0) has the effect of additional co-occurrences. Treat the pairs that never occurred separately instead.",
             code=_with_epsilon(0.1),
             also=tuple(map(_with_epsilon, (0.5, 0.01, 0.001))),
         ),
         Mistake(
-            "divided by the square of the total",
-            "Every entry that should be positive is too large by ln N. The count expected by chance is row sum × "
-            "column sum ÷ N. With N² you get a probability, and the observed count has to be divided by N as well.",
+            "division by the square of the total",
+            "Every positive entry is too large by ln N. The count expected by chance is row sum × column sum ÷ N. If you "
+            "divide by N², you get a probability, and then the observed count has to be divided by N as well.",
             " / counts.sum()", " / counts.sum() ** 2",
         ),
     ),
@@ -180,14 +179,14 @@ def ppmi(counts):
 """,
     },
     hints=(
-        "Suppose that the two words were independent. How often would you expect to see them together? Say it in "
-        "words before you write any code.",
+        "Suppose that the two words were independent. How often would you expect to see them together? Answer in words before "
+        "you write any code.",
         "counts is (word, context). The row sums are (word, 1), the column sums (1, context), and the total is a "
         "single number. The counts expected by chance are (word, context) again.",
         "Compute expected = row sum × column sum ÷ total, and ratio = count ÷ expected. Take the logarithm where the "
         "count is above 0. Put 0 everywhere else, and wherever the logarithm is negative.",
-        "Almost right: log(count / expected) with negative values replaced by 0. It fails only for a word that never "
-        "occurs, where it computes 0/0. Handle those entries before you take the logarithm.",
+        "Almost right: log(count / expected) with negative values replaced by 0. This fails only for a word that never occurs, "
+        "because it computes 0/0. Handle those entries before you take the logarithm.",
     ),
 )
 
@@ -219,37 +218,38 @@ cosine = Exercise(
     mistakes=(
         Mistake(
             "dot products instead of cosines",
-            "Some of your values lie outside the range from −1 to 1: long vectors still count more than short ones. "
-            "Divide by the lengths.",
+            "Some of your values lie outside the range from −1 to 1, because long vectors still have larger values than short "
+            "ones. Divide by the lengths of both vectors.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T", "a @ b.T",
         ),
         Mistake(
             "only the first set scaled to length 1",
-            "In some columns your values lie outside the range from −1 to 1. These columns belong to long vectors in "
-            "b.",
+            "In some columns your values lie outside the range from −1 to 1. These columns belong to long vectors of b, which "
+            "you did not scale.",
             "F.normalize(b, dim=1)", "b",
         ),
         Mistake(
             "only the second set scaled to length 1",
-            "In some rows your values lie outside the range from −1 to 1. These rows belong to long vectors in a.",
+            "In some rows your values lie outside the range from −1 to 1. These rows belong to long vectors of a, which you "
+            "did not scale.",
             "F.normalize(a, dim=1)", "a",
         ),
         Mistake(
             "vectors scaled along the wrong axis",
-            "A vector compared with itself should give 1, and yours does not. You scaled each feature over all words "
-            "instead of the vector of each word.",
+            "The cosine of a vector with itself should be 1, but your function returns another value. You scaled each feature "
+            "over all words instead of scaling the vector of each word.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T", "F.normalize(a, dim=0) @ F.normalize(b, dim=0).T",
         ),
         Mistake(
             "distance instead of similarity",
-            "Your function returns 0 for two vectors with the same direction and 2 for opposite ones. The cosine of "
-            "these pairs is 1 and −1.",
+            "Your function returns 0 for two vectors with the same direction and 2 for two vectors with opposite directions. "
+            "The cosines of these pairs are 1 and −1.",
             "return ", "return 1 - ",
         ),
         Mistake(
-            "divided by the squared lengths",
-            "Your values are too small for long vectors and too large for short ones. Is the length of a vector the "
-            "sum of its squares, or is one more step needed?",
+            "division by the squared lengths",
+            "Your values are too small for long vectors and too large for short ones. Is the length of a vector the sum of "
+            "its squares, or is another step needed?",
             code="""
 def cosine(a, b):
     squares = (a * a).sum(1)[:, None] * (b * b).sum(1)[None, :]
@@ -264,14 +264,14 @@ def cosine(a, b):
         ),
         Mistake(
             "vectors centred first, as in a correlation",
-            "Your values are Pearson correlations, because you subtracted the mean of each vector before comparing. "
-            "The cosine uses the vectors as they are.",
+            "Your values are Pearson correlations, because you subtracted the mean of each vector first. The cosine uses the "
+            "vectors without this step.",
             "    return ", "    a, b = a - a.mean(1, keepdim=True), b - b.mean(1, keepdim=True)\n    return ",
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "One of your rows or columns is NaN. It belongs to a vector of zeros, whose length is 0; the docstring "
-            "defines its cosine.",
+            "One of your rows or columns is NaN. It belongs to a vector of zeros, whose length is 0. The docstring defines "
+            "the cosine in this case.",
             code="""
 def cosine(a, b):
     return (a @ b.T) / (a.norm(dim=1)[:, None] * b.norm(dim=1)[None, :])
@@ -279,8 +279,8 @@ def cosine(a, b):
         ),
         Mistake(
             "cosine 1 for a vector of zeros",
-            "In your table a vector of zeros has cosine 1 with every vector. It has no direction; the docstring "
-            "defines its cosine.",
+            "In your table the cosine of a vector of zeros with every vector is 1. A vector of zeros has no direction; the "
+            "docstring defines its cosine.",
             code="""
 def cosine(a, b):
     return torch.nan_to_num((a @ b.T) / (a.norm(dim=1)[:, None] * b.norm(dim=1)[None, :]), nan=1.0)
@@ -288,29 +288,28 @@ def cosine(a, b):
         ),
         Mistake(
             "absolute values of the cosines",
-            "None of your values is negative. Vectors with opposite directions have cosine −1.",
+            "None of your values is negative. The cosine of two vectors with opposite directions is −1.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "(F.normalize(a, dim=1) @ F.normalize(b, dim=1).T).abs()",
         ),
         Mistake(
             "negative cosines replaced by 0",
-            "Your function returns 0 for vectors that point in opposite directions. PPMI replaces negative values by "
-            "0, but a cosine can be as low as −1.",
+            "Your function returns 0 for vectors that point in opposite directions. PPMI replaces negative values by 0, but a "
+            "cosine can be as low as −1.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "(F.normalize(a, dim=1) @ F.normalize(b, dim=1).T).clamp(min=0)",
         ),
         Mistake(
             "angles instead of cosines",
-            "Your function returns 0 for two vectors with the same direction and π for opposite ones. These are the "
-            "angles; the exercise asks for their cosines.",
+            "Your function returns 0 for two vectors with the same direction and π for two vectors with opposite directions. "
+            "These values are angles; the exercise requires their cosines.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "(F.normalize(a, dim=1) @ F.normalize(b, dim=1).T).clamp(-1, 1).acos()",
         ),
         Mistake(
             "epsilon too large for short vectors",
-            "Your values are too small for short vectors: the number that you add to a length, or the minimum that "
-            "you set for it, is not small compared with their lengths. Treat length 0 separately, or use something "
-            "as small as 1e-12.",
+            "Your values are too small for short vectors. The number that you add to a length, or the minimum that you set "
+            "for it, is not small compared with these lengths. Treat length 0 separately, or use a number as small as 1e-12.",
             code=_with_least_length("(a.norm(dim=1) + 0.01)", "(b.norm(dim=1) + 0.01)"),
             also=(
                 *(
@@ -327,14 +326,14 @@ def cosine(a, b):
         ),
         Mistake(
             "one length for the whole matrix",
-            "Your values have the right signs but are too small, because you divided by the norm of the whole "
-            "matrix. Divide each row by its own length.",
+            "Your values have the correct signs but are too small, because you divided by the norm of the whole matrix. "
+            "Divide each row by its own length.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T", "(a / a.norm()) @ (b / b.norm()).T",
         ),
         Mistake(
             "lengths as sums of absolute values",
-            "A vector compared with itself should give 1, and yours gives less. The length of a vector is the square "
-            "root of the sum of its squares.",
+            "The cosine of a vector with itself should be 1, but your function returns less. The length of a vector is the "
+            "square root of the sum of its squares.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "F.normalize(a, p=1, dim=1) @ F.normalize(b, p=1, dim=1).T",
         ),
@@ -370,13 +369,12 @@ def cosine(a, b):
         "@ F.normalize(b).T`": "the axis is the default",
     },
     hints=(
-        "Picture two vectors as arrows. Which of their properties should not matter when you ask whether they point "
-        "in the same direction?",
+        "Picture two vectors as arrows. Which of their properties should not affect whether they point in the same direction?",
         "a is (n, D) and b is (m, D). The answer is (n, m), one value per pair: the axis D has been summed over.",
         "Divide each row of a by its length, and each row of b by its length. One matrix product then gives all "
         "cosines.",
-        "Almost right: a @ b.T divided by the product of the lengths, as (n, 1) and (1, m). It fails only for a "
-        "vector of zeros, where it divides by 0.",
+        "Almost right: a @ b.T divided by the product of the lengths, as (n, 1) and (1, m). This fails only for a vector of "
+        "zeros, because it divides by 0.",
     ),
 )
 
@@ -384,7 +382,7 @@ def cosine(a, b):
 
 
 def _at_cosines(draw: Draw, towards: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    """Rows of length 1, each at its given cosine with `towards`."""
+    """Rows of length 1, each with a given cosine with `towards`."""
     unit = towards / np.linalg.norm(towards)
     across = draw.rng.standard_normal((len(cosines), len(unit)))
     across -= np.outer(across @ unit, unit)
@@ -393,7 +391,7 @@ def _at_cosines(draw: Draw, towards: np.ndarray, cosines: np.ndarray) -> np.ndar
 
 
 def _spread(draw: Draw, count: int, low: float, high: float) -> np.ndarray:
-    """Values from high down to low, never so close together that rounding decides which is larger."""
+    """Values from high to low, never so close together that rounding determines which value is larger."""
     places = np.arange(count) + draw.rng.uniform(0.3, 0.7, count)
     return high - (high - low) * places / count
 
@@ -401,7 +399,8 @@ def _spread(draw: Draw, count: int, low: float, high: float) -> np.ndarray:
 def _ranked(draw: Draw, towards: np.ndarray, count: int, high: float) -> np.ndarray:
     """Rows from the most similar to `towards` to the least; their lengths differ by a factor of fifty.
 
-    The most similar row is short, the next long, and the third about as long as `towards`, so that dot products and
+    The most similar row is short, the second is long, and the third is about as long as
+    `towards`, so that dot products and
     distances give a different ranking.
     """
     lengths = np.exp(draw.rng.uniform(-2, 2, (count, 1)))
@@ -415,10 +414,12 @@ def _nearest_cases(draw: Draw) -> Iterator[Case]:
 
 
 def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
-    """Another row equals the query, before or after it. In some cases a further row is all zeros; no other cosine is near its 0.
+    """Another row equals the query, before or after it. In some cases another row is all zeros; no other cosine is near 0,
+    the cosine of this row.
 
     The query has length 2, and its coordinates are ±½ once it is scaled to length 1, so that the cosine of the equal
-    rows is exactly 1. Which of the two a sort puts first depends on the other rows: their order is the same in every draw.
+    rows is exactly 1. The other rows determine which of the two equal rows a sort puts first;
+    their order is the same in every draw.
     """
     for words, k, query, equal, zeros in (
         (12, 11, 8, 3, [6]),
@@ -438,7 +439,7 @@ def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
 
 
 def _among_many(draw: Draw) -> Iterator[Case]:
-    # k may also be all the other words, or one.
+    # k may also be 1 or the number of all other words.
     for words, size, k, query in ((30, 6, 5, 11), (41, 9, 7, 0), (10, 4, 9, 3), (23, 7, 1, 8)):
         asked = draw.rng.standard_normal(size)
         asked /= np.linalg.norm(asked)
@@ -471,9 +472,9 @@ nearest = Exercise(
             "    similarity[query] = -torch.inf\n", "",
         ),
         Mistake(
-            "the first of the list dropped instead of the query",
-            "If another word has the same vector as the query, your function may drop that word and keep the query: "
-            "the first word of a ranking need not be the query. Exclude the query by its row number.",
+            "first entry of the list dropped instead of the query",
+            "If another word has the same vector as the query, your function may drop this word and keep the query, because "
+            "the first word of the ranking need not be the query. Exclude the query by its row number.",
             edits={"    similarity[query] = -torch.inf\n": "", "topk(k).indices": "topk(k + 1).indices[1:]"},
             also=(
                 """
@@ -490,8 +491,8 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "A word whose vector is all zeros has the wrong rank in your list. Its length is 0, and 0/0 is NaN, "
-            "which no sort can rank properly. Its cosine should be 0.",
+            "A word whose vector is all zeros has the wrong rank in your list. Its length is 0, so you compute 0/0 = NaN, "
+            "which cannot be ranked. Its cosine should be 0.",
             "cosine(vectors[[query]], vectors).squeeze(0)",
             "vectors @ vectors[query] / (vectors.norm(dim=1) * vectors[query].norm())",
             also=(
@@ -508,32 +509,32 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "the query dropped after the list was cut to k",
-            "Your list is one word too short: you cut it to k words before you removed the query.",
+            "Your list is one word too short, because you selected k words before you removed the query.",
             edits={"    similarity[query] = -torch.inf\n": "", "topk(k).indices": "topk(k).indices[1:]"},
         ),
         Mistake(
             "similarity 0 for the query instead of −∞",
-            "For large k the query is in your list: you gave it a similarity of 0, and words that point in the "
-            "opposite direction rank below that.",
+            "For large k your list contains the query. You set its similarity to 0, but words that point in the opposite "
+            "direction have a negative similarity and therefore rank below the query.",
             "= -torch.inf", "= 0",
         ),
         Mistake(
             "words with nearly the same direction excluded",
-            "You exclude every word whose cosine with the query is close to 1. Another word can have nearly the same "
+            "You exclude every word whose cosine with the query is close to 1. However, another word can have nearly the same "
             "direction and is then the nearest neighbour. Exclude only the row `query`.",
             code=_below("0.9999"),
             also=tuple(map(_below, ("0.999", "0.99999", "0.99"))),
         ),
         Mistake(
             "words with the same vector excluded",
-            "You exclude every word with the same vector as the query. Such a word is the nearest neighbour. Exclude "
+            "You exclude every word with the same vector as the query, although such a word is the nearest neighbour. Exclude "
             "only the row `query`.",
             "similarity[query]", "similarity[(vectors == vectors[query]).all(dim=1)]",
         ),
         Mistake(
             "row numbers counted without the query",
-            "Your row numbers are right up to the query and one too small after it, because you removed the query's "
-            "row before you numbered the rows.",
+            "Your row numbers are correct up to the query and one too small after it, because you removed the query's row "
+            "before you numbered the rows.",
             code="""
 def nearest(vectors, query, k):
     others = torch.cat([vectors[:query], vectors[query + 1 :]])
@@ -542,7 +543,7 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "ranking by dot product",
-            "Your list prefers words with long vectors, even if they point elsewhere. The docstring asks for the "
+            "Your list prefers words with long vectors, even if these point in another direction. The docstring requires the "
             "cosine, which ignores length.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "vectors @ vectors[query]",
         ),
@@ -556,34 +557,34 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "ranking by Euclidean distance",
-            "Your list prefers words whose vectors are about as long as the query's. The docstring asks for the "
+            "Your list prefers words whose vectors are about as long as the query's vector. The docstring requires the "
             "cosine, which ignores length.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "-(vectors - vectors[query]).norm(dim=1)",
         ),
         Mistake(
             "neighbours in the order of the vocabulary",
-            "Your list contains the right words in the wrong order: the most similar word should come first.",
+            "Your list contains the correct words in the wrong order. The most similar word should come first.",
             "topk(k).indices", "topk(k).indices.sort().values",
         ),
         Mistake(
             "similarities instead of row numbers",
-            "Your function returns the similarities of the neighbours. The docstring asks for their row numbers.",
+            "Your function returns the similarities of the neighbours. The docstring requires their row numbers.",
             ".indices", ".values",
         ),
         Mistake(
             "absolute cosines",
-            "Some of the neighbours you return point away from the query: their cosine is near −1, not near 1.",
+            "Some of the neighbours that you return point away from the query: their cosine is near −1 rather than near 1.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "cosine(vectors[[query]], vectors).squeeze(0).abs()",
         ),
         Mistake(
             "ranking reversed",
-            "Your list contains the right words in reverse order: the most similar word should come first.",
+            "Your list contains the correct words in reverse order. The most similar word should come first.",
             "topk(k).indices", "topk(k).indices.flip(0)",
         ),
         Mistake(
             "vectors scaled along the wrong axis",
-            "You scaled each coordinate over all words instead of the vector of each word, so long vectors still "
-            "count more.",
+            "You scaled each coordinate over all words instead of scaling the vector of each word, so long vectors still have "
+            "larger similarities.",
             "cosine(vectors[[query]], vectors).squeeze(0)",
             "F.normalize(vectors, dim=0) @ F.normalize(vectors, dim=0)[query]",
         ),
@@ -615,9 +616,9 @@ def nearest(vectors, query, k):
         "Is any word more similar to the query than the query itself? Do you want the query in the list?",
         "vectors is (V, D); query and k are integers. The answer is (k,): row numbers, most similar first. Your "
         "cosine takes two matrices: how do you get the query's row with shape (1, D)?",
-        "Compute the similarity of the query's row to all rows. Set that of the query to −∞. Take the k largest in "
-        "order, and return their positions, not their values.",
-        "Almost right: taking the k + 1 nearest and dropping the first. It fails if another word has the same vector "
+        "Compute the similarity of the query's row to all rows. Set the similarity of the query itself to −∞. Take the k "
+        "largest values in order, and return their positions instead of the values.",
+        "Almost right: taking the k + 1 nearest words and dropping the first. This fails if another word has the same vector "
         "as the query, because either of them may come first. Exclude the query by its row number before you select.",
     ),
 )
@@ -629,7 +630,7 @@ def _sgns_cases(draw: Draw) -> Iterator[Case]:
     for batch, k, size in ((2, 3, 5), (5, 2, 4), (3, 7, 6)):
         yield {"center": draw.normal(batch, size) + 0.2, "context": draw.normal(batch, size) - 0.1,
                "negatives": draw.normal(batch, k, size) + 0.1}  # fmt: skip
-    # Scores of ±198: for wrong predictions σ is 0 in float32; for right ones the exponential is infinite.
+    # Scores of ±198: for wrong predictions σ is 0 in float32; for correct predictions the exponential is infinite.
     for batch, k, size, believed in ((4, 5, 8, -1), (6, 4, 7, 1)):
         center, context, negatives = (
             draw.normal(*shape) for shape in ((batch, size), (batch, size), (batch, k, size))
@@ -662,60 +663,60 @@ sgns_loss = Exercise(
     mistakes=(
         Mistake(
             "negatives attracted instead of repelled",
-            "Your loss falls when the center is similar to its negatives, so the negatives are treated as true "
-            "neighbours. Which probability should be large for a word that was drawn at random?",
+            "Your loss decreases when the center is similar to its negatives, so you treat the negatives as true neighbours. "
+            "Which probability should be large for a word that was drawn at random?",
             "F.logsigmoid(-noise)", "F.logsigmoid(noise)",
         ),
         Mistake(
             "true pair repelled",
-            "Your loss grows when center and context are similar, although the two did occur together. Check the "
+            "Your loss increases when center and context are similar, although these two words did occur together. Check the "
             "sign of their score.",
             "F.logsigmoid(true)", "F.logsigmoid(-true)",
         ),
         Mistake(
             "sign of the loss reversed",
-            "Your loss is negative: it is the log-likelihood. Training minimises the loss, and minimising the "
-            "log-likelihood makes the model worse.",
+            "Your loss is negative, because it is the log-likelihood. Training minimises the loss, and minimising the "
+            "log-likelihood would make the model worse.",
             "return -(", "return (",
         ),
         Mistake(
             "mean over the negatives",
-            "The term for the negatives is too small by a factor of k. The formula takes the sum over the negatives, not their "
-            "mean.",
+            "The term for the negatives is too small by a factor of k. The formula uses the sum over the negatives instead of "
+            "their mean.",
             "F.logsigmoid(-noise).sum(dim=1)", "F.logsigmoid(-noise).mean(dim=1)",
         ),
         Mistake(
             "sum over the batch",
-            "Your loss is too large by a factor of B: it is the sum over the batch, and the docstring asks for the mean.",
+            "Your loss is too large by a factor of B. You take the sum over the batch, but the docstring requires the mean.",
             ".sum(dim=1)).mean()", ".sum(dim=1)).sum()",
         ),
         Mistake(
-            "the first negative alone",
-            "Only the first negative of each pair counts in your loss. Sum over all k of them.",
+            "only the first negative used",
+            "Your loss includes only the first negative of each pair. Take the sum over all k negatives.",
             "-noise).sum(dim=1)", "-noise[:, 0])",
         ),
         Mistake(
             "negatives left out",
-            "Your loss contains only the true pairs. Without negatives, vectors that all point in the same direction "
-            "would reduce it to 0.",
+            "Your loss contains only the true pairs. Without negatives, the loss would become 0 if all vectors pointed in the "
+            "same direction and were long enough.",
             " + F.logsigmoid(-noise).sum(dim=1)", "",
         ),
         Mistake(
             "negatives compared with the context word",
-            "The term for the true pairs is right. In the other term you score the random words against the context "
-            "word; score them against the center.",
+            "The term for the true pairs is correct. In the other term you score the random words against the context word; "
+            "score them against the center instead.",
             "negatives * center.unsqueeze(1)", "negatives * context.unsqueeze(1)",
         ),
         Mistake(
             "logarithm left out",
-            "Your loss lies between −(k + 1) and 0, because it adds probabilities. The formula adds their logarithms.",
+            "Your loss lies between −(k + 1) and 0, because you add probabilities. The formula adds their logarithms.",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise)",
             "return -(torch.sigmoid(true) + torch.sigmoid(-noise)",
         ),
         Mistake(
             "logarithm of a sigmoid that underflows",
-            "Your loss is right unless a score is large and the prediction wrong. Then σ or 1 − σ is 0 in float32 "
-            "and its logarithm is infinite, so training breaks down. PyTorch has a function that computes the "
+            "Your loss is correct unless a score is large and the prediction is wrong. In this case σ or 1 − σ is 0 in "
+            "float32 and its logarithm is infinite, so training breaks down. PyTorch has a function that computes the "
             "logarithm of the sigmoid in one step.",
             "F.logsigmoid(true)", "torch.sigmoid(true).log()",
             also=(
@@ -728,7 +729,7 @@ def sgns_loss(center, context, negatives):
         ),
         Mistake(
             "exponential that overflows",
-            "Your loss is right unless a score is large: e^200 is infinite in float32, and ∞/∞ is NaN. PyTorch has a "
+            "Your loss is correct unless a score is large: e^200 is infinite in float32, and ∞/∞ is NaN. PyTorch has a "
             "function that computes the logarithm of the sigmoid in one step.",
             code="""
 def sgns_loss(center, context, negatives):
@@ -749,9 +750,8 @@ def sgns_loss(center, context, negatives):
         ),
         Mistake(
             "epsilon inside the logarithm",
-            "Your loss stays finite but is wrong for large scores. A wrong prediction with a score of −200 has a "
-            "loss of 200; in your function the loss cannot exceed the negative logarithm of the small number that "
-            "you added.",
+            "Your loss stays finite but is wrong for large scores. The loss of a wrong prediction with a score of −200 is "
+            "200, but your loss cannot exceed the negative logarithm of the small number that you added.",
             code=_with_small_number("+ 1e-10"),
             also=tuple(
                 _with_small_number(f"+ {number}")
@@ -760,14 +760,14 @@ def sgns_loss(center, context, negatives):
         ),
         Mistake(
             "scores clipped",
-            "Your loss stays finite but is wrong for large scores. A wrong prediction with a score of −200 has a "
-            "loss of 200; in your function the loss cannot exceed the bound at which you clip.",
+            "Your loss stays finite but is wrong for large scores. The loss of a wrong prediction with a score of −200 is "
+            "200, but your loss cannot exceed the bound at which you clip the scores.",
             code=_within("30"),
             also=tuple(map(_within, ("6", "10", "15", "20", "50", "80", "88", "100"))),
         ),
         Mistake(
             "mean over the features",
-            "Your scores are too small by a factor of D. A dot product is a sum over the features, not a mean.",
+            "Your scores are too small by a factor of D. A dot product is the sum over the features rather than their mean.",
             edits={
                 "(center * context).sum(dim=1)": "(center * context).mean(dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "(negatives * center.unsqueeze(1)).mean(dim=2)",
@@ -776,44 +776,45 @@ def sgns_loss(center, context, negatives):
         Mistake(
             "mean over the true pair and its negatives",
             "Your loss is too small by a factor of 1 + k. Within each example, add the terms of the true pair and of the k "
-            "negatives; average over the batch only.",
+            "negatives; take the mean only over the batch.",
             "F.logsigmoid(-noise).sum(dim=1)).mean()", "F.logsigmoid(-noise).sum(dim=1)).mean() / (1 + noise.shape[1])",
         ),
         Mistake(
             "softmax over the true word and the negatives",
-            "In your loss the words compete for probability. Here each pair has a probability of its own, σ(score), "
-            "and contributes its own term to the loss.",
+            "In your loss the words compete for probability. Here each pair has its own probability, σ(score), and "
+            "contributes its own term to the loss.",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise).sum(dim=1)).mean()",
             "return F.cross_entropy(torch.cat([true.unsqueeze(1), noise], 1), torch.zeros(len(true), dtype=torch.long))",
         ),
         Mistake(
             "logarithms to base 2",
-            "Your loss is too large by the factor 1.4427, which is 1/ln 2: it is in bits, and the docstring asks for "
+            "Your loss is too large by a factor of 1.4427, which is 1/ln 2, because it is in bits. The docstring requires "
             "nats.",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise).sum(dim=1)).mean()",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise).sum(dim=1)).mean() / np.log(2)",
         ),
         Mistake(
             "1 − ln σ instead of ln(1 − σ)",
-            "For each negative you take 1 − ln σ(…). The probability that a pair is not real is 1 − σ(score), and "
-            "the loss needs its logarithm. Note that 1 − σ(score) equals σ(−score).",
+            "For each negative you compute 1 − ln σ(…). The probability that a pair is not real is 1 − σ(score), and the loss "
+            "requires the logarithm of this probability. Note that 1 − σ(score) equals σ(−score).",
             "F.logsigmoid(-noise).sum(dim=1)", "(1 - F.logsigmoid(noise)).sum(dim=1)",
         ),
         Mistake(
             "negatives added before they are scored",
-            "You add up the scores of the negatives and take one logarithm. Take the logarithm for each negative "
-            "first, and then add the results.",
+            "You add the scores of the negatives and take one logarithm. Take the logarithm for each negative first, then add "
+            "the results.",
             "F.logsigmoid(-noise).sum(dim=1)", "F.logsigmoid(-noise.sum(dim=1))",
         ),
         Mistake(
             "cosines instead of dot products",
-            "Your scores lie between −1 and 1, because you scaled the vectors to length 1. Here the score is the "
-            "plain dot product, which may take any value.",
+            "Your scores lie between −1 and 1, because you scaled the vectors to length 1. Here the score is the plain dot "
+            "product, which can have any value.",
             edits={
                 "(center * context).sum(dim=1)": "F.cosine_similarity(center, context, dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "F.cosine_similarity(negatives, center.unsqueeze(1), dim=2)",
             },
         ),
+        detached("sgns_loss"),
     ),
     alternatives={
         "binary cross-entropy with labels": """
@@ -841,13 +842,13 @@ def sgns_loss(center, context, negatives):
 """,
     },
     hints=(
-        "For each pair of words, the model says how probable it is that the pair is real. When should its loss be "
+        "For each pair of words, the model predicts the probability that the pair is real. When should its loss be "
         "large?",
         "center and context are (B, D), which gives one score per example, (B,). negatives is (B, k, D); with center "
         "as (B, 1, D) their scores are (B, k).",
         "Compute true = dot(center, context) and noise = dot(center, each negative). The loss is −log σ(true) − Σ "
         "log σ(−noise), summed over the negatives and averaged over the batch.",
-        "Almost right: torch.log(torch.sigmoid(score)). It is right for small scores and −∞ for a score of −200. "
+        "Almost right: torch.log(torch.sigmoid(score)). This is correct for small scores but gives −∞ for a score of −200. "
         "Look for a PyTorch function whose name combines the two words.",
     ),
 )
@@ -879,14 +880,14 @@ cbow_gradient = Exercise(
     mistakes=(
         Mistake(
             "gradient of word2vec.c unchanged",
-            "All your values are too large by the same factor, the number of context words. Each context word enters "
-            "the average with a small weight: how far does the average move when one of them moves by 1?",
+            "All your values are too large by the same factor, the number of context words. How far does the average of the "
+            "context words move when one of them moves by 1?",
             " / contexts.shape[1]", "",
         ),
         Mistake(
             "forward pass changed",
-            "Your function now computes the gradient of another model. The hidden vector should stay the average of "
-            "the context words; correct the gradient, not the model.",
+            "Your function now computes the gradient of a different model. The hidden vector should still be the average of "
+            "the context words; correct the gradient instead of the model.",
             edits={"contexts.mean(dim=1)": "contexts.sum(dim=1)", " / contexts.shape[1]": ""},
             also=(
                 _cbow("contexts.sum(1)", "error.unsqueeze(1).expand_as(contexts) / contexts.shape[1]"),
@@ -899,20 +900,20 @@ cbow_gradient = Exercise(
         ),
         Mistake(
             "window size fixed at four",
-            "Your function is right for windows of 4 context words, as in the example above. Read the number of "
-            "context words from `contexts`.",
+            "Your function is correct for windows of 4 context words, as in the example above. Read the number of context "
+            "words from `contexts`.",
             " / contexts.shape[1]", " / 4",
         ),
         Mistake(
             "gradient of the mean loss of the batch",
-            "Your values are too small by the number of examples. `sgns_loss` averages over the batch, but here each "
-            "example has a loss of its own.",
+            "Your values are too small by a factor equal to the number of examples. `sgns_loss` averages over the batch, but "
+            "here each example has its own loss.",
             " / contexts.shape[1]", " / contexts.shape[1] / contexts.shape[0]",
         ),
         Mistake(
             "each context word scored on its own",
-            "In your answer the context words of one example have different gradients. The loss depends only on "
-            "their average, so they all have the same gradient.",
+            "In your result the context words of one example have different gradients. The loss depends only on their "
+            "average, so they should all have the same gradient.",
             code="""
 def cbow_gradient(contexts, target, negatives):
     pull = torch.sigmoid(torch.einsum("bcd,bd->bc", contexts, target)) - 1
@@ -931,8 +932,8 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "one gradient for all context words together",
-            "You return one gradient per example. Each of its C context words needs a gradient of its own; all of "
-            "them are equal, and each is 1/C of the gradient of the average.",
+            "You return one gradient per example. Each of its C context words needs its own gradient. These gradients are all "
+            "equal: each is 1/C of the gradient of the average.",
             "error.unsqueeze(1).expand_as(contexts) / contexts.shape[1]", "error.unsqueeze(1)",
             also=(
                 _cbow("contexts.mean(1)", "error"),
@@ -942,8 +943,8 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "only one of the two terms divided",
-            "You divide only one part of the gradient by the number of context words, either that of the target or "
-            "that of the negatives. The chain rule divides their sum.",
+            "You divide only one part of the gradient by the number of context words, either the part of the target or the "
+            "part of the negatives. The chain rule divides their sum.",
             edits={
                 "error = pull.unsqueeze(1) * target +": "error = pull.unsqueeze(1) * target / contexts.shape[1] +",
                 "(contexts) / contexts.shape[1]": "(contexts)",
@@ -960,49 +961,48 @@ def cbow_gradient(contexts, target, negatives):
             ),
         ),
         Mistake(
-            "divided by the batch size",
-            "Your gradient depends on the number of examples B. Here each example has a loss of its own.",
+            "division by the batch size",
+            "Your gradient depends on the number of examples B. Here each example has its own loss.",
             " / contexts.shape[1]", " / contexts.shape[0]",
         ),
         Mistake(
-            "divided by the number of features",
-            "You divide by D, the number of features of a vector. Through which average do the context words reach "
-            "the loss?",
+            "division by the number of features",
+            "You divide by D, the number of features of a vector. Which average connects the context words with the loss?",
             " / contexts.shape[1]", " / contexts.shape[2]",
         ),
         Mistake(
-            "divided by the number of negatives",
-            "You divide by k, the number of negatives. Through which average do the context words reach the loss?",
+            "division by the number of negatives",
+            "You divide by k, the number of negatives. Which average connects the context words with the loss?",
             " / contexts.shape[1]", " / negatives.shape[1]",
         ),
         Mistake(
             "sign reversed",
-            "Your values have the opposite sign: they point downhill, like the step that word2vec.c takes. The "
-            "docstring asks for the gradient, which points uphill.",
+            "Your values have the opposite sign, so they point downhill, like the step of word2vec.c. The docstring requires "
+            "the gradient, which points uphill.",
             "return error", "return -error",
         ),
         Mistake(
-            "multiplied by the number of context words",
-            "Your values are too large by a factor equal to the square of the number of context words. Should the average multiply or "
-            "divide the gradient by this number?",
+            "multiplication by the number of context words",
+            "Your values are too large by a factor equal to the square of the number of context words. Should this number "
+            "multiply or divide the gradient?",
             " / contexts.shape[1]", " * contexts.shape[1]",
         ),
         Mistake(
             "gradient given to the first context word only",
-            "Only one of the context words has a gradient. All of them contributed to the average.",
+            "Only one of the context words has a non-zero gradient. All context words contribute to the average.",
             "error.unsqueeze(1).expand_as(contexts) / contexts.shape[1]",
             "torch.cat([error.unsqueeze(1) / contexts.shape[1], torch.zeros_like(contexts[:, 1:])], dim=1)",
         ),
         Mistake(
             "mean over the negatives",
-            "The term for the negatives is too small by a factor of k. The loss adds one term for each negative, and so does "
-            "its gradient.",
+            "The term for the negatives is too small by a factor of k. The loss contains one term for each negative, and so "
+            "does its gradient.",
             "(push.unsqueeze(2) * negatives).sum(dim=1)", "(push.unsqueeze(2) * negatives).mean(dim=1)",
         ),
         Mistake(
             "target treated as a negative",
-            "Your gradient moves the context words away from the target. The derivative of −ln σ(x) is σ(x) − 1; "
-            "that of −ln σ(−x) is σ(x).",
+            "Your gradient moves the context words away from the target. The derivative of −ln σ(x) is σ(x) − 1, whereas the "
+            "derivative of −ln σ(−x) is σ(x).",
             "torch.sigmoid((hidden * target).sum(dim=1)) - 1", "torch.sigmoid((hidden * target).sum(dim=1))",
         ),
     ),
@@ -1041,8 +1041,8 @@ def cbow_gradient(contexts, target, negatives):
         "contexts is (B, C, D); hidden and error are (B, D). The gradient is (B, C, D), with the same vector for "
         "every context word of an example.",
         "error is ∂loss/∂hidden, as before, and ∂hidden/∂(context word) is 1/C. Multiply the two.",
-        "Almost right: replacing the average in the forward pass by a sum. Then forward and backward pass agree, but "
-        "the model has changed. Only the last line is wrong.",
+        "Almost right: replacing the average in the forward pass by a sum. The forward and backward passes then agree, but the "
+        "model has changed. Only the last line of the code is wrong.",
     ),
 )
 
@@ -1050,7 +1050,8 @@ def cbow_gradient(contexts, target, negatives):
 
 
 def _mixture_cases(draw: Draw) -> Iterator[Case]:
-    """Senses that resemble each other, and a word with known best weights: the rest of it is orthogonal to the senses."""
+    """Senses that resemble each other, and a word with known best weights, whose remaining part is orthogonal to the
+    senses."""
     for weights, size in (((1.5, -0.75), 7), ((0.5, 1.25, 0.25), 9), ((-1.0, 0.75, 2.0, 1.25, -0.5), 12)):
         senses = len(weights)
         basis = np.linalg.qr(draw.rng.standard_normal((size, size)))[0]
@@ -1074,8 +1075,8 @@ sense_mixture = Exercise(
     mistakes=(
         Mistake(
             "each sense fitted on its own",
-            "You fit each sense separately, so whatever the senses have in common is counted once for each of "
-            "them. Find all weights together.",
+            "You fit each sense separately, so the components that the senses have in common are counted several times. Find "
+            "all weights together.",
             code="""
 def sense_mixture(v, senses):
     return senses @ v / senses.square().sum(1)
@@ -1083,8 +1084,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "cosines instead of weights",
-            "Your values lie between −1 and 1 and say how similar the word is to each sense. A weight says how much "
-            "of a sense is needed to rebuild the word.",
+            "Your values lie between −1 and 1 and measure the similarity of the word to each sense. A weight is the amount of "
+            "a sense that is needed to rebuild the word.",
             code="""
 def sense_mixture(v, senses):
     return torch.nn.functional.cosine_similarity(senses, v.unsqueeze(0), dim=1)
@@ -1092,8 +1093,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "dot products instead of weights",
-            "Your values are the dot products with the senses, which are too large for long senses and for senses "
-            "with common parts. Multiply them by the senses and add: do you get the word back?",
+            "Your values are the dot products with the senses, which are too large for long senses and for senses that are "
+            "similar to each other. Multiply the senses by your values and add them up. Is the result close to the word?",
             code="""
 def sense_mixture(v, senses):
     return senses @ v
@@ -1101,8 +1102,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "weights forced to sum to one",
-            "Your weights sum to exactly 1, but the exercise does not ask for this. The best weights are those with "
-            "the smallest distance.",
+            "Your weights sum to exactly 1, but the exercise does not require this. The best weights are those with the "
+            "smallest distance.",
             code="""
 def sense_mixture(v, senses):
     weights = torch.linalg.lstsq(senses.T, v.unsqueeze(1)).solution.squeeze(1)
@@ -1119,8 +1120,7 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "softmax of the similarities",
-            "Your weights are positive and sum to 1, as after a softmax. Nothing guarantees that such weights "
-            "rebuild the word.",
+            "Your weights are positive and sum to 1, as after a softmax. Such weights do not necessarily rebuild the word.",
             code="""
 def sense_mixture(v, senses):
     return torch.softmax(senses @ v, dim=0)
@@ -1128,8 +1128,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "senses scaled to length 1 first",
-            "You scaled the senses (and perhaps the word, too) to length 1. Multiplied by the original senses, your "
-            "weights rebuild a different word.",
+            "You scaled the senses (and perhaps also the word) to length 1. With the original senses, your weights rebuild a "
+            "different word.",
             "    return ", "    senses = torch.nn.functional.normalize(senses, dim=1)\n    return ",
             also=(
                 """
@@ -1141,12 +1141,12 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "word scaled to length 1 first",
-            "Your weights have the right proportions, but all are off by the same factor: the length of v.",
+            "Your weights have the correct proportions, but all are off by the same factor, the length of v.",
             "    return ", "    v = v / v.norm()\n    return ",
         ),
         Mistake(
             "equal weights for all senses",
-            "All your weights are equal. Do all senses contribute equally to the vector of the word?",
+            "All your weights are equal. Does each sense contribute the same amount to the vector of the word?",
             code="""
 def sense_mixture(v, senses):
     return torch.full((len(senses),), 1 / len(senses))
@@ -1154,14 +1154,14 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "vectors centred first",
-            "You subtracted the mean of every vector before solving, or allowed for a constant, which has the same "
-            "effect. Your weights therefore fit other vectors.",
+            "You subtracted the mean of every vector before solving, or you included a constant term, which has the same "
+            "effect. Your weights are therefore fitted to other vectors.",
             "    return ", "    v, senses = v - v.mean(), senses - senses.mean(1, keepdim=True)\n    return ",
         ),
         Mistake(
             "negative weights ruled out",
-            "None of your weights is negative. Any real number is allowed: a sense may be subtracted where the "
-            "others contribute too much.",
+            "None of your weights is negative. Any real number is allowed: a sense may be subtracted if the others contribute "
+            "too much.",
             code="""
 def sense_mixture(v, senses):
     return torch.linalg.lstsq(senses.T, v.unsqueeze(1)).solution.squeeze(1).clamp(min=0)
@@ -1181,15 +1181,14 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "ridge penalty on the weights",
-            "Your weights are too close to 0, because a penalty was added before solving. Minimise the distance "
-            "and nothing else.",
+            "Your weights are too close to 0, because you added a penalty before solving. Minimise only the distance.",
             code=_ridge("1.0"),
             also=tuple(map(_ridge, ("0.5", "0.1", "0.01"))),
         ),
         Mistake(
             "only the first coordinates used",
-            "You solved S equations and ignored the remaining coordinates. There are D equations, and no weights "
-            "satisfy all of them exactly; find the weights that come closest.",
+            "You solved S equations and ignored the remaining coordinates. There are D equations, and no weights satisfy all "
+            "of them exactly. Find the weights with the smallest distance.",
             code="""
 def sense_mixture(v, senses):
     return torch.linalg.solve(senses[:, : len(senses)].T, v[: len(senses)])
@@ -1224,13 +1223,13 @@ def sense_mixture(v, senses):
 """,
     },
     hints=(
-        "You have the ingredients and the finished mixture. What would you minimise to find out how much of each "
-        "ingredient went in?",
+        "Suppose that you have the ingredients and the finished mixture. Which quantity would you minimise to find the amount "
+        "of each ingredient?",
         "v is (D,), senses is (S, D), and the answer is (S,). weights @ senses is (D,) and should be as close to v "
         "as possible.",
         "Solve the least-squares problem senses.T · weights ≈ v, with D equations and S unknowns. torch.linalg has a "
         "function for it.",
-        "Almost right: projecting v on each sense separately. This is right only if the senses are orthogonal. Note "
+        "Almost right: projecting v on each sense separately. This is correct only if the senses are orthogonal. Note "
         "that the least-squares solver takes and returns a matrix, (D, 1) and (S, 1).",
     ),
 )
@@ -1278,24 +1277,25 @@ separation = Exercise(
     mistakes=(
         Mistake(
             "occurrences paired with themselves",
-            "Your value is too high. An occurrence has cosine 1 with itself, and this does not count as a pair.",
+            "Your value is too high. The cosine of an occurrence with itself is 1, but an occurrence and itself are not a "
+            "pair.",
             " & ~itself", "",
         ),
         Mistake(
             "difference taken in the wrong order",
-            "Your value has the wrong sign: subtract the mean for different senses from the mean for the same sense.",
+            "Your value has the wrong sign. Subtract the mean for different senses from the mean for the same sense.",
             "similarity[same & ~itself].mean() - similarity[~same].mean()",
             "similarity[~same].mean() - similarity[same & ~itself].mean()",
         ),
         Mistake(
             "pairs with different senses left out",
-            "You return the similarity of occurrences with the same sense. All occurrences of a word resemble each "
-            "other, so this value needs the pairs with different senses for comparison.",
+            "You return the mean similarity of occurrences with the same sense. All occurrences of a word resemble each "
+            "other, so subtract the mean similarity of occurrences with different senses.",
             " - similarity[~same].mean()", "",
         ),
         Mistake(
             "all pairs subtracted",
-            "Your value is too small: the pairs whose mean you subtract include those with the same sense.",
+            "Your value is too small, because the second mean also includes pairs with the same sense.",
             "similarity[~same].mean()", "similarity[~itself].mean()",
             also=(
                 """
@@ -1308,12 +1308,12 @@ def separation(h, senses):
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your value changes with the lengths of the vectors; the docstring asks for cosines.",
+            "Your value changes with the lengths of the vectors. The docstring requires cosines.",
             "similarity = cosine(h, h)", "similarity = h @ h.T",
         ),
         Mistake(
             "sums instead of means",
-            "Your value grows with the number of occurrences: you take sums over pairs instead of means.",
+            "Your value grows with the number of occurrences, because you take sums over pairs instead of means.",
             "similarity[same & ~itself].mean() - similarity[~same].mean()",
             "similarity[same & ~itself].sum() - similarity[~same].sum()",
             also=(
@@ -1333,27 +1333,28 @@ def separation(h, senses):
         ),
         Mistake(
             "masked pairs counted in the mean",
-            "Your means are too small: pairs that you masked out still count in the number of pairs by which you "
-            "divide.",
+            "Your means are too small, because the number of pairs by which you divide includes the pairs that you masked "
+            "out.",
             "similarity[same & ~itself].mean() - similarity[~same].mean()",
             "(similarity * (same & ~itself)).mean() - (similarity * ~same).mean()",
         ),
         Mistake(
             "occurrences paired with themselves counted with cosine 0",
-            "Your first mean is too small. The diagonal no longer adds to the sum, but each occurrence paired "
-            "with itself still counts in the number of pairs.",
+            "Your first mean is too small. The sum no longer includes the diagonal, but the number of pairs by which you "
+            "divide still does.",
             "similarity[same & ~itself].mean()", "(similarity * ~itself)[same].mean()",
         ),
         Mistake(
             "mean over the senses instead of the pairs",
-            "You average within each sense first, so that a rare sense counts as much as a frequent one (and a sense "
-            "that occurs only once has no pair at all). All pairs should have the same weight.",
+            "You average within each sense first, so a rare sense has as much weight as a frequent one (and a sense that "
+            "occurs only once has no pair at all). All pairs should have the same weight.",
             code=_by_sense("if len(rows) > 1"),
             also=(_by_sense("if len(rows) > 0"),),
         ),
         Mistake(
             "pairs with equal vectors excluded",
-            "Two different occurrences can have the same vector; with static vectors they always do. You exclude such pairs as if each paired an occurrence with itself. Compare positions in the list, not vectors.",
+            "Two different occurrences can have the same vector; with static vectors they always do. You exclude such pairs "
+            "as if they paired an occurrence with itself. Compare positions in the list instead of vectors.",
             "itself = torch.eye(len(h), dtype=torch.bool)", "itself = similarity > 0.9999",
             also=(
                 """
@@ -1367,8 +1368,8 @@ def separation(h, senses):
         ),
         Mistake(
             "only senses 0 and 1 handled",
-            "Your function is right for two senses numbered 0 and 1. A word can have more senses, with any integers "
-            "as labels: compare the labels of two occurrences with each other.",
+            "Your function is correct for two senses numbered 0 and 1. A word can have more senses, and the labels can be any "
+            "integers. Compare the labels of two occurrences with each other.",
             code="""
 def separation(h, senses):
     first, second = h[senses == 0], h[senses == 1]
@@ -1378,8 +1379,8 @@ def separation(h, senses):
         ),
         Mistake(
             "only labels from 0 upwards handled",
-            "You loop over the labels from 0 to the largest, so pairs with a negative label are left out. A label "
-            "can be any integer: compare the labels of two occurrences with each other.",
+            "You loop over the labels from 0 to the largest label, so pairs with a negative label are missing. A label can be "
+            "any integer. Compare the labels of two occurrences with each other.",
             code="""
 def separation(h, senses):
     similarity = cosine(h, h)
@@ -1415,13 +1416,13 @@ def separation(h, senses):
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "Your value is NaN if one of the vectors is all zeros, because its length is 0. Its cosine with every "
-            "vector is 0, as in your `cosine`.",
+            "Your value is NaN if one of the vectors is all zeros, because its length is 0. The cosine of such a vector with "
+            "every vector is 0, as in your `cosine`.",
             "similarity = cosine(h, h)", "unit = h / h.norm(dim=1, keepdim=True)\n    similarity = unit @ unit.T",
         ),
         Mistake(
             "only consecutive occurrences compared",
-            "You compare each occurrence only with the next one in the list. All pairs count.",
+            "You compare each occurrence only with the next occurrence in the list. The mean should include all pairs.",
             code="""
 def separation(h, senses):
     similarity = cosine(h, h).diagonal(offset=1)
@@ -1431,8 +1432,7 @@ def separation(h, senses):
         ),
         Mistake(
             "averages of the senses compared",
-            "You compare occurrences with the average vector of each sense. The docstring asks for pairs of "
-            "occurrences.",
+            "You compare each occurrence with the average vector of each sense. The docstring requires pairs of occurrences.",
             code="""
 def separation(h, senses):
     own, other = [], []
@@ -1445,8 +1445,8 @@ def separation(h, senses):
         ),
         Mistake(
             "distances instead of cosines",
-            "You compare vectors by their distance, which depends on their lengths and is small for similar vectors. "
-            "The docstring asks for cosines.",
+            "You compare vectors by their distance, which depends on their lengths and is small for similar vectors. The "
+            "docstring requires cosines.",
             "similarity = cosine(h, h)", "similarity = torch.cdist(h, h)",
             also=(
                 """
@@ -1494,7 +1494,7 @@ def separation(h, senses):
         "the same sense.",
         "same[i, j] is True if senses[i] equals senses[j]. Take the mean cosine over the pairs in same with i ≠ j, "
         "minus the mean cosine over the pairs not in same.",
-        "Almost right: the mean over cosine(h, h)[same]. It includes the diagonal, which is 1 everywhere.",
+        "Almost right: the mean over cosine(h, h)[same]. This mean includes the diagonal, which is 1 everywhere.",
     ),
 )
 
@@ -1514,19 +1514,19 @@ negative_distribution = Exercise(
     rule=Rule(axes={"": "V"}),
     mistakes=(
         Mistake(
-            "not normalised",
-            "Your values do not sum to 1, so they are not probabilities. Divide them by their sum.",
+            "probabilities not normalised",
+            "Your values do not sum to 1, so they are not a probability distribution. Divide them by their sum.",
             "return weights / weights.sum()", "return weights",
         ),
         Mistake(
             "power left out",
-            "Your values are the frequencies of the words. Where does `power` enter, so that it does not cancel when "
-            "you divide by the sum?",
+            "Your values are the relative frequencies of the words. Apply `power` before you divide by the sum, so that it "
+            "does not cancel.",
             "counts**power", "counts",
         ),
         Mistake(
-            "normalised before the power",
-            "Your values do not sum to 1: you took the power after dividing, or you divided by a power of the sum. "
+            "counts normalised before the power is applied",
+            "Your values do not sum to 1, because you applied the power after dividing, or divided by a power of the sum. "
             "Divide by the sum of the powers.",
             edits={
                 "weights = counts**power": "weights = counts",
@@ -1535,13 +1535,13 @@ negative_distribution = Exercise(
         ),
         Mistake(
             "power fixed at 3/4",
-            "Your function is right when `power` is 0.75, but it ignores the argument.",
+            "Your function is correct if `power` is 0.75, but it ignores the argument.",
             "counts**power", "counts**0.75",
         ),
         Mistake(
             "logarithm instead of a power",
-            "Your answer does not depend on `power`, and frequent words are hardly more probable than rare ones: a "
-            "logarithm flattens counts far more than a power near 1.",
+            "Your result does not depend on `power`, and frequent words are hardly more probable than rare ones. A logarithm "
+            "flattens the counts far more than a power near 1.",
             "counts**power", "torch.log1p(counts)",
         ),
         Mistake(
@@ -1551,8 +1551,8 @@ negative_distribution = Exercise(
         ),
         Mistake(
             "softmax instead of normalisation",
-            "A softmax exponentiates its inputs. Unless `power` is small, nearly all of your probability falls on "
-            "one word.",
+            "You apply a softmax, which exponentiates its inputs. Unless `power` is small, nearly all of your probability "
+            "belongs to one word.",
             "weights = counts**power", "weights = torch.exp(counts * power - (counts * power).max())",
             also=(
                 """
@@ -1562,30 +1562,30 @@ def negative_distribution(counts, power):
             ),
         ),
         Mistake(
-            "softmax of the counts, power ignored",
-            "Your answer does not depend on `power`, and nearly all of your probability falls on the most frequent "
-            "word, because a softmax exponentiates the counts.",
+            "softmax of the counts without the power",
+            "Your result does not depend on `power`, and nearly all of your probability belongs to the most frequent word, "
+            "because a softmax exponentiates the counts.",
             code="""
 def negative_distribution(counts, power):
     return torch.softmax(counts, dim=0)
 """,
         ),
         Mistake(
-            "divided by the largest value",
-            "Your most frequent word has probability 1, and the others have some probability as well. Probabilities "
-            "should sum to 1.",
+            "division by the largest value",
+            "The probability of your most frequent word is 1, although the other words have positive probabilities as well. "
+            "The probabilities should sum to 1.",
             "weights.sum()", "weights.max()",
         ),
         Mistake(
             "base and exponent interchanged",
-            "For powers below 1, your frequent words are drawn less often than rare ones, because you raised the "
-            "power to the counts.",
+            "For powers below 1, you draw frequent words less often than rare ones, because you raised `power` to the counts "
+            "instead of raising the counts to `power`.",
             "counts**power", "power**counts",
         ),
         Mistake(
             "frequent words drawn least often",
-            "Your most frequent words are drawn least often: the sign of the exponent is wrong, or you divided by "
-            "the powers of the counts.",
+            "You draw the most frequent words least often. Either the sign of the exponent is wrong, or you divided by the "
+            "powers of the counts.",
             "counts**power", "counts.clamp(min=1) ** -power",
             also=(
                 """
@@ -1597,8 +1597,8 @@ def negative_distribution(counts, power):
         ),
         Mistake(
             "epsilon magnified by a small power",
-            "For powers near 0, a word that never occurs can be drawn: the small number that you added is no longer "
-            "small once it is raised to such a power.",
+            "For powers near 0, a word that never occurs can be drawn, because the small number that you added becomes large "
+            "when it is raised to such a power.",
             "counts**power", "(counts + 1e-8) ** power",
             also=tuple(
                 f"""
@@ -1611,7 +1611,7 @@ def negative_distribution(counts, power):
         ),
         Mistake(
             "reciprocal of the power",
-            "For powers below 1, rare words are not drawn often enough, and frequent words too often: you raised the counts "
+            "For powers below 1, you draw rare words too rarely and frequent words too often, because you raised the counts "
             "to 1/power.",
             "counts**power", "counts ** (1 / power)",
         ),
@@ -1648,7 +1648,8 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _analogy_cases(draw: Draw) -> Iterator[Case]:
-    """Question words far apart; a and c similar (walk, talk), so that b is nearest; all three similar and nearest."""
+    """Question words that are far apart; similar a and c (walk, talk), so that b is nearest; three similar question words
+    that are all nearest."""
     for words, size, k, alike in ((13, 7, 10, ""), (57, 5, 3, "ac"), (33, 9, 6, "abc")):
         question = np.linalg.qr(draw.rng.standard_normal((size, size)))[0][:3]
         if "a" in alike:
@@ -1672,13 +1673,13 @@ analogy = Exercise(
     mistakes=(
         Mistake(
             "question words among the answers",
-            "Your answers include a word of the question. The plain method allows this, but the docstring excludes "
-            "these words; the notebook shows how much this matters.",
+            "Your answers include a word of the question. The plain method allows this, but the docstring excludes these "
+            "words. The notebook shows how much this matters.",
             "    similarity[[a, b, c]] = -torch.inf\n", "",
         ),
         Mistake(
             "only c excluded",
-            "Your answers include b: if a and c are similar, b − a + c is close to b. Exclude all three words of the "
+            "Your answers include b. If a and c are similar, b − a + c is close to b. Exclude all three words of the "
             "question.",
             "similarity[[a, b, c]]", "similarity[[c]]",
         ),
@@ -1689,52 +1690,52 @@ analogy = Exercise(
         ),
         Mistake(
             "vectors not scaled to length 1",
-            "Long vectors dominate your sum. The docstring asks for vectors of length 1.",
+            "Long vectors dominate your sum, because you did not scale the vectors to length 1 first.",
             "F.normalize(vectors, dim=1)", "vectors",
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "Your answers include a word whose vector is all zeros. Its length is 0, and 0/0 is NaN, which counts as "
-            "the largest value in a ranking. Its cosine should be 0.",
+            "Your answers include a word whose vector is all zeros. Its length is 0, so you compute 0/0 = NaN, which counts "
+            "as the largest value in a ranking. Its cosine should be 0.",
             "F.normalize(vectors, dim=1)", "vectors / vectors.norm(dim=1, keepdim=True)",
         ),
         Mistake(
             "a added instead of subtracted",
-            "Your target is the sum of all three vectors; a has to be subtracted.",
+            "Your target is the sum of all three vectors. Subtract a instead of adding it.",
             "unit[b] - unit[a] + unit[c]", "unit[b] + unit[a] + unit[c]",
         ),
         Mistake(
             "neighbours of the offset without c",
-            "You search near b − a. Apart from the exclusion of c, your answers do not depend on c.",
+            "You search near b − a. Except that you exclude c, your answers do not depend on c. Add c to the target.",
             "unit[b] - unit[a] + unit[c]", "unit[b] - unit[a]",
         ),
         Mistake(
             "neighbours of c without the offset",
-            "You search near c. Your answers do not depend on the offset between a and b.",
+            "You search near c, so your answers do not depend on the offset from a to b. Add the offset to the target.",
             "unit[b] - unit[a] + unit[c]", "unit[c]",
         ),
         Mistake(
             "ranking by Euclidean distance",
-            "The target is longer than 1, so the nearest point need not be the one closest in direction. The docstring "
-            "asks for the cosine.",
+            "You rank words by their Euclidean distance to the target. The target is longer than 1, so the nearest word need "
+            "not be the one with the most similar direction. The docstring requires the cosine.",
             "cosine(target.unsqueeze(0), unit).squeeze(0)", "-(vectors - target).norm(dim=1)",
         ),
         Mistake(
             "ranking by dot product",
-            "Your target is right, but you rank words by dot product, which puts long vectors first. The docstring "
-            "asks for the cosine.",
+            "Your target is correct. However, you rank words by dot product, which favours long vectors. The docstring "
+            "requires the cosine.",
             "cosine(target.unsqueeze(0), unit).squeeze(0)", "vectors @ target",
         ),
         Mistake(
             "first three answers dropped",
-            "You drop the three best answers, as if they were a, b and c. But a is often far from the target. "
-            "Exclude the three words by their row numbers.",
+            "You drop the three best answers, as if they were a, b and c. However, a is often far from the target. Exclude "
+            "the three words by their row numbers.",
             edits={"    similarity[[a, b, c]] = -torch.inf\n": "", "topk(k).indices": "topk(k + 3).indices[3:]"},
         ),
         Mistake(
             "similarity 0 for the question words instead of −∞",
-            "For large k your answers include words of the question: you gave them a similarity of 0, and words that "
-            "point in the opposite direction rank below that.",
+            "For large k your answers include words of the question. You set their similarity to 0, but words that point in "
+            "the opposite direction have a negative similarity and therefore rank below them.",
             "= -torch.inf", "= 0",
         ),
         Mistake(
@@ -1744,8 +1745,8 @@ analogy = Exercise(
         ),
         Mistake(
             "list cut to k before the question words were removed",
-            "Your list is too short if a word of the question is among the best k. Remove the question words first, "
-            "then take the best k.",
+            "Your list is too short if a word of the question is among the best k. Remove the question words first, then "
+            "select the best k.",
             code="""
 def analogy(vectors, a, b, c, k):
     unit = F.normalize(vectors, dim=1)
@@ -1782,7 +1783,7 @@ def analogy(vectors, a, b, c, k):
         "vectors is (V, D); a, b, c and k are integers. The answer is (k,), best first.",
         "Scale every row to length 1. The target is b − a + c. Compute its cosine with all rows, exclude a, b and c, "
         "and take the k largest.",
-        "Almost right: b − a + c with the vectors as they are. This is a different target, because long vectors "
-        "count more.",
+        "Almost right: b − a + c with the vectors as they are. This gives a different target, because long vectors have more "
+        "influence.",
     ),
 )

@@ -9,20 +9,18 @@
 # %% [markdown]
 # # 02 · Attention, step by step
 #
-# In the first notebook every word had one static embedding: *bank* had the same vector beside a river and in a
-# banking report. Here a word takes on meaning from the words around it, through **attention**. We compute attention for one word, for a
-# sentence and for a batch. On real word vectors attention fails at first, and the failure shows which parts have to be learned.
+# In the first notebook every word had one static embedding, so *bank* had the same vector beside a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. With real word vectors it fails at first, which shows which parts have to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 75 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions, after the scoreboard, are optional.
+# **Time** about 75 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions at the end are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
 # %% [markdown]
 # **By the end you can**
 #
-# - compute attention in four steps, and explain what goes wrong when one of them is missing;
-# - explain what queries, keys and values are for, and support your explanation with a measurement;
+# - compute attention in four steps, and explain the error that results if one of them is missing;
+# - explain the purpose of queries, keys and values, and support your explanation with a measurement;
 # - mask positions, including the case in which every position is masked;
 # - split attention into heads in two ways, and explain how these differ;
 # - split a cross-entropy loss into entropy and KL divergence.
@@ -37,13 +35,12 @@ from coursekit import check, hint, predict, reveal, show
 # %% [markdown]
 # ## 1 · A word among others
 #
-# We begin with an example small enough to check by hand: *we sat on the river bank*. Each word gets three numbers, which
-# we choose ourselves: how much it has to do with water, money and grammar. Attention computes a new vector for
+# We begin with an example that is small enough to check by hand: *we sat on the river bank*. We represent each word by three numbers of our own choice, which describe its relation to water, money and grammar. Attention computes a new vector for
 # one word, the **focal word**; here it is *bank*.
 #
 # 1. Take *all* words of the sentence, including the focal word.
-# 2. Decide how much each of them counts: (2.1) take its dot product with the focal word; (2.2) scale the result; (2.3)
-#    turn the scaled results into weights: take their exponentials and divide each by the sum.
+# 2. Compute a weight for each word: (2.1) take its dot product with the focal word; (2.2) scale the result; (2.3)
+#    take the exponentials of the scaled results and divide each by their sum.
 # 3. Multiply each word's vector by its weight. The sum of the products is the new vector of the focal word.
 
 # %% tags=["demo"]
@@ -72,12 +69,10 @@ lines.append("| **new vector of** ***bank*** | " + " | ".join(f"**{number:.2f}**
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Check the row for *river*: the dot product is 2·1 + 0·1 + 0·0 = 2. Divided by √3 this is 1.15, and e to the power 1.15 is
-# 3.17. The exponentials sum to 10.68, so the weight is 3.17 / 10.68 = 0.30. In the old vector of *bank* water and money
-# were equal; in the new one water is three times as large as money. The sentence has moved *bank* towards the river.
-#
-# Now we turn to real vectors. We shall use two sentences throughout the course. Each becomes a matrix with
-# one row per word: the word's 50-dimensional GloVe vector from the first notebook (Pennington et al. 2014).
+# Check the row for *river*. The dot product is 2·1 + 0·1 + 0·0 = 2. Divided by √3 this is 1.15, and e to the power 1.15 is 3.17. The exponentials sum to 10.68, so the weight is 3.17 / 10.68 = 0.30. In the old vector of *bank*, water and money were equal. In the new vector, water is three times as large as money: the sentence has moved *bank* towards the river.
+
+# %% [markdown]
+# Now we turn to real vectors and to two sentences that we use throughout the course. Each sentence becomes a matrix with one row per word, which contains the word's 50-dimensional GloVe vector from the first notebook (Pennington et al. 2014).
 
 # %% tags=["demo"]
 import matplotlib.pyplot as plt
@@ -100,8 +95,7 @@ print("river:", tuple(x_river.shape), "  money:", tuple(x_money.shape))
 print("the two rows for bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
 
 # %% [markdown]
-# A table of static embeddings takes no account of the sentence, so both rows for *bank* contain the same 50 numbers.
-# The figure shows the three steps that will make them differ, using *bank* in the river sentence.
+# A static embedding does not depend on the sentence, so both rows for *bank* contain the same 50 numbers. The figure shows the three steps that will make the two vectors differ, with *bank* in the river sentence as the focal word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def strip(ax, vector: Tensor, left: float, bottom: float, width: float = 0.7) -> None:
@@ -135,44 +129,33 @@ show(figure, alt="The steps of attention for the focal word bank. Nine word vect
      "bank. The heights of the bars are an illustration.")
 
 # %% [markdown]
-# Before you read on, make a prediction. With real vectors, too, the weights of *bank* add up to 1, now over nine
-# words. How much weight does *bank* give to itself (a number between 0 and 1)?
+# Before you read on, make a prediction. With real vectors, the weights of *bank* for the nine words of the sentence also add up to 1. How large is the weight that *bank* assigns to itself (between 0 and 1)?
 
 # %% tags=["demo"]
 predict("attention.self_weight", ...)
 
 # %% [markdown]
-# **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you need to know in
-# order to say which kind of bank is meant? Where would you look first: at the neighbouring words, at the verb, or in
-# the preceding text?
+# **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you need to know to decide which kind of bank is meant? Where would you look first: at the neighbouring words, at the verb, or at the preceding text?
 
 # %% [markdown]
-# **Question 1.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
-# this a useful starting point, and why should the *neighbours* reveal the sense? Give one example sentence that
-# reveals the sense, and one that does not. (3–5 sentences)
+# **Question 1 · What attention starts from.** Attention starts from the focal word's *own* embedding, in which all its senses are mixed. Why is
+# this a useful starting point, and why should the *neighbours* reveal the sense? Give one example of a sentence that reveals the sense, and one example of a sentence that does not. (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The comparison needs a vector that says what to look for. The word's own embedding mixes all its senses, so it is
-# similar to words that go with any of them; the sense depends on which of these words occur in the sentence. The
-# distributional hypothesis says that words with similar meanings occur in similar contexts; conversely, the context
-# narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-a", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-2"}
+# The comparison needs a vector that describes which words are relevant. The word's own embedding mixes all its senses, so it is similar to words that are related to any of these senses. The sense depends on which of these related words occur in the sentence. According to the distributional hypothesis, words with similar meanings occur in similar contexts; conversely, the context narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
 # edge of a river but hardly a financial institution. In "We met at the bank" nothing reveals the sense; we would need
-# to know the preceding text or the situation. Not all neighbours help equally: *the* and *of* occur with both senses.
-# A useful method therefore has to give the neighbours different weights.
+# to know the preceding text or the situation. Not all neighbours help equally. For example, *the* and *of* occur with both senses.
+# A useful method therefore has to assign different weights to the neighbours.
 #
-# *Marking: 1 point for the word's own embedding as the starting point (it says what to look for; the mixture resembles
-# the words of each sense); 1 point for the distributional argument (context restricts meaning) with one example that
+# *Marking: 1 point for the word's own embedding as the starting point (it describes which words are relevant; the mixture resembles the words of each sense); 1 point for the distributional argument (context restricts meaning) with one example that
 # contains a cue and one that does not.*
 
 # %% [markdown]
 # ## 2.1 · Similarities
 #
-# We now compare every word with every word, in one step. From here on, the vectors of the words that attend are called
-# **queries**, and the vectors with which they are compared are called **keys**. For now the two are the same; in
-# section 4 they will differ, so the function takes two arguments.
+# We now compare every word with every word in a single step. From here on, the vectors of the words that attend are called **queries**, and the vectors with which they are compared are called **keys**. For now, queries and keys are the same vectors. In section 4 they will differ, so the function has two arguments.
 #
-# The type annotations name the axes: `"... Tq d"` means any number of leading axes (a batch, heads), then the queries,
-# then the d coordinates of each.
+# The type annotations name the axes: `"... Tq d"` means any number of leading axes (a batch, heads), then the queries, then the d coordinates of each query.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-similarities", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def similarities(
@@ -180,23 +163,22 @@ def similarities(
 ) -> Float[Tensor, "... Tq Tk"]:
     """The dot product of every query with every key.  (difficulty ●○○, 4 minutes)
 
-    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes
-    (sentences, heads) are kept: a query is compared only with the keys of its own sentence.
+    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences, heads)
+    are kept, and a query is compared only with the keys of its own sentence.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return queries @ keys.transpose(-2, -1)
     ### END SOLUTION
 
 # %% [markdown]
-# Stuck? `hint` starts with a question and tells you more each time you run it, in four steps. `check` runs your
-# function on small inputs and names your mistake if it is a common one. While you debug, `print` works inside your
-# function, and `case("attention.similarities")` returns the first input on which your function is wrong.
+# If you are stuck, run `hint`. It starts with a question and becomes more detailed each time you run it, in four steps. `check` runs your function on small inputs and names your mistake if it is a common one. For debugging, you can use `print` inside your function, and `case("attention.similarities")` returns the first input on which your function is wrong.
 
 # %% tags=["demo"]
 hint("attention.similarities")
 
 # %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
+check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]), gradients=True)
 
 # %% [markdown]
 # Now we apply your function to real word vectors.
@@ -212,7 +194,7 @@ display(Markdown(
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def heat_map(matrix: Tensor, words: list[str], digits: int, label: str, xlabel: str, ylabel: str):
-    """A matrix over pairs of words, with its numbers written into the cells."""
+    """A heat map of a matrix over pairs of words, with the numbers written into the cells."""
     figure, ax = plt.subplots(figsize=(5.6, 4.6))
     image = ax.imshow(matrix)
     ax.set_xticks(range(len(words)), words, rotation=45, ha="right")
@@ -233,16 +215,12 @@ show(
 )
 
 # %% [markdown]
-# The bright diagonal is no surprise: the dot product of a vector with itself is its squared length, and no other
-# vector of the same length gives a larger one. Common words such as *will* and *the* have a larger dot product with
-# *bank* than *river* has. And the matrix is symmetric: *river* matters to *bank* exactly as much as *bank* to *river*.
-# We return to these three facts in section 3.
+# Three facts are visible in the figure. First, the diagonal is bright, because the dot product of a vector with itself is its squared length, and no other vector of the same length has a larger dot product with it. Second, common words such as *will* and *the* have a larger dot product with *bank* than *river* has. Third, the matrix is symmetric: *river* is exactly as relevant to *bank* as *bank* is to *river*. We return to these three facts in section 3.
 
 # %% [markdown]
 # ## 2.2 · Scaling
 #
-# How large is the dot product of two unrelated vectors? Suppose that their coordinates are independent, with mean 0 and
-# variance 1, and that there are d = 64 of them, as in each head of BERT. What is the variance of the scores before
+# How large is the dot product of two unrelated vectors? Suppose that the vectors have d = 64 independent coordinates (as in each head of BERT) with mean 0 and variance 1. What is the variance of the scores before
 # scaling?
 
 # %% tags=["demo"]
@@ -253,21 +231,21 @@ predict("attention.variance", ...)
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) .$$
 #
-# So the scores grow with the number of coordinates, which has nothing to do with the words. A single division removes this
-# effect and leaves a typical size of 1 for every d.
+# The typical size of the scores therefore grows with the number of coordinates, which is unrelated to the words. A single division removes this effect, so that the typical size of a score is 1 for every d.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq Tk"]:
     """Scores of d-dimensional queries and keys, scaled to variance 1.  (difficulty ●○○, 2 minutes)
 
-    Each score is a dot product over d coordinates. The divisor depends on d alone.
+    Each score is a dot product over d coordinates. The divisor depends only on d.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return scores / d**0.5
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.scale", lambda case: scale(case["scores"], case["d"]))
+check("attention.scale", lambda case: scale(case["scores"], case["d"]), gradients=True)
 
 # %% tags=["demo"]
 from coursekit.intervals import mean_and_half  # the mean of repeated measurements, and half the width of its 95 % interval
@@ -301,7 +279,7 @@ show(figure, alt=f"Variance of random scores against the number of coordinates d
      f"{v64:.1f} ± {h64:.1f} at d = 64. After scaling it is 1: {s64:.2f} ± {g64:.2f}.")
 
 # %% [markdown]
-# The variance is d before scaling and 1 after it. This holds for *random* vectors. Are the coordinates of GloVe vectors
+# The variance is d before scaling and 1 after scaling. This holds for *random* vectors. Are the coordinates of GloVe vectors
 # independent, with mean 0 and variance 1? We look at the 2,000 most frequent words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -319,21 +297,16 @@ display(Markdown(f"""
 """))
 
 # %% [markdown]
-# These assumptions do not hold. Over all coordinates the mean is 0, but each coordinate has a mean of its own, so all vectors lean in a
-# common direction. As a result, the dot product of two different words is positive on average; its mean is the squared
-# length of the mean vector (last row). The dot product of a word with itself is much larger. Scaling corrects for the
-# *number* of coordinates and for nothing else.
+# For GloVe vectors, these assumptions do not hold. The mean over all coordinates is 0, but each single coordinate has its own mean, so all vectors share a common direction. As a result, the dot product of two different words is positive on average; its mean is the squared length of the mean vector (last row). The dot product of a word with itself is much larger. Scaling corrects only for the *number* of coordinates.
 
 # %% [markdown]
 # ## 2.3 · Softmax
 #
-# Scores can be negative and can add up to anything. Weights should be positive, add up to 1 and keep the order of the
-# scores. The exponential makes every number positive; division by the sum does the rest:
+# Scores can be negative, and their sum can have any value. Weights should be positive, add up to 1 and have the same order as the scores. The exponential makes every number positive, and after division by the sum the weights add up to 1:
 #
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_k e^{s_k}} .$$
 #
-# One trap is numerical: $e^{100}$ is infinite in float32. Adding the same constant to all scores of a row does not
-# change the result, so we are free to choose a constant that keeps the exponentials small.
+# There is one numerical problem: $e^{100}$ is infinite in float32. However, adding the same constant to all scores of a row does not change the result, so we can choose a constant that keeps the exponentials small.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
@@ -341,8 +314,9 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
 
     The base is e. The result has the shape of x and is finite for every finite x, such as
     scores of 1000 or −10000. `dim` may be any axis, counted from the front or (negative) from
-    the back. `torch.softmax` earns the points as well, but you learn more by writing the
-    function out once.
+    the back. You may use `torch.softmax`, but you learn more if you write the function yourself
+    once.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     shifted = x - x.amax(dim, keepdim=True)
@@ -351,16 +325,14 @@ def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
+check("attention.softmax", lambda case: softmax(case["x"], case["dim"]), gradients=True)
 
 # %% [markdown]
-# Along which axis do we apply the softmax? Each *query* distributes one unit of attention over the keys, so each row of scores
-# becomes a row of weights. We can control how concentrated the weights are by dividing the scores by a number, the
-# **temperature**. The division by √d has the effect of a fixed temperature.
+# Along which axis do we apply the softmax? Each *query* distributes a total weight of 1 over the keys, so each row of scores becomes a row of weights. To control how concentrated the weights are, we can divide the scores by a number, the **temperature**. The division by √d acts as a fixed temperature.
 
 # %% tags=["demo"]
 def bank_at(temperature: float) -> Float[Tensor, "T"]:
-    """The weights of bank in the river sentence; a temperature of 1 leaves the scaled scores as they are."""
+    """The weights of bank in the river sentence; a temperature of 1 does not change the scaled scores."""
     scores = scale(similarities(x_river, x_river), 50)
     return softmax(scores / temperature, dim=-1)[focal_river]
 
@@ -374,14 +346,12 @@ figure, axes = plt.subplots(1, 4, figsize=(9.5, 2.8), sharey=True)
 temperatures = {"unscaled (1/√50)": 50**-0.5, "temperature 0.5": 0.5, "temperature 1": 1.0, "temperature 5": 5.0}
 for ax, (title, temperature) in zip(axes, temperatures.items()):
     draw_weights(bank_at(temperature), title, ax)
-axes[0].set_ylabel("weight given by bank")
+axes[0].set_ylabel("weight assigned by bank")
 show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: "
      + ", ".join(f"{title} {bank_at(t)[focal_river]:.2f}" for title, t in temperatures.items()) + ".")
 
 # %% [markdown]
-# At a low temperature the largest score gets nearly all the weight; at a high temperature each weight approaches one
-# ninth. Without the division by √50 (left), *bank* attends to itself and to nothing else. Move the slider to see the
-# weights in between (in a running notebook; not graded).
+# At a low temperature, nearly all the weight belongs to the word with the largest score, whereas at a high temperature each weight approaches one ninth. Without the division by √50 (left), *bank* attends only to itself. Move the slider to see the weights at other temperatures (this requires a running notebook and is not graded).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
@@ -392,7 +362,7 @@ def show_temperature(temperature: float) -> None:
     weights = bank_at(temperature)
     figure, ax = plt.subplots(figsize=(4.5, 2.8))
     draw_weights(weights, f"temperature {temperature:.2f}", ax)
-    show(figure, alt=f"Bank gives itself {weights[focal_river]:.2f} and river {weights[-1]:.2f}.")
+    show(figure, alt=f"The weight of bank on itself is {weights[focal_river]:.2f}, and its weight on river is {weights[-1]:.2f}.")
 
 slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1, style={"description_width": "initial"})
 interact(show_temperature, temperature=slider)
@@ -402,10 +372,7 @@ interact(show_temperature, temperature=slider)
 #
 # Vaswani et al. (2017, section 3.2.1) give the reason for √d: "We suspect that for large values of $d_k$, the dot
 # products grow large in magnitude, pushing the softmax function into regions where it has extremely small gradients."
-# The authors *suspect* this; the paper reports no measurement. We measure two quantities on random queries, each with 16
-# random keys. One is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$: ln 16 = 2.77 nats for uniform weights, 0 when
-# one key gets all the weight. The other is the size of the softmax's derivative, the Frobenius norm of
-# $\operatorname{diag}(p) - p\,p^\top$.
+# The authors *suspect* this, but the paper reports no measurement. We measure two quantities for random queries, each with 16 random keys. The first quantity is the **entropy** of the weights p, $-\sum_j p_j \ln p_j$. It is ln 16 = 2.77 nats for uniform weights, and 0 if one key has all the weight. The second quantity is the size of the softmax's derivative, the Frobenius norm of $\operatorname{diag}(p) - p\,p^\top$.
 
 # %% tags=["demo"]
 def entropy(weights: Tensor) -> Tensor:
@@ -443,17 +410,13 @@ axes[0].legend(loc="center right")
 (e1, _), (j1, _) = measured["with scaling", 1024]
 show(figure, alt=f"Left: entropy of the weights against d. With scaling it stays near {e1:.2f} nats; without scaling it falls to {e0:.2f} at d = 1024. "
      f"Right: size of the derivative. With scaling it stays near {j1:.2f}; without scaling it falls to {j0:.3f}.")
-display(Markdown(f"At d = 1024, without and with scaling: entropy **{e0:.2f}** and **{e1:.2f}** nats, size of the derivative **{j0:.3f}** and **{j1:.3f}**. "
-    f"Without scaling, half of the queries have a derivative below {stuck.median():.0e}, and one in twenty has a derivative above {stuck.quantile(0.95):.2f}."))
+display(Markdown(f"At d = 1024, the entropy is **{e0:.2f}** nats without scaling and **{e1:.2f}** nats with scaling; the size "
+f"of the derivative is **{j0:.3f}** without and **{j1:.3f}** with scaling. Without scaling, half of the queries have a derivative below {stuck.median():.0e}, and one in twenty has a derivative above {stuck.quantile(0.95):.2f}."))
 
 # %% [markdown]
-# The suspicion is confirmed, with one qualification: the derivative does not vanish for *all* queries. The mean is
-# taken over many saturated queries and a few that are undecided between two keys. All the vectors are random, so the result
-# describes at most the *first* steps of training. A trained model can make its queries as long as it likes, and
-# thereby choose its own temperature.
+# Our measurement supports this suspicion, with one qualification: the derivative does not vanish for *all* queries. The mean is taken over many saturated queries and over a few queries whose two largest weights are similar. Since all vectors are random, the result describes at most the *first* steps of training. A trained model can learn queries of any length and thereby its own temperature.
 #
-# Each point in the figure is a mean over 400 rows of 16 weights. The next figure shows one such row; vary d with the
-# slider (in a running notebook; not graded).
+# Each point in the figure is a mean over 400 rows of 16 weights. The next figure shows one such row. You can vary d with the slider (this requires a running notebook and is not graded).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 drawn = torch.Generator().manual_seed(2)
@@ -477,9 +440,7 @@ interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
 # %% [markdown]
 # ## 3 · The weighted sum
 #
-# The last step mixes vectors. The vectors to be mixed are called **values**; for now they, too, are the word vectors of
-# the sentence. With the weights 0.5, 0.3 and 0.2 the result is half of the first value plus three tenths of the second
-# plus one fifth of the third.
+# The last step mixes vectors. The vectors to be mixed are called **values**; for now the values are also the word vectors of the sentence. With the weights 0.5, 0.3 and 0.2, for example, the result is half of the first value plus three tenths of the second value plus one fifth of the third value.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-weighted_sum", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def weighted_sum(
@@ -487,18 +448,19 @@ def weighted_sum(
 ) -> Float[Tensor, "... Tq dv"]:
     """For each query, the sum of all values, each multiplied by its weight.  (difficulty ●○○, 3 minutes)
 
-    output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights as they
-    are, even where a row does not sum to 1, is all zeros or contains negative numbers.
+    output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights unchanged,
+    even if a row does not sum to 1, is all zeros or contains negative numbers.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return weights @ values
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weighted_sum-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]))
+check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]), gradients=True)
 
 # %% [markdown]
-# All four steps are in place. We combine them and look at what *bank* attends to in both sentences.
+# You have now written all four steps. We combine them and show to which words *bank* attends in the two sentences.
 
 # %% tags=["demo"]
 def plain_weights(x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
@@ -510,7 +472,7 @@ reveal("attention.self_weight", plain_river[focal_river].item())
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shade(ax, words: list[str], weights: Tensor, title: str) -> None:
-    """The sentence; the larger the weight of a word, the darker its background."""
+    """Draw the sentence; the larger the weight of a word, the darker its background."""
     for place, (word, weight) in enumerate(zip(words, weights.tolist())):
         ax.add_patch(plt.Rectangle((place, 0), 0.96, 1, color=BLUE, alpha=min(1.0, weight), lw=0))
         colour = "white" if weight > 0.93 else "black"
@@ -544,26 +506,19 @@ display(Markdown(f"""
 """))
 
 # %% [markdown]
-# The mechanics are correct, but the result is not what we wanted. *bank* gives most of its attention to itself, *river*
-# gets less than *the*, and the two vectors of *bank* hardly move apart. *bank* and *i*, two *different* words, become
-# much more similar. The causes are the three facts of section 2.1. Similarity is the wrong criterion: *bank* should
-# look for words that *reveal its sense*, and *river* should be one of the words it finds.
+# The computation is correct, but the result is not useful. *bank* assigns most of its weight to itself, *river* has a smaller weight than *the*, and the two vectors of *bank* remain very similar. *bank* and *i*, two *different* words, become much more similar. The causes are the three facts of section 2.1. Similarity is the wrong criterion: *bank* should attend to words that *reveal its sense*, and *river* should be one of these words.
 
 # %% [markdown]
 # ## 4 · Queries, keys and values
 #
-# Each word therefore plays three roles, with one vector for each. The **query** describes what the word looks for, the **key**
-# how other words can find it, and the **value** what it passes on. Each is a linear function of the word vector, and the three
-# matrices are learned:
+# In attention, therefore, each word has three roles, with one vector for each role. The **query** describes which words are relevant to the word. The **key** is compared with the queries of other words. The **value** is the information that the word contributes. Each of the three vectors is a linear function of the word vector, and the three matrices are learned:
 #
 # $$q_i = x_i W_q, \qquad k_j = x_j W_k, \qquad v_j = x_j W_v .$$
 #
 # The score $q_i \cdot k_j = x_i\, W_q W_k^\top x_j^\top$ is no longer symmetric, and nothing forces a word to attend to itself.
 
 # %% [markdown]
-# One thing is still missing. The sentences of a batch differ in length. The shorter ones are extended with padding
-# tokens, and no word should attend to these. A **mask** excludes them. In this course it is called `keep`, and True
-# means *may be attended to*.
+# One component is still missing. The sentences of a batch differ in length, so the shorter sentences are extended with padding tokens. No word should attend to these tokens, and a **mask** excludes them. In this course the mask is called `keep`, and True means *may be attended to*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 padded = [river + ["[PAD]"] * (len(money) - len(river)), money]
@@ -594,8 +549,9 @@ def attention(
     keep[..., i, j] is True where query i may attend to key j; an axis of size 1 is broadcast.
     The weights of the keys that a query may attend to sum to 1, and all other weights are 0,
     however large the scores are, including those of masked keys.
-    A query that may attend to no key at all gets zeros. d and dv may differ.
-    `F.scaled_dot_product_attention` may be used.
+    The output of a query that may attend to no key at all is zero. d and dv may differ.
+    You may use `F.scaled_dot_product_attention`.
+    Autograd must be able to differentiate the result.
     Source: Vaswani et al. (2017), equation 1.
     """
     ### BEGIN SOLUTION
@@ -605,10 +561,12 @@ def attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
+check("attention.attention", lambda case: attention(
+    case["queries"], case["keys"], case["values"], case["keep"]
+), gradients=True)
 
 # %% [markdown]
-# PyTorch also provides this function. We compare it with yours on a batch of our two sentences.
+# PyTorch also provides this function. We compare it with your function on a batch of our two sentences.
 
 # %% tags=["demo"]
 from torch.nn.functional import pad, scaled_dot_product_attention
@@ -623,19 +581,16 @@ effect_of_padding = (ours[0, : len(river)] - alone).abs().max()
 print(f"largest difference between the padded river sentence and the sentence alone: {effect_of_padding:.1e}")
 
 # %% [markdown]
-# The two functions agree up to rounding, and the padding has no effect. Beware of a second convention, though: in
-# `scaled_dot_product_attention` True means *may be attended to*, as here; in PyTorch's `nn.MultiheadAttention` it means
-# *masked*. Inverted masks are a common bug, and a silent one.
+# The two functions agree up to rounding, and the padding has no effect. However, PyTorch uses two conventions. In `scaled_dot_product_attention`, True means *may be attended to*, as in this course, whereas in `nn.MultiheadAttention` it means *masked*. Inverted masks are a common bug that raises no error.
 
 # %% [markdown]
 # ## 4.1 · Train it
 #
-# Nobody specifies what a word should look for; the three matrices learn this from a task. We take sentences from the
+# Nobody specifies to which words a word should attend; the three matrices are learned from a task. We use sentences from the
 # course's generated language, in which the sense of every ambiguous word is known. The task is to predict this sense
 # from the vector of the ambiguous word *after* attention.
 #
-# Each text is a sentence with an ambiguous word, followed by a second sentence drawn at random. In real text, too, many
-# nearby words are irrelevant to a given word. Sentences built like our two examples are excluded from the training data.
+# Each text is a sentence with an ambiguous word, followed by a second sentence that is drawn at random. The second sentence imitates real text, in which many nearby words are irrelevant to a given word. Sentences with the same structure as our two examples are excluded from the training data.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -663,9 +618,7 @@ for i in range(4):
 
 # %% [markdown]
 # The model is your `attention` with one query per text, followed by a matrix that turns the new vector into one score per
-# sense. As baselines we train the same model with two kinds of *fixed* weights: **uniform** weights over all words
-# (which we get if all queries are zero), and the **plain** weights of section 3 (W_q = W_k = identity). W_v and the
-# last matrix are learned in all three cases.
+# sense. As baselines we train the same model with two kinds of *fixed* weights: **uniform** weights over all words (which result if all queries are zero) and the **plain** weights of section 3 (W_q = W_k = identity). W_v and the last matrix are learned in all three cases.
 
 # %% tags=["demo"]
 names = [sense_name.split("#")[0] for sense_name in language.senses]
@@ -712,25 +665,20 @@ def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[s
 # ### What the loss measures
 #
 # A softmax over the scores gives each sense a probability q. The loss of a text is −ln q of its true sense: 0 nats for
-# a model that is correct and certain, ln 2 = 0.69 nats for one that considers two senses equally probable. The mean
+# a model that is correct and certain, ln 2 = 0.69 nats for a model that considers two senses equally probable. The mean
 # loss over many texts is called **cross-entropy**.
 #
-# How small can the cross-entropy become? Suppose that a text leaves two senses open, each with probability p = ½. Predicting ½ for both gives
-# a loss of 0.69. Predicting 0.9 and 0.1 gives 0.11 in one half of the cases and 2.30 in the other, 1.20 on average. No
-# prediction is better than q = p.
+# How small can the cross-entropy become? Suppose that a text is compatible with two senses, each with probability p = ½. If the model predicts ½ for both senses, its loss is 0.69. If it predicts 0.9 and 0.1, its loss is 0.11 in one half of the cases and 2.30 in the other half, or 1.20 on average. No prediction is better than q = p.
 
 # %% [markdown]
-# The loss at q = p, here 0.69, is the **entropy** of the true distribution: the best possible loss. Any loss beyond
-# this, here 1.20 − 0.69 = 0.51, is the **KL divergence** (after Kullback and Leibler), which is 0 only for q = p:
+# The loss at q = p, here 0.69, is the **entropy** of the true distribution and the lowest possible loss. Any loss beyond the entropy, here 1.20 − 0.69 = 0.51, is the **KL divergence** (after Kullback and Leibler), which is 0 only for q = p:
 #
 # $$\underbrace{-\sum_s p_s \ln q_s}_{\text{cross-entropy}} \;=\; \underbrace{-\sum_s p_s \ln p_s}_{\text{entropy}} \;+\; \underbrace{\sum_s p_s \ln \frac{p_s}{q_s}}_{\text{KL divergence}} .$$
 #
-# For English nobody knows p; for the generated language we do. So in this course we can say how much of every loss is
-# entropy, which no training can lower, and how much is KL divergence, which remains to be learned.
+# For English p is unknown, but for the generated language we know it. In this course we can therefore split every loss into entropy, which no training can lower, and KL divergence, which remains to be learned.
 
 # %% [markdown]
-# Before you start the training (about ten seconds), make a prediction. In the river sentence, what share of its attention will
-# *bank* give to *hike* and *river* together, once W_q and W_k are trained? Uniform weights would give 2/9 ≈ 0.22.
+# Before you start the training (about ten seconds), make a prediction. In the river sentence, how large is the total weight that *bank* assigns to *hike* and *river* after W_q and W_k have been trained? With uniform weights it would be 2/9 ≈ 0.22.
 
 # %% tags=["demo"]
 predict("attention.cue_weight", ...)
@@ -793,11 +741,7 @@ show(figure, alt=f"Left: training loss of uniform, plain and learned weights; th
      + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
 
 # %% [markdown]
-# The right-hand figure covers the two kinds of sentences in which a word reveals the sense; each point represents one seed.
-# Plain weights are *worse* than uniform ones: attending mostly to the word itself is worse than attending to all words
-# equally. Learned weights are better than both, with the larger gain where the cue is on the right. Uniform weights
-# are a strong baseline, because an average still shows which words occur. Without the second sentence (table), uniform weights
-# come closer to learned ones: much of the gain from learning comes from ignoring irrelevant words.
+# The right-hand figure shows the two kinds of sentences in which a word reveals the sense; each point represents one seed. Plain weights are *worse* than uniform weights, so attending mostly to the word itself is worse than attending to all words equally. Learned weights are better than both baselines, and the gain is larger where the cue is on the right. Uniform weights are a strong baseline, because an average still reflects which words occur. Without the second sentence (table), the accuracy with uniform weights is closer to that with learned weights. Much of the gain from learning is therefore due to ignoring irrelevant words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_order = torch.from_numpy(np.isin(test_cue, ORDER))
@@ -810,7 +754,7 @@ def held_out_losses(W: dict[str, Tensor]) -> Float[Tensor, "B"]:
     return torch.nn.functional.cross_entropy(scores, test_sense, reduction="none")
 
 nats = {
-    "entropy, given the words in their order": entropy(true_senses),
+    "entropy, given the words and their order": entropy(true_senses),
     "entropy, given the words without their order (at least)": by_order * math.log(2),
 } | {f"cross-entropy, {kind}": torch.stack([held_out_losses(W) for W, _ in runs[kind]]).mean(0) for kind in KINDS}
 lines = [f"| nats, held-out texts | all | a word reveals the sense ({(~by_order).float().mean():.0%}) | only the order does ({by_order.float().mean():.0%}) |", "|:--|--:|--:|--:|"]
@@ -818,19 +762,14 @@ lines += [f"| {name} | **{of.mean():.2f}** | {of[~by_order].mean():.2f} | {of[by
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# For a reader of the whole first sentence the entropy is 0: its words and their order always determine the sense.
-# Without the order, a third of the texts leave two senses equally probable, and the expected loss on each of these texts is at least
-# ln 2 = 0.69. Averaged over all texts this gives the dotted line in the figure. Attention cannot see the order (section 7),
-# so training can at best remove the loss above this line. Part of this excess comes from the texts that need the order:
-# with learned weights their mean loss is about 0.9 instead of 0.69. Like a prediction of 0.9 and 0.1, the model is too
-# confident.
+# Given the whole first sentence, the entropy is 0, because its words and their order always determine the sense. Without the order, two senses remain equally probable in a third of the texts, and the expected loss on each of these texts is at least ln 2 = 0.69. Averaged over all texts, this gives the dotted line in the figure. Attention cannot represent the order (section 7), so training can at best remove the loss above this line. Part of this excess loss comes from the texts in which the order matters: with learned weights, their mean loss is about 0.9 instead of 0.69. Like the prediction of 0.9 and 0.1, the model is too confident.
 
 # %% [markdown]
-# What happens in our two sentences, which were not used in training?
+# Which weights does the trained model assign in our two sentences, which were not used in training?
 
 # %% tags=["demo"]
 def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
-    """The weights of the focal word: attention with the identity matrix as values returns these."""
+    """The weights of the focal word, which attention returns if the values are the identity matrix."""
     x = glove.of(words)
     everyone = torch.ones(1, len(words), dtype=torch.bool)
     return attention(x[[focal]] @ W["q"], x @ W["k"], torch.eye(len(words)), everyone)[0]
@@ -855,7 +794,7 @@ show(figure, alt="Both sentences shaded by the weights of bank, before and after
 CUES = {"river": ("hike", "river"), "money": ("account", "deposit", "money")}
 
 def bank_gives(name: str, to: str, W: dict[str, Tensor]) -> float:
-    """The weight that bank gives to itself, or to the cues of the sentence."""
+    """The weight that bank assigns to itself, or to the cues of the sentence."""
     words = {"river": river, "money": money}[name]
     weights = dict(zip(words, weights_of(words, words.index("bank"), W).tolist()))
     return weights["bank"] if to == "itself" else sum(weights[cue] for cue in CUES[name])
@@ -876,11 +815,7 @@ print("weight of deposit, for each seed:", *(f"{weights_of(money, focal_money, W
 reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W, _ in runs["learned weights"]]))
 
 # %% [markdown]
-# The cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight for every seed, and *bank*
-# hardly attends to itself. The pattern of the two sentences is new to the model, and so are five of their words. One
-# of these, *deposit*, gets more than three times the uniform share for every seed. The model knows this word only
-# through its GloVe vector, which resembles the vectors of words in the training data. A harder test follows: sentences
-# written by hand, which differ greatly from the generated language.
+# For every seed, the cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight, and *bank* hardly attends to itself. The structure of the two sentences is new to the model, and so are five of their words. The weight of one of these words, *deposit*, is more than three times the uniform weight for every seed. The model knows this word only through its GloVe vector, which resembles the vectors of words in the training data. The next test is harder. It uses sentences written by hand, which differ greatly from the generated language.
 
 # %% tags=["demo"]
 NEW = """
@@ -908,7 +843,7 @@ match#fire     he struck a match for his cigar
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def finds(line: str, W: dict[str, Tensor], hidden: set[str] = frozenset()) -> bool:
-    """Whether the sense in a new sentence is predicted correctly, with some words masked (never the ambiguous one)."""
+    """Whether the sense in a new sentence is predicted correctly, with some words masked (but never the ambiguous word)."""
     name, *words = line.split()
     x, focal, right = glove.of(words), words.index(name.split("#")[0]), language.senses.index(name)
     keep = torch.tensor([[word not in hidden or place == focal for place, word in enumerate(words)]])
@@ -923,22 +858,16 @@ lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n 
 display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n\n| correct senses, of {len(NEW)} | mean | each seed |\n|:--|--:|:--|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# Thanks to the GloVe vectors, the model generalises to words that never occurred in training, since similar words have
-# similar vectors: with all training words masked, the unseen words alone are enough. On these short sentences uniform
-# weights do as well as learned ones (with 20 sentences, a difference of one or two is not meaningful). Choosing words pays
-# off where there is something to ignore, as in the texts with a second sentence.
+# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all training words are masked, the unseen words alone are enough. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
 
 # %% [markdown]
 # ### Is attention an explanation?
 #
-# Shaded sentences are persuasive. Jain and Wallace (2019) called their paper "Attention is not Explanation". In their
-# recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to
-# the same prediction. Wiegreffe and Pinter (2019) replied that this depends on the model, and on what counts as an
-# explanation. We test our own model. Masking one word at a time is easy: this is what `keep` is for.
+# Shaded sentences look like explanations. However, Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to the same prediction. Wiegreffe and Pinter (2019) replied that this depends on the model and on the definition of an explanation. We test our own model. With `keep`, it is easy to mask one word at a time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def weights_and_effects(W: dict[str, Tensor], n: int = 600) -> tuple[Tensor, ...]:
-    """For n texts: the weights, the effect of masking each word, which words to include, and whether the answer survives shuffled weights."""
+    """For n texts: the weights, the effect of masking each word, which words to include, and whether the prediction is the same with shuffled weights."""
     x, focal, keep = look_up(test_ids[:n], test_position[:n])
     q, k, v, T = focal @ W["q"], x @ W["k"], x @ W["v"], x.shape[1]
 
@@ -980,22 +909,13 @@ for label, values in by_training[0].items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# In *this* model the weights say a good deal about which words matter, though not everything: the effect of a word also depends
-# on its value vector. Randomly permuted weights preserve the prediction only slightly more often than chance. Both findings
-# hold for each of the four seeds. Our model is the easiest case: one layer, one head, and keys that belong to single
-# words. In deeper models each vector already mixes many words. We return to this in notebook 08.
+# In *this* model the weights indicate to a large extent which words matter, but not completely, because the effect of a word also depends on its value vector. With randomly permuted weights, the prediction stays the same only slightly more often than expected by chance. Both findings hold for each of the four seeds. Our model is the simplest case, with one layer, one head, and keys that belong to single words. In deeper models each vector already mixes many words. We return to this question in notebook 08.
 
 # %% [markdown]
-# **Question 2.** The vector of *bank* goes in, and a different one comes out. In what way does attention *contextualise* it?
-# Say what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
+# **Question 2 · How attention contextualises.** The input of attention is the vector of *bank*, and its output is a different vector. In what way does attention *contextualise* the vector? Explain what is mixed, what determines the mixture, and what is the same in both sentences. (4–6 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to
-# a single word and contains no context; the weights come from comparing the query of *bank* with the keys of the words
-# that are present. With *river* and *hike* in the sentence, their values dominate the sum; with *money* and *deposit*,
-# theirs do. The same input vector therefore gives different outputs: f(w, C) instead of f(w). What stays the same are
-# the matrices W_q, W_k and W_v, and hence also the query of *bank*: the operation is fixed, and the sentence changes
-# its result. Without learned projections the word itself dominates the average, and the output hardly changes.
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-b", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-5"}
+# The output for *bank* is a weighted average of the value vectors of all words in its sentence. Each value belongs to a single word and contains no context. The weights are computed by comparing the query of *bank* with the keys of the words in the sentence. If the sentence contains *river* and *hike*, the values of these words dominate the sum; if it contains *money* and *deposit*, their values dominate. The same input vector therefore leads to different outputs: f(w, C) instead of f(w). The matrices W_q, W_k and W_v, and hence also the query of *bank*, are the same in both sentences. The operation is fixed, but the sentence changes its result. Without learned projections the word itself dominates the average, and the output hardly changes.
 #
 # *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
 # matrices, the input vector) and what varies (the words present, hence weights and output).*
@@ -1003,17 +923,14 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # ## 5 · Heads
 #
-# One set of weights serves one purpose, but a word may need to find several things: cues to its sense, its verb, its adjective. So attention is
-# computed several times in parallel. Each of these computations is called a **head**. With H heads, each works in d = D / H
-# dimensions, so all heads together cost about as much as one head of full width.
+# One set of weights serves one purpose, but several kinds of words may be relevant to a word, such as cues to its sense, its verb or its adjective. Attention is therefore computed several times in parallel. Each of these computations is called a **head**. With H heads, each head uses d = D / H dimensions, so all heads together cost about as much as one head of full width.
 
 # %% [markdown]
 # There are two ways to make H small heads:
 #
-# - **Slices of the input**, as drawn in introductory slides: split the vector of each word into H parts, and let head h see
-#   part h.
+# - **Slices of the input**, as drawn in introductory slides: split the vector of each word into H parts, and use part h as the input of head h.
 # - **Slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices,
-#   then split the result. Head h then uses d columns of W_q, of W_k and of W_v.
+#   then split the result. Head h then uses d columns each of W_q, W_k and W_v.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def block(ax, left: float, bottom: float, width: float, height: float, colours: list[str], text: str) -> None:
@@ -1041,8 +958,7 @@ show(figure, alt="Two ways to make three heads. Left: the columns of x are split
      "matrices of its own. Right: the whole of x is multiplied by W_q, and the columns of the product are split into three slices, one for each head.")
 
 # %% [markdown]
-# In both versions, the outputs of the heads are concatenated and multiplied by one more matrix, W_o. You write the
-# second version.
+# In both versions, the outputs of the heads are concatenated and multiplied by another matrix, W_o. You will write the second version.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-multi_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head(
@@ -1060,8 +976,9 @@ def multi_head(
     columns h·d to (h+1)·d − 1 of all three projections, where d = D / heads. Concatenate the
     outputs of the heads in this order, then apply the output projection. keep[b, j] is True
     where token j of sentence b is a real word; padding may occur anywhere. No token attends to
-    padding. The outputs at padding positions are computed like all others, but a sentence that
-    consists only of padding gets zeros. A loop over the heads is fine.
+    padding. The outputs at padding positions are computed like all others, but the output for a
+    sentence that consists only of padding is zero. You may use a loop over the heads.
+    Autograd must be able to differentiate the result.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
     ### BEGIN SOLUTION
@@ -1076,13 +993,10 @@ def multi_head(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-multi_head-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.multi_head", lambda case: multi_head(**case))
+check("attention.multi_head", lambda case: multi_head(**case), gradients=["x"])
 
 # %% [markdown]
-# How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are
-# zero outside one block. So your function covers both versions: slices of the input are the special case of
-# *block-diagonal* matrices. Derivatives tell us which of the 50 input coordinates can change which of the 50 output
-# coordinates.
+# How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are zero outside one block. Your function therefore covers both versions: slices of the input are the special case of *block-diagonal* matrices. Derivatives show which of the 50 input coordinates can change which of the 50 output coordinates.
 
 # %% tags=["demo"]
 from coursekit.derivatives import influence  # size of the derivative, row by row
@@ -1121,17 +1035,12 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
      + "; ".join(f"{name} {value:.0%}" for name, value in share.items()) + ". Slices of the input give five separate blocks on the diagonal.")
 
 # %% [markdown]
-# With slices of the input the computation falls into five separate parts: coordinates 0–9 never interact with
-# coordinates 10–49. W_o mixes the parts (right), but only *after* each head has decided which words to attend to, on the basis of a fifth of the information about them. And why should GloVe's coordinates 0–9 belong together? Projections let each head choose its
-# own ten directions. The price is H times as many parameters in W_q, W_k and W_v.
+# With slices of the input, the computation splits into five separate parts, in which coordinates 0–9 never interact with coordinates 10–49. W_o mixes the parts (right), but only *after* each head has decided to which words it attends, based on a fifth of the information about them. Moreover, there is no reason why GloVe's coordinates 0–9 should belong together. With projections, each head learns its own ten directions. This requires H times as many parameters in W_q, W_k and W_v.
 
 # %% [markdown]
 # ## 6 · Find the bug
 #
-# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads as
-# FuxiCTR, a library of click-prediction models, did until June 2022 (issue 30). Three models were affected, and the
-# pattern had come from a reference on the web. The code runs, the shapes are right, and a model that contains it can
-# be trained. What is wrong?
+# On a GPU all heads should be computed in one product, without a loop. The code below splits and joins heads in the same way as FuxiCTR, a library of click-prediction models, until June 2022 (issue 30). Three models were affected, and the pattern had been adopted from a reference on the web. The code runs, the shapes are correct, and a model that contains it can be trained. Where is the bug?
 
 # %%
 def heads_of_2022(queries, keys, values, heads):
@@ -1145,8 +1054,7 @@ def heads_of_2022(queries, keys, values, heads):
     return mixed.view(batch, -1, width)
 
 # %% [markdown]
-# A symptom points to the bug. In attention every word can see every other word. Which words can see which here? Again
-# we look at derivatives.
+# A symptom indicates the bug. In attention the output of every word should depend on every word. On which words does it depend here? We use derivatives again.
 
 # %% tags=["demo"]
 def sees(heads_function) -> Float[Tensor, "word other"]:
@@ -1157,7 +1065,7 @@ def sees(heads_function) -> Float[Tensor, "word other"]:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def draw_sees(moved: Tensor, title: str) -> None:
-    """A heat map of the result of `sees`, and a sentence that says which words the output of bank depends on."""
+    """A heat map of the result of `sees`, and a sentence that lists the words on which the output of bank depends."""
     blind = (moved < 1e-6).sum().item()
     reached = [word for word, strength in zip(river, moved[focal_river]) if strength > 1e-6]
     show(heat_map(moved, river, 1, "size of the derivative", "input word", "output word"),
@@ -1167,7 +1075,7 @@ def draw_sees(moved: Tensor, title: str) -> None:
 draw_sees(sees(heads_of_2022), "the code of 2022")
 
 # %% [markdown]
-# *bank* cannot see *river*. Write a correct version of the function.
+# The output of *bank* does not depend on *river*. Write a correct version of the function.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-mended_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_heads(
@@ -1180,7 +1088,7 @@ def mended_heads(
 
     The inputs are the three projections, and the result consists of the concatenated outputs
     of the heads, without a mask and without the output projection. Head h uses coordinates h·d
-    to (h+1)·d − 1, as in multi_head.
+    to (h+1)·d − 1, as in multi_head. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     batch, tokens, width = queries.shape
@@ -1192,29 +1100,22 @@ def mended_heads(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-mended_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.mended_heads", lambda case: mended_heads(**case))
+check("attention.mended_heads", lambda case: mended_heads(**case), gradients=True)
 
 # %% tags=["demo"]
 draw_sees(sees(mended_heads), "the fixed code")
 
 # %% [markdown]
-# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come
-# first in memory, so "head 0" consisted of *the first words*, cut into pieces. Why did nobody notice? Each word still
-# sees some others, so a model learns something, and a loss of accuracy raises no error. A bug of the same kind, in joining
-# the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6); its author notes that the training test
-# had passed. "Which word can see which?" is a better test.
+# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). Its author notes that the training test had passed. A better test is to check which word can see which.
 
 # %% [markdown]
 # ## 7 · Scoreboard
 #
 # All models of this course take the same test. For an ambiguous word in a held-out sentence we find its **nearest neighbour**, the
-# most similar labelled occurrence, and predict the sense of that neighbour. We enter our trained layer and, as a baseline, the
-# plain average of the sentence's vectors.
+# most similar labelled occurrence, and predict the sense of that neighbour. We evaluate our trained layer and, as a baseline, the plain average of the sentence's vectors.
 #
-# In two of the four kinds of question, the words point to two senses, and only their *order* decides between them.
-# Compare "the prisoner that the biologist visited painted the cell" and "the biologist that the prisoner visited
-# painted the cell". Sentences of these kinds were among the training texts, labelled with their senses. **Predict:**
-# what share of the order questions does the trained layer answer correctly, between 0 and 1?
+# In two of the four kinds of questions, the words are cues for two senses, and only their *order* decides between them. Compare "the prisoner that the biologist visited painted the cell" and "the biologist that the prisoner visited
+# painted the cell". Sentences of these kinds were among the training texts, labelled with their senses. **Predict:** what is the accuracy of the trained layer on these order questions (0 to 1)?
 
 # %% tags=["demo"]
 predict("attention.order", ...)
@@ -1229,7 +1130,7 @@ def of_sentences(sentences, W: dict[str, Tensor]) -> Float[Tensor, "B 50"]:
     return contextual(torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position), W)
 
 def examine(W: dict[str, Tensor]) -> Accuracy:
-    """Accuracy for each kind of question, from the vectors after attention."""
+    """The accuracy for each kind of question, based on the vectors after attention."""
     return nearest_sense(exam, *(of_sentences(s, W) for s in (exam.labelled, exam.held_out)))
 
 # %% tags=["demo"]
@@ -1258,7 +1159,7 @@ for name, found_by in (("uniform weights, values trained", equal), ("**learned w
 display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half the width of a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
-# **What ± means.** Other seeds would have given different results. Half the width of the interval is $t \cdot s /
+# **The meaning of ±.** Other seeds would have given different results. Half the width of the interval is $t \cdot s /
 # \sqrt{n}$, where s is the standard deviation over n seeds. Since s is itself estimated from very few values, t is
 # larger than the 1.96 of the normal distribution (Student 1908). The right-hand figure shows how often an interval
 # with either factor contains the true mean.
@@ -1269,26 +1170,19 @@ from coursekit.pictures import statistics
 statistics.few_values([accuracy.right for accuracy in learned], "accuracy of learned weights, cue only on the right")
 
 # %% [markdown]
-# Where an earlier word reveals the sense, every row except the static vectors is within three points of the best
-# possible accuracy. For every seed, our layer is slightly *below* the plain average there, but slightly *above* it
-# where only a later word reveals the sense. In the latter case, uniform weights with trained values do equally well.
+# Where an earlier word reveals the sense, the accuracy of every row except the static vectors is within three percentage points of the best possible accuracy. For every seed, our layer is slightly *below* the plain average on these sentences, but slightly *above* it where only a later word reveals the sense. In the latter case, uniform weights with trained values are equally good.
+
+# %% [markdown]
+# The test sentences are short and contain few irrelevant words, so the accuracy of an untrained average is high. With the vectors of notebook 01, which were trained on this language, the average is even better than our layer. Our layer was trained with labels for the senses; most later models are trained without such labels.
 #
-# The test sentences are short and contain little to ignore, so an untrained average does well. With the
-# vectors of notebook 01, trained on this language, it even beats our layer. Our layer was given the senses
-# in training; most later models have to discover them.
-#
-# Where only the order reveals the sense, every row is at about one half, the chance level.
+# Where only the order reveals the sense, the accuracy of every row is about one half, which is the chance level.
 
 # %% [markdown]
 # ### What attention cannot see
 #
-# Look at the formulas again: the *position* of a word occurs in none of them, and a sum does not depend on the order
-# of its terms. If the words of a sentence are permuted, each of them receives the same new vector as before: the
-# outputs are the same rows in the new order. (Attention is *equivariant* under permutations.) The vector of *cell*
-# depends on *cell*, on which words occur with it, and on how often they occur. In this respect attention is no better than a bag
-# of words.
+# Look at the formulas again. The *position* of a word occurs in none of them, and a sum does not depend on the order of its terms. If the words of a sentence are permuted, each word receives the same new vector as before, so that the outputs are the same rows in the new order. (Attention is *equivariant* under permutations.) The vector of *cell* depends on *cell*, on the words that occur with it, and on the number of their occurrences. In this respect attention is no better than a bag of words.
 #
-# For each order question of the test we construct its **partner**: we swap the two people, and the sense changes.
+# For each order question of the test we construct its **partner** by swapping the two people, which changes the sense.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.partners import partners
@@ -1314,69 +1208,52 @@ times_right = np.bincount(right.astype(int) + right_exchanged, minlength=3) / le
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of a sentence and its partner, the trained layer answers both correctly in **{times_right[2]:.1%}** of the pairs, one in {times_right[1]:.1%} and none in {times_right[0]:.1%}. "
+    f"The trained layer predicts the sense correctly for both partners in **{times_right[2]:.1%}** of the pairs, for one partner in {times_right[1]:.1%} and for neither in {times_right[0]:.1%}. "
     f"Its accuracy on all these questions is {(right.mean() + right_exchanged.mean()) / 2:.3f}."))
 
 # %% [markdown]
-# Equal vectors get equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the
-# language, partners are equally probable. So no model that is blind to word order can be expected to answer more than
-# half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample the accuracy may be slightly above one half, with one half still inside its interval, because the sample contains one partner more often than
-# the other.) Adding more attention does not help; the vector of each word has to include its position, which is the subject
-# of notebook 03.
+# Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half, with one half still inside its interval.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
 
 # %% [markdown]
 # ## Further: three questions
 #
-# The answers to these questions are marked by a person, too. No later notebook depends on them.
+# Like the answers to the first two questions, your answers are marked by a person. No later notebook depends on them.
 
 # %% [markdown]
-# **Question 3.** Why the dot product? Name one thing that it measures well, one property that makes it practical, and
-# one alternative. Say what the alternative would change. (3–5 sentences)
+# **Question 3 · The dot product.** Why does attention use the dot product? Name one quantity that it measures well, one property that makes it practical, and one alternative. Explain what the alternative would change. (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-c", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-3"}
 # The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word
-# with a long key can be *important* to many queries. All the dot products of a sentence can be computed as one matrix product, which hardware does very fast, and the result is differentiable, so the model can be trained. One alternative is the cosine:
-# it ignores lengths, all scores lie between −1 and 1, and after a softmax the weights are then nearly uniform unless a
-# learned factor sharpens them. Another is a small network with both vectors as input (additive attention, Bahdanau et al.
-# 2015): it can express more but costs more time and memory.
+# with a long key can be *important* to many queries. All dot products of a sentence can be computed as one matrix product, which is very fast on modern hardware, and the result is differentiable, so the model can be trained. One alternative is the cosine. It ignores lengths, and all scores lie between −1 and 1, so the weights after a softmax are nearly uniform unless a learned factor sharpens them. Another alternative is a small network with both vectors as input (additive attention, Bahdanau et al. 2015), which can express more functions but requires more time and memory.
 #
 # *Marking: 1 point for saying that the dot product measures agreement in direction (and grows with length), together with one of: cheap, parallel, differentiable;
 # 1 point for an alternative with its consequence.*
 
 # %% [markdown]
-# **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
-# (3–5 sentences)
+# **Question 4 · The softmax.** Why does attention use a softmax? What would go wrong if we divided the scores by their sum, or if we used only the word with the largest score? (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-4", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger
-# scores should get larger weights. Scores can be negative: divided by their sum they give negative weights, and where the
-# sum is close to 0 the weights explode. Taking only the largest score discards all other words, and its derivative is zero almost
-# everywhere, so nothing could be learned about which word to prefer. The softmax is a smooth version of the maximum: every word
-# gets some weight, every score gets a gradient, and a temperature moves it between the average and the maximum.
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-d", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-4"}
+# The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger scores should lead to larger weights. Scores can be negative: if we divide them by their sum, some weights are negative, and if the sum is close to 0, the weights become extremely large. If we use only the largest score, all other words are discarded. The derivative of this choice is zero almost everywhere, so the model could not learn which word to prefer. The softmax is a smooth version of the maximum: every word has some weight, every score has a gradient, and the temperature interpolates between the average and the maximum.
 #
 # *Marking: 1 point for saying that the weights are positive and sum to 1 (or that negative scores break plain division); 1 point for saying that the softmax is
 # smooth and trainable, unlike the hard maximum.*
 
 # %% [markdown]
-# **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
-# they come from in a model such as BERT, and what information do they still lack? (3–5 sentences)
+# **Question 5 · Where the input vectors come from.** Attention starts from a vector for each word. What is the source of these input vectors in this notebook and in a model such as BERT, and which information do the vectors still lack? (3–5 sentences)
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each
-# other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
-# is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is looked
-# up by the id of the token alone. It therefore represents what the word means on average over the corpus: a mixture of
-# its senses. It contains no information about the current sentence, or about the position of the word in it.
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-e", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-1"}
+# Here they are rows of a table that was trained beforehand: GloVe fits vectors to the numbers of times that words occur near each other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
+# is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is selected only by the id of the token. It therefore represents the average meaning of the word in the corpus, which is a mixture of its senses. The row contains no information about the current sentence or about the position of the word in it.
 #
 # *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
-# for what is missing: the context, so that all senses share one vector (the position is a welcome addition).*
+# for stating that the context is missing, so that all senses share one vector (the position is a welcome addition).*
 
 # %% [markdown]
 # ## Extensions
 #
-# These two functions occur in most real implementations. They count as extra credit, and no later notebook needs them.
+# The following two functions occur in most real implementations. They earn extra credit, and no later notebook needs them.
 #
-# W_q, W_k and W_v all multiply the same x. If they are placed side by side in one matrix, one product is enough instead of three.
+# W_q, W_k and W_v all multiply the same x. If these matrices are placed side by side in one matrix, a single product is enough.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project(
@@ -1395,14 +1272,14 @@ def project(
 check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
 
 # %% [markdown]
-# The second function is the split that the buggy code got wrong. With it,
+# The second function splits the last axis into heads, which the code of section 6 did incorrectly. With this function,
 # `attention(split_heads(q, H), split_heads(k, H), split_heads(v, H), …)` computes all heads at once.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d"]:
     """Split the last axis into heads, and put the head axis before the token axis.  (extension, ●●○, 4 minutes)
 
-    Head h gets coordinates h·d to (h+1)·d − 1 of every token, where d = D / heads.
+    Head h consists of coordinates h·d to (h+1)·d − 1 of every token, where d = D / heads.
     """
     ### BEGIN SOLUTION
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
@@ -1422,12 +1299,12 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # ## Summary
 #
 # - Attention computes a new vector for each word: dot products, division by √d, softmax over the keys, weighted sum of the values.
-# - Scores of random vectors have variance d. Without scaling, the weights collapse onto one word.
-# - With word vectors as queries and keys, words attend to themselves. Learned projections let them look *for* something.
+# - Scores of random vectors have variance d. Without scaling, one word has nearly all the weight.
+# - With word vectors as queries and keys, words attend to themselves. Learned projections let them attend to *relevant* words.
 # - The mask is applied before the softmax.
-# - Cross-entropy is entropy plus KL divergence. Training can lower only the latter.
+# - Cross-entropy is entropy plus KL divergence. Training can lower only the KL divergence.
 # - Heads are slices of the projections, not of the input.
-# - The average of all words is a strong baseline. Choosing words pays off where there is something to ignore.
+# - The average of all words is a strong baseline. Selecting words helps where others should be ignored.
 # - Attention does not see the order of the words; notebook 03 adds their positions.
 
 # %% [markdown]

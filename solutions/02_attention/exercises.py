@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -30,8 +30,8 @@ similarities = Exercise(
         ),
         Mistake(
             "cosines instead of dot products",
-            "All your numbers lie between −1 and 1, because the lengths of the vectors were divided out. Attention "
-            "uses the plain dot product, in which the lengths count.",
+            "All your numbers lie between −1 and 1, because you divided by the lengths of the vectors. Attention uses the "
+            "plain dot product, which depends on the lengths.",
             "queries @ keys.transpose(-2, -1)",
             "torch.nn.functional.normalize(queries, dim=-1)"
             " @ torch.nn.functional.normalize(keys, dim=-1).transpose(-2, -1)",
@@ -48,37 +48,36 @@ similarities = Exercise(
         ),
         Mistake(
             "each query compared only with the key at its own position",
-            "You computed one number per word, but attention needs one per *pair* of words: query 0 with all keys, "
+            "You computed one number per word, but attention needs one number per *pair* of words: query 0 with all keys, "
             "query 1 with all keys, and so on.",
             "queries @ keys.transpose(-2, -1)", "(queries * keys).sum(-1)",
         ),
         Mistake(
             "mean of the products instead of their sum",
-            "Your numbers are right except for one constant factor, the number of coordinates. A dot product is a "
-            "sum.",
+            "Your numbers are correct except for a constant factor, the number of coordinates. A dot product is a sum.",
             "queries @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / queries.shape[-1]",
         ),
         Mistake(
             "softmax already applied",
-            "Each of your rows sums to 1, so a softmax has been applied. It is a separate step that comes later: "
-            "return the plain dot products.",
+            "Each of your rows sums to 1, because you applied a softmax. The softmax is a separate step, which follows later. "
+            "Return the plain dot products.",
             "queries @ keys.transpose(-2, -1)", "torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)",
         ),
         Mistake(
-            "already divided by √d",
-            "Your numbers are right except for a factor of √d. This division is a separate step, and it comes next.",
+            "division by √d already applied",
+            "Your numbers are correct except for a factor of √d. The division by √d is a separate step, which follows next.",
             "queries @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5",
         ),
         Mistake(
             "keys reshaped instead of transposed",
-            "The shape is right but the numbers are not. Reshaping keeps the order in memory, so your columns mix "
-            "numbers of several keys. Swap the last two axes instead.",
+            "The shape is correct but the numbers are wrong. Reshaping keeps the order in memory, so your columns mix numbers "
+            "of several keys. Swap the last two axes instead.",
             "keys.transpose(-2, -1)", "keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])",
         ),
         Mistake(
             "distance instead of similarity",
-            "The more two words agree, the smaller your number, because you computed a distance. A similarity "
-            "grows with agreement.",
+            "Your number is smaller for similar words, because you computed a distance. A similarity is larger for similar "
+            "words.",
             "queries @ keys.transpose(-2, -1)", "torch.cdist(queries, keys)",
             also=(
                 """
@@ -89,14 +88,14 @@ def similarities(queries, keys):
         ),
         Mistake(
             "negative distance instead of similarity",
-            "None of your numbers is positive: these are distances with a minus sign. A dot product is positive "
-            "where two words agree.",
+            "None of your numbers is positive, because you computed negative distances. The dot product of two similar "
+            "vectors is positive.",
             "queries @ keys.transpose(-2, -1)", "-torch.cdist(queries, keys)",
         ),
         Mistake(
             "keys of the first sentence used for all sentences",
-            "Your first sentence is right, but the queries of the other sentences are also compared with its keys. "
-            "Each sentence has keys of its own.",
+            "Your first sentence is correct. However, you also compare the queries of the other sentences with the keys of "
+            "the first sentence. Each sentence has its own keys.",
             "keys.transpose(-2, -1)", "keys[(0,) * (keys.dim() - 2)].T",
             also=(
                 """
@@ -107,8 +106,8 @@ def similarities(queries, keys):
         ),
         Mistake(
             "one coordinate left out",
-            "Your sums are one coordinate short. The coordinates are numbered from 0 to d − 1, and `range(d)` "
-            "covers all of them.",
+            "Each of your sums lacks one coordinate. The coordinates are numbered from 0 to d − 1, and `range(d)` covers all "
+            "of them.",
             "queries @ keys.transpose(-2, -1)", "queries[..., :-1] @ keys[..., :-1].transpose(-2, -1)",
             also=(
                 """
@@ -119,22 +118,22 @@ def similarities(queries, keys):
         ),
         Mistake(
             "batch axis transposed",
-            "Your function works for a single sentence but not for a batch. Transpose only the last two axes of "
-            "`keys`: `.T` and `transpose(0, 1)` move the batch axis.",
+            "Your function works for a single sentence but not for a batch, because `.T` and `transpose(0, 1)` move the batch "
+            "axis. Transpose only the last two axes of `keys`.",
             "keys.transpose(-2, -1)", "keys.transpose(0, 1)",
         ),
         Mistake(
             "scores of all sentences added up",
-            "Your result has lost its leading axes, because the scores of all sentences were added up. Each "
-            "sentence should keep its own scores.",
+            "Your result has lost its leading axes, because you added up the scores of all sentences. Keep the scores of each "
+            "sentence separate.",
             "queries @ keys.transpose(-2, -1)", 'torch.einsum("...id,...jd->ij", queries, keys)',
         ),
         Mistake(
             "queries compared with the keys of all sentences",
-            "With several sentences your result has too many axes. A query is compared only with the keys of its "
-            "own sentence.",
+            "With several sentences your result has too many axes. Compare a query only with the keys of its own sentence.",
             "queries @ keys.transpose(-2, -1)", "torch.tensordot(queries, keys, dims=([-1], [-1]))",
         ),
+        detached("similarities"),
     ),
     alternatives={
         "einsum": """
@@ -145,24 +144,22 @@ def similarities(queries, keys):
 def similarities(queries, keys):
     return (queries.double()[..., :, None, :] * keys.double()[..., None, :, :]).sum(-1)
 """,
-        "numpy, with loops over the words": """
-import numpy as np
+        "a loop over the keys, in float64": """
 def similarities(queries, keys):
-    queries, keys = queries.numpy(), keys.numpy()
     columns = []
     for k in range(keys.shape[-2]):
-        columns.append((queries * keys[..., k : k + 1, :]).sum(-1))
-    return np.stack(columns, axis=-1)
+        columns.append((queries.double() * keys[..., k : k + 1, :]).sum(-1))
+    return torch.stack(columns, dim=-1)
 """,
     },
     hints=(
-        "For one query and one key you know what to do: multiply coordinate by coordinate and add up. How many "
-        "such numbers are there for 3 queries and 4 keys, and how would you arrange them?",
+        "For one query and one key, you multiply coordinate by coordinate and add the products. How many such numbers are "
+        "there for 3 queries and 4 keys, and how would you arrange them?",
         "The queries have shape (…, query, d), the keys (…, key, d) and the result (…, query, key). The sum runs "
-        "over the axis d. Leading axes, such as the sentences of a batch, stay as they are.",
+        "over the axis d. Leading axes, such as the sentences of a batch, remain unchanged.",
         "for each query i, for each key j:   scores[i, j] = Σ_d queries[i, d] · keys[j, d]\n"
         "This is a matrix product whose second matrix has d as its *rows*.",
-        "Near miss: `queries @ keys` needs d columns on the left and d rows on the right, but the rows of `keys` "
+        "A near miss: `queries @ keys` needs d columns on the left and d rows on the right, but the rows of `keys` "
         "are words. `.T` works for one sentence but scrambles a batch: swap only the last two axes.",
     ),
 )
@@ -182,49 +179,49 @@ scale = Exercise(
     rule=Rule(axes={"": "Tq Tk"}),
     mistakes=(
         Mistake(
-            "divided by d instead of √d",
-            "Your numbers are too small by a factor of √d. The variance grows in proportion to d, but the typical size of a number grows only in proportion to √d.",
+            "division by d instead of √d",
+            "Your numbers are too small by a factor of √d. The variance grows in proportion to d, but the typical size of a "
+            "score grows in proportion to √d.",
             "d**0.5", "d",
         ),
         Mistake(
-            "multiplied by √d instead of divided",
-            "Your scores have become larger. Their typical size should return to 1.",
+            "multiplication by √d instead of division",
+            "Your scores have become larger, because you multiply by √d. After scaling, their typical size should be 1.",
             "scores / d**0.5", "scores * d**0.5",
         ),
         Mistake(
-            "divided by the square root of the number of keys",
-            "Your divisor depends on the length of the sentence. The scores became large because each is a sum "
-            "over the coordinates.",
+            "division by the square root of the number of keys",
+            "Your divisor depends on the length of the sentence. The scores are large because each is a sum over the "
+            "coordinates.",
             "d**0.5", "scores.shape[-1] ** 0.5",
         ),
         Mistake(
-            "divided by the measured standard deviation",
-            "Your divisor is computed from the scores. It should be a constant that is known in advance and "
-            "depends on d alone.",
+            "division by the measured standard deviation",
+            "You compute your divisor from the scores. It should be a constant that is known in advance and depends only on "
+            "d.",
             "d**0.5", "scores.std()",
         ),
         Mistake(
             "each row standardised",
-            "Each of your rows has mean 0 and variance 1. This erases how strongly each query prefers its best "
-            "key; only one constant factor should be removed.",
+            "Each of your rows has mean 0 and variance 1, so the result no longer shows how strongly each query prefers its "
+            "best key. Scaling should only remove a constant factor.",
             "scores / d**0.5", "(scores - scores.mean(-1, keepdim=True)) / scores.std(-1, keepdim=True)",
         ),
         Mistake(
-            "divided by d²",
+            "division by d²",
             "Your numbers are far too small. Which power of d gives the typical size of a sum of d independent "
             "numbers?",
             "d**0.5", "d**2",
         ),
         Mistake(
-            "divided by the largest score",
-            "Your largest score is exactly 1. The divisor should not be computed from the scores: it depends on d "
-            "alone.",
+            "division by the largest score",
+            "Your largest score is exactly 1, because you divide by the largest score. The divisor should depend only on d.",
             "d**0.5", "scores.max()",
         ),
         Mistake(
             "fixed number instead of d",
-            "You divide by the same number for every d. A number such as 50 is right only for vectors of that "
-            "size: use the argument d.",
+            "You divide by the same number for every d. A number such as 50 is correct only for vectors of this size. Use the "
+            "argument d.",
             "d**0.5", "50**0.5",
             also=tuple(
                 f"def scale(scores, d):\n    return scores / {number}**0.5\n"
@@ -248,11 +245,12 @@ scale = Exercise(
             also=("def scale(scores, d):\n    return scores / d**1 / 2\n",),
         ),
         Mistake(
-            "√(d − 1) instead of √d",
-            "Your numbers are slightly too large, most of all for small d. You divide by √(d − 1), but each score "
-            "is a sum of d products.",
+            "division by √(d − 1) instead of √d",
+            "Your numbers are slightly too large, especially for small d. You divide by √(d − 1), but each score is a sum of "
+            "d products.",
             "d**0.5", "(d - 1) ** 0.5",
         ),
+        detached("scale"),
     ),
     alternatives={
         "product with d to the power −½": """
@@ -270,11 +268,11 @@ def scale(scores, d):
 """,
     },
     hints=(
-        "If one product of two random coordinates has variance 1, what is the variance of a sum of d such "
-        "products? And what is its typical size?",
+        "If one product of two random coordinates has variance 1, what is the variance of a sum of d such products? What is "
+        "the typical size of this sum?",
         "The scores have shape (…, query, key), and d is an integer. The result has the same shape as the scores.",
         "variance of a score = d  →  typical size = the square root of the variance  →  divide every score by it",
-        "Near miss: `scores / d` overcorrects. The scores of a 50-dimensional head would have variance 1/50, and "
+        "A near miss: `scores / d` divides by too much. The scores of a 50-dimensional head would have variance 1/50, and "
         "the softmax would hardly prefer any word.",
     ),
 )
@@ -292,7 +290,7 @@ def softmax_cases(draw: Draw) -> Iterator[Case]:
     yield {"x": draw.normal(2, 5, 3, 4), "dim": 2}
     yield {"x": draw.normal(3, 2, 5), "dim": -3}
     yield {"x": draw.normal(7), "dim": 0}
-    # Very low entries, as a mask leaves them, and one line that is very low as a whole.
+    # Very low entries, as after masking, and one line in which all entries are very low.
     masked = draw.normal(2, 3, 6)
     masked[..., 4:] = -10_000
     masked[1, 2] = -10_000 - 64 * draw.rng.permutation(6)
@@ -311,9 +309,9 @@ softmax = Exercise(
     cases=softmax_cases,
     mistakes=(
         Mistake(
-            "always over the last axis",
-            "Your weights are right where `dim` is the last axis, and wrong for any other axis. `dim` says along "
-            "which axis they should sum to 1.",
+            "softmax always over the last axis",
+            "Your weights are correct if `dim` is the last axis, but wrong for any other axis. `dim` is the axis along which "
+            "they should sum to 1.",
             edits={
                 "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
                 "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
@@ -321,18 +319,18 @@ softmax = Exercise(
         ),
         Mistake(
             "overflow of exp for large scores",
-            "Small scores give correct weights. For scores around 1000 the exponentials are infinite, and ∞/∞ is NaN. Which number "
-            "can you subtract from a whole row without changing its softmax?",
+            "Your weights are correct for small scores. For scores around 1000 the exponentials are infinite, and ∞/∞ is NaN. "
+            "Which number can you subtract from a whole row without changing its softmax?",
             "x - x.amax(dim, keepdim=True)", "x",
         ),
         Mistake(
             "maximum of the whole tensor subtracted",
-            "Rows far below the overall maximum come out as NaN, because all their exponentials are 0. Each row "
-            "needs its own maximum.",
+            "Rows far below the overall maximum become NaN, because all their exponentials are 0. Subtract the maximum of "
+            "each row instead.",
             "x.amax(dim, keepdim=True)", "x.max()",
         ),
         Mistake(
-            "divided by the sum over the whole tensor",
+            "division by the sum over the whole tensor",
             "All your numbers together sum to 1. Instead, each line along `dim` should sum to 1.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum()",
             also=(
@@ -341,9 +339,9 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "normalised without exp",
-            "You divided the scores, or the scores minus their minimum, by their sum, so some weights are 0, "
-            "negative or larger than 1. Which function makes every number positive first?",
+            "normalisation without exp",
+            "You divided the scores, or the scores minus their minimum, by their sum, so some weights are 0, negative or "
+            "larger than 1. Which function makes every number positive first?",
             edits={
                 "shifted = x - x.amax(dim, keepdim=True)": "shifted = x",
                 "exponentials = shifted.exp()": "exponentials = shifted",
@@ -354,19 +352,19 @@ softmax = Exercise(
         ),
         Mistake(
             "logarithm of the softmax",
-            "None of your numbers is positive: these are log-probabilities. Return the softmax itself.",
+            "None of your numbers is positive, because they are log-probabilities. Return the softmax itself.",
             "exponentials / exponentials.sum(dim, keepdim=True)", "shifted - exponentials.sum(dim, keepdim=True).log()",
         ),
         Mistake(
-            "divided by the largest exponential instead of the sum",
+            "division by the largest exponential instead of the sum",
             "The largest weight of each line is exactly 1, and the line sums to more than 1. Divide by the sum of "
             "the exponentials.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.amax(dim, keepdim=True)",
         ),
         Mistake(
             "powers of 2 instead of e",
-            "Your weights have the right order and sum to 1, but they differ too little from one another. Check "
-            "the base of the exponential.",
+            "Your weights have the correct order and sum to 1, but they differ too little from one another. Check the base of "
+            "the exponential.",
             "shifted.exp()", "shifted.exp2()",
         ),
         Mistake(
@@ -380,9 +378,9 @@ softmax = Exercise(
         ),
         Mistake(
             "number other than the maximum subtracted",
-            "Ordinary scores come out right, but a line with one much larger score gives NaN. Subtracting the mean "
-            "or the minimum leaves a large positive number, and its exponential is infinite. Which choice leaves "
-            "no number above 0?",
+            "Ordinary scores give correct weights, but a line with one much larger score gives NaN. If you subtract the mean "
+            "or the minimum, a large positive number remains, and its exponential is infinite. Which choice leaves no number "
+            "above 0?",
             "x.amax(dim, keepdim=True)", "x.mean(dim, keepdim=True)",
             also=(
                 "def softmax(x, dim):\n    e = (x - x.amin(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -392,8 +390,8 @@ softmax = Exercise(
         ),
         Mistake(
             "large scores clipped",
-            "Scores beyond a fixed limit are all treated alike, but scores of 1000 and 1003 should get weights in "
-            "the ratio 1 to e³. Which number can you subtract from a whole line without changing its softmax?",
+            "You treat all scores beyond a fixed limit alike, but the weights of the scores 1000 and 1003 should have the "
+            "ratio 1 to e³. Which number can you subtract from a whole line without changing its softmax?",
             code=_cut_off("80"),
             also=tuple(map(_cut_off, ("10", "20", "30", "50", "60", "70", "85", "87", "88"))),
         ),
@@ -411,9 +409,9 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "divided by the largest score instead of subtracting it",
-            "Dividing the scores by a number acts like a temperature, so your weights are too uniform or too "
-            "concentrated. Subtracting the same number from every score leaves the weights unchanged.",
+            "division by the largest score instead of subtraction",
+            "You divide the scores by their largest value, which acts as a temperature, so your weights are too uniform or "
+            "too concentrated. Subtract the same number from every score instead; this leaves the weights unchanged.",
             "x - x.amax(dim, keepdim=True)", "x / x.amax(dim, keepdim=True).abs()",
             also=(
                 "def softmax(x, dim):\n    e = (x / x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -422,8 +420,8 @@ softmax = Exercise(
         ),
         Mistake(
             "only the first and the last axis handled",
-            "Your weights are right where `dim` is the first or the last axis. A tensor may have more axes, and "
-            "`dim` may be any of them.",
+            "Your weights are correct if `dim` is the first or the last axis. A tensor may have more axes, and `dim` may be "
+            "any of them.",
             edits={
                 "x.amax(dim, keepdim=True)": "x.amax(dim if dim == 0 or dim == -x.dim() else -1, keepdim=True)",
                 "exponentials.sum(dim, keepdim=True)": "exponentials.sum(dim if dim == 0 or dim == -x.dim() else -1, keepdim=True)",
@@ -439,8 +437,8 @@ def softmax(x, dim):
         ),
         Mistake(
             "epsilon too large",
-            "Each of your lines sums to slightly less than 1, because the number added to the divisor is not "
-            "negligible. Once the maximum has been subtracted, the sum is at least 1 and needs no epsilon.",
+            "Each of your lines sums to slightly less than 1, because the number that you add to the divisor is not "
+            "negligible. After the maximum has been subtracted, the sum is at least 1 and needs no epsilon.",
             "exponentials.sum(dim, keepdim=True)", "(exponentials.sum(dim, keepdim=True) + 0.01)",
             also=(
                 "def softmax(x, dim):\n    e = (x - x.amax(dim, keepdim=True)).exp()\n    return e / (e.sum(dim, keepdim=True) + 0.001)\n",
@@ -448,16 +446,17 @@ def softmax(x, dim):
         ),
         Mistake(
             "axis lost in the sum",
-            "Your result is right where `dim` is the first axis; elsewhere the shapes do not match. A sum or maximum "
-            "along `dim` removes this axis, and the rest is then aligned with the wrong axes. Look up `keepdim`.",
+            "Your result is correct if `dim` is the first axis; for other axes the shapes do not match. A sum or maximum "
+            "along `dim` removes this axis, and the result is then aligned with the wrong axes. Look up `keepdim`.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum(dim)",
         ),
         Mistake(
             "sigmoid instead of the exponential",
-            "All your large scores get almost the same weight, because a sigmoid levels off above 0. The exponential does "
-            "not.",
+            "All your large scores have almost the same weight, because a sigmoid is nearly constant for large inputs. The "
+            "exponential is not.",
             "exponentials = shifted.exp()", "exponentials = x.sigmoid()",
         ),
+        detached("softmax"),
     ),
     alternatives={
         "torch.softmax": """
@@ -468,11 +467,9 @@ def softmax(x, dim):
 def softmax(x, dim):
     return torch.exp(x - torch.logsumexp(x, dim, keepdim=True))
 """,
-        "numpy": """
-import numpy as np
+        "in float64": """
 def softmax(x, dim):
-    x = x.numpy()
-    e = np.exp(x - x.max(axis=dim, keepdims=True))
+    e = torch.exp(x.double() - x.amax(axis=dim, keepdims=True))
     return e / e.sum(axis=dim, keepdims=True)
 """,
         "axis moved to the end, line by line": """
@@ -483,13 +480,13 @@ def softmax(x, dim):
 """,
     },
     hints=(
-        "We need positive numbers that sum to 1 and keep the order of the scores. Which function makes any number "
-        "positive, and what does it do to 1000?",
+        "We need positive numbers that sum to 1 and keep the order of the scores. Which function makes any number positive, "
+        "and what is its value at 1000?",
         "The result has the shape of the input. The maximum and the sum along `dim` keep that axis with size 1, so "
         "that they broadcast along it.",
-        "subtract from each line its maximum\ntake exp of everything\ndivide each line by its sum",
-        "Near miss: `x.exp() / x.exp().sum(dim)` has two faults. exp(1000) is infinite, and the sum has lost the "
-        "axis along which it should divide. Look up `keepdim`.",
+        "subtract from each line its maximum\ntake exp of each number\ndivide each line by its sum",
+        "A near miss: `x.exp() / x.exp().sum(dim)` has two errors. exp(1000) is infinite, and the sum has lost the axis along "
+        "which you divide. Look up `keepdim`.",
     ),
 )
 
@@ -519,34 +516,34 @@ weighted_sum = Exercise(
     mistakes=(
         Mistake(
             "mean of the weighted values",
-            "Your vectors are too short by a factor equal to the number of keys. The weights already say how much each "
-            "value counts.",
+            "Your vectors are too short by a factor equal to the number of keys, because you take the mean. The weights "
+            "already determine the contribution of each value.",
             "weights @ values", "weights @ values / values.shape[-2]",
         ),
         Mistake(
             "plain average of the values",
-            "Every query gets the same vector, because your function never uses the weights.",
+            "All queries have the same output vector, because your function never uses the weights.",
             "weights @ values", "values.mean(-2, keepdim=True).expand(*weights.shape[:-1], values.shape[-1])",
         ),
         Mistake(
             "only the value with the largest weight",
-            "Each of your rows is a single value, unchanged. The other words should contribute in proportion to "
-            "their weights.",
+            "Each of your rows is a single unchanged value vector. The other words should contribute in proportion to their "
+            "weights.",
             "weights @ values",
             "values.gather(-2, weights.argmax(-1, keepdim=True)"
             ".expand(*weights.shape[:-1], values.shape[-1]))",
         ),
         Mistake(
             "weights read by column instead of by row",
-            "Your row i uses a *column* of the weights, which says how much several queries give to one key. Row i "
-            "of the weights says how much query i gives to each key.",
+            "Your row i uses a *column* of the weights, which contains the weights of several queries for one key. Row i of "
+            "the weights contains the weights of query i for all keys.",
             "weights @ values",
             "weights.reshape(*weights.shape[:-2], weights.shape[-1], weights.shape[-2]).transpose(-2, -1) @ values",
         ),
         Mistake(
             "weights normalised again",
-            "You rescaled each row of weights to sum to 1. Use the weights as they are, even where a row sums to "
-            "less than 1 or to 0.",
+            "You rescaled each row of weights to sum to 1. Use the weights unchanged, even if a row sums to less than 1 or to "
+            "0.",
             "weights @ values", "(weights / weights.sum(-1, keepdim=True)) @ values",
             also=(
                 """
@@ -561,31 +558,32 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "softmax applied twice",
-            "Your rows are almost the same for all queries. The weights have already been through a softmax.",
+            "Your rows are almost the same for all queries, because you apply a softmax to the weights. The weights are "
+            "already the result of a softmax.",
             "weights @ values", "weights.softmax(-1) @ values",
         ),
         Mistake(
             "weights and values swapped",
-            "Where the shapes allow it, your product has the wrong order and mixes the coordinates of each value. "
+            "Your product has the wrong order, so it mixes the coordinates of each value (or fails, depending on the shapes). "
             "It should mix the words.",
             "weights @ values", "values @ weights",
         ),
         Mistake(
             "one vector for the whole sentence",
-            "You added up the queries as well. Each query should get a vector of its own.",
+            "You added up the queries as well. Each query should have its own vector.",
             "weights @ values", "(weights @ values).sum(-2)",
         ),
         Mistake(
             "negative weights changed",
-            "Queries with negative weights come out wrong: the weights were set to 0 or lost their sign. Use the "
-            "weights as they are.",
+            "Your result is wrong for queries with negative weights, because you set these weights to 0 or removed their "
+            "sign. Use the weights unchanged.",
             "weights @ values", "weights.clamp(min=0) @ values",
             also=("def weighted_sum(weights, values):\n    return weights.abs() @ values\n",),
         ),
         Mistake(
             "values of the first sentence used for all sentences",
-            "Your first sentence is right, but the other sentences also mix its values. Each sentence has values "
-            "of its own.",
+            "Your first sentence is correct. However, the other sentences also mix the values of the first sentence. Each "
+            "sentence has its own values.",
             "weights @ values", "weights @ values[(0,) * (values.dim() - 2)]",
             also=(
                 "def weighted_sum(weights, values):\n    return weights @ (values if values.dim() == 2 else values[:1])\n",
@@ -593,20 +591,19 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "one word left out",
-            "Your sums are one word short. The words are numbered from 0 to Tk − 1, and `range(Tk)` covers all of "
-            "them.",
+            "Each of your sums lacks one word. The words are numbered from 0 to Tk − 1, and `range(Tk)` covers all of them.",
             "weights @ values", "weights[..., :-1] @ values[..., :-1, :]",
             also=("def weighted_sum(weights, values):\n    return weights[..., 1:] @ values[..., 1:, :]\n",),
         ),
         Mistake(
-            "summed over the queries instead of the keys",
-            "You return one vector per key, but each *query* should get one. The sum runs over the keys j.",
+            "sum over the queries instead of the keys",
+            "You return one vector per key. Return one vector per *query*: the sum runs over the keys j.",
             "weights @ values", "weights.sum(-2).unsqueeze(-1) * values",
         ),
         Mistake(
-            "summed over the coordinates instead of the keys",
-            "You return one number per pair of words, but each query should get one *vector*. The sum runs over "
-            "the words j, not over the coordinates of their vectors.",
+            "sum over the coordinates instead of the keys",
+            "You return one number per pair of words. Return one *vector* per query: the sum runs over the words j rather "
+            "than over the coordinates of their vectors.",
             "weights @ values", "(weights[..., None] * values).sum(-1)",
             also=(
                 "def weighted_sum(weights, values):\n    return (weights.unsqueeze(-1) * values.unsqueeze(-3)).sum(-1)\n",
@@ -614,10 +611,11 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "all sentences added up",
-            "Your result has lost its leading axes, because all sentences were added up. Each sentence should keep its "
-            "own result.",
+            "Your result has lost its leading axes, because you added up all sentences. Keep the results of the sentences "
+            "separate.",
             "weights @ values", 'torch.einsum("...ij,...jd->id", weights, values)',
         ),
+        detached("weighted_sum"),
     ),
     alternatives={
         "einsum": """
@@ -631,10 +629,9 @@ def weighted_sum(weights, values):
         total = total + weights[..., word, None] * values[..., word, None, :]
     return total
 """,
-        "numpy, in float64": """
-import numpy as np
+        "in float64": """
 def weighted_sum(weights, values):
-    return np.matmul(weights.numpy().astype(np.float64), values.numpy())
+    return torch.matmul(weights.double(), values.double())
 """,
     },
     hints=(
@@ -642,7 +639,7 @@ def weighted_sum(weights, values):
         "The weights have shape (…, query, key), the values (…, key, d_v) and the result (…, query, d_v). The sum "
         "runs over the axis `key`.",
         "for each query i:   output[i] = Σ_j weights[i, j] · values[j]",
-        "Near miss: `(weights[..., None] * values).sum(-1)` adds up the coordinates of a vector. The sum runs over "
+        "A near miss: `(weights[..., None] * values).sum(-1)` adds up the coordinates of a vector. The sum runs over "
         "the *words*.",
     ),
 )
@@ -668,7 +665,7 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
     yield case(keep, 3, query=7, key=7, d=4, d_v=4)
     # Heads: the same padding mask for all of them.
     yield case(padding(draw, 4, 5)[:, None, None, :], 4, 3, query=6, key=5, d=8, d_v=2)
-    # One entry for all keys: a query sees every key or none, in all sentences alike.
+    # One entry for all keys: a query may attend to every key or to none, and this is the same in all sentences.
     yield case(draw.rng.permutation([True, False, True, True, False])[:, None], 2, query=5, key=4, d=3, d_v=6)
     yield large_scores(draw)
     yield huge_scores(draw)
@@ -677,7 +674,8 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
 def large_scores(draw: Draw) -> Case:
     """Scores of ±320, masked and unmasked, and a query without any key.
 
-    The inputs are integers and √d is 2, so every correct way to compute the scores gives the same ones.
+    The inputs are integers and √d is 2, so every correct way to compute the scores gives the same
+    values.
     """
     queries, keys = (draw.integers(-2, 3, n, 4).astype(np.float32) for n in (5, 6))
     queries[:, 0] = 32, 32, -32, 0, 32
@@ -700,9 +698,9 @@ def huge_scores(draw: Draw) -> Case:
     """A query whose unmasked scores lie around −2²⁰, below values that are often used as minus infinity.
 
     Masked scores lie around −2²⁰ or, for one query, around 2²⁰; for another query one masked score is 4096 and the
-    others are small. The inputs are integers, √d is 4 and d to the power ¼ is 2, so every way to compute the scores
-    gives the same ones. One large score always wins by far: float32 could not represent the logarithm of a sum of
-    several.
+    others are small. The inputs are integers, √d is 4 and d to the power ¼ is 2, so every way to
+    compute the scores gives the same values. One large score always exceeds the others by far,
+    because float32 could not represent the logarithm of a sum of several large scores.
     """
     queries, keys = (draw.integers(-2, 3, n, 16).astype(np.float32) for n in (6, 5))
     queries[:, 0], keys[:, 0] = (-2048, -2048, 2048, 0, 0, 0), 2048
@@ -721,7 +719,8 @@ def huge_scores(draw: Draw) -> Case:
 
 
 def padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """True for real tokens. The first sentence, which a card shows, ends in two padding tokens; another has none."""
+    """True for real tokens. The first sentence, which is shown to students, ends in two padding tokens; another sentence has
+    none."""
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[1 + draw.integers(0, batch - 1)] = tokens - 2, tokens
     return np.arange(tokens) < lengths[:, None]
@@ -742,7 +741,7 @@ ZEROED = "weights.masked_fill(~keep, 0.0)"
 
 
 def _filled(fill: str, weights: str) -> str:
-    """Code that fills masked scores and then changes the weights, both as given."""
+    """Code that fills the masked scores and then changes the weights, both in the given way."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -752,7 +751,7 @@ def attention(queries, keys, values, keep):
 
 
 def _taken_off(much: str, weights: str) -> str:
-    """Code that lowers masked scores and then changes the weights, both as given."""
+    """Code that lowers the masked scores and then changes the weights, both in the given way."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -778,19 +777,19 @@ attention = Exercise(
     mistakes=(
         Mistake(
             "softmax over the queries",
-            "Your weights sum to 1 by column instead of by row. The queries now compete for a key, but the keys "
-            "should compete for a query.",
+            "Each column of your weights sums to 1, but each row should. In your function the queries compete for a key, "
+            "whereas the keys should compete for a query.",
             "dim=-1", "dim=-2",
         ),
         Mistake(
-            "masked after the softmax without renormalising",
-            "The remaining weights sum to less than 1, because the masked words received their share before you "
-            "removed them. Mask at an earlier step.",
+            "mask applied after the softmax without renormalising",
+            "The remaining weights sum to less than 1, because the masked words received weight before you removed them. "
+            "Apply the mask at an earlier step.",
             MASKED, "scores",
         ),
         Mistake(
             "mask inverted",
-            "You attend to exactly the words that should be masked. True in `keep` means *may be attended to*.",
+            "You attend only to the words that should be masked. True in `keep` means *may be attended to*.",
             edits={MASKED: MASKED.replace("~keep", "keep"), ZEROED: ZEROED.replace("~keep", "keep")},
             also=(
                 _filled("keep, -1e9", "weights"),
@@ -801,25 +800,25 @@ attention = Exercise(
         ),
         Mistake(
             "no mask at all",
-            "Your result does not depend on `keep`. Where it is False, a key must get no weight.",
+            "Your result does not depend on `keep`. A key should have no weight where `keep` is False.",
             edits={MASKED: "scores", ZEROED: "weights"},
         ),
         Mistake(
             "NaN for a fully masked query",
-            "Only queries whose keys are all masked come out wrong: there the softmax divides 0 by 0. The "
-            "docstring says what such a query gets.",
+            "Your result is wrong only for queries whose keys are all masked, because the softmax divides 0 by 0. The "
+            "docstring defines the output in this case.",
             edits={MASKED: "scores.masked_fill(~keep, -torch.inf)", ZEROED: "weights"},
         ),
         Mistake(
             "average for a fully masked query",
-            "Only queries whose keys are all masked come out wrong: they average over words that they must not "
-            "see. The docstring says what such a query gets.",
+            "Your result is wrong only for queries whose keys are all masked, because you average over words to which these "
+            "queries may not attend. The docstring defines the output in this case.",
             ZEROED, "weights",
         ),
         Mistake(
             "masked scores set to 0",
-            "Masked words still receive weight, because 0 is an ordinary score and exp(0) is 1. Which score has "
-            "the exponential 0?",
+            "Masked words still receive weight, because 0 is an ordinary score and exp(0) is 1. Which score has an "
+            "exponential of 0?",
             edits={MASKED: "scores.masked_fill(~keep, 0.0)", ZEROED: "weights"},
             also=(
                 _filled("~keep, 0.0", "weights * keep.any(-1, keepdim=True)"),
@@ -827,38 +826,36 @@ attention = Exercise(
             ),
         ),
         Mistake(
-            "scaling left out",
-            "Your weights are too concentrated, because the scores still have variance d.",
+            "scaling missing",
+            "Your weights are too concentrated, because the scores still have variance d. Scale them first.",
             SCORES, "similarities(queries, keys)",
         ),
         Mistake(
-            "scaled by the number of keys",
-            "Your scaling depends on the length of the sentence. It should depend on the number of coordinates of "
-            "a key.",
+            "scaling by the number of keys",
+            "Your scaling depends on the number of keys. It should depend on the number of coordinates of a key.",
             "queries.shape[-1]", "keys.shape[-2]",
         ),
         Mistake(
             "axis counted from the front",
-            "Your result is right for a single sentence, but a batch is scaled by its number of words, because that is "
-            "its `shape[1]`. Count from the end: the coordinates are always the last axis.",
+            "Your result is correct for a single sentence. For a batch you scale by the number of words, which is `shape[1]` "
+            "there. Count the axes from the end, because the coordinates are always the last axis.",
             "queries.shape[-1]", "queries.shape[1]",
         ),
         Mistake(
-            "scaled by the size of the values",
-            "Your weights are wrong wherever values and keys differ in size. The scores are sums over the "
-            "coordinates of the *keys*.",
+            "scaling by the size of the values",
+            "Your weights are wrong if values and keys differ in size. The scores are sums over the coordinates of the "
+            "*keys*.",
             "queries.shape[-1]", "values.shape[-1]",
         ),
         Mistake(
             "weights returned instead of the output",
-            "You returned the attention weights. The output of each query has yet to be computed from the values.",
+            "You return the attention weights. Use them to compute the output of each query from the values.",
             f"weighted_sum({ZEROED}, values)", ZEROED,
         ),
         Mistake(
             "masked words removed only after winning the softmax",
-            "Everything is right until a masked word has by far the largest score. It takes all the weight, and "
-            "once it is removed there is nothing left to renormalise. Mask it before the softmax, with a score "
-            "lower than any other.",
+            "Your result is correct unless a masked word has by far the largest score. This word then has all the weight, and "
+            "after you remove it no weight remains. Mask it before the softmax, with a score lower than any other.",
             edits={MASKED: "scores", ZEROED: "(weights * keep) / (weights * keep).sum(-1, keepdim=True)"},
             also=(
                 _filled(
@@ -875,8 +872,8 @@ def attention(queries, keys, values, keep):
         ),
         Mistake(
             "overflow of exp for large scores",
-            "Everything is right until a score is large: in float32 e^320 is infinite and e^−320 is 0, so ∞/∞ or "
-            "0/0 remains. Your `softmax` handles such scores: use it here.",
+            "Your result is correct unless a score is large: in float32 e^320 is infinite and e^−320 is 0, so you compute ∞/∞ "
+            "or 0/0. Your own `softmax` handles such scores, so use it here.",
             code=_inlined("e / e.sum(-1, keepdim=True).clamp(min=1e-9)"),
             also=(
                 _inlined(
@@ -893,8 +890,8 @@ def attention(queries, keys, values, keep):
         ),
         Mistake(
             "masked scores not low enough",
-            "Everything is right until the scores are low. If the scores of the remaining words lie far below 0, a "
-            "masked word wins with the score you gave it. Which number is lower than every score?",
+            "Your result is correct unless the scores are low. If the scores of the remaining words are far below 0, a masked "
+            "word has the largest score. Which number is lower than every score?",
             code=_filled("~keep, -100.0", "weights * keep.any(-1, keepdim=True)"),
             also=(
                 *(
@@ -907,8 +904,8 @@ def attention(queries, keys, values, keep):
         ),
         Mistake(
             "too little subtracted from masked scores",
-            "Everything is right until a masked word's score exceeds the others by more than you subtract: then it "
-            "still wins. Replace its score by one lower than any other, whatever it was.",
+            "Your result is correct unless the score of a masked word exceeds the others by more than the number that you "
+            "subtract. Replace this score by a number lower than any other score.",
             MASKED, "scores - 1e5 * (~keep).float()",
             also=(
                 _taken_off("1e5", "weights"),
@@ -919,7 +916,7 @@ def attention(queries, keys, values, keep):
         ),
         Mistake(
             "mask added to the scores as 0 and 1",
-            "Masked words still receive weight: adding `keep` raises the other scores by only 1. The score of a "
+            "Masked words still receive weight, because adding `keep` raises the other scores by only 1. The score of a "
             "masked word must be so low that its exponential is 0.",
             edits={MASKED: "scores + keep.float()", ZEROED: "weights"},
             also=(
@@ -933,23 +930,24 @@ def attention(queries, keys, values, keep):
         ),
         Mistake(
             "zeros for every query with a masked key",
-            "Your rows are right where every key may be attended to, and 0 elsewhere. Only a query that may attend "
-            "to *no* key at all gets zeros.",
+            "Your rows are correct if every key may be attended to, but all other rows are 0. Only the output of a query that "
+            "may attend to *no* key at all is 0.",
             ZEROED, "weights * keep.all(-1, keepdim=True)",
         ),
         Mistake(
-            "divided by d instead of √d",
-            "Your weights are too uniform, because the scores were divided by d. Your `scale` expects d itself and "
-            "takes the square root.",
+            "division by d instead of √d",
+            "Your weights are too uniform, because you divide the scores by d. Your `scale` expects d itself and takes the "
+            "square root.",
             SCORES, "similarities(queries, keys) / queries.shape[-1]",
         ),
         Mistake(
             "softmax applied twice",
-            "Your weights are too uniform: they went through a second softmax, in which the 0 of a masked word counts "
-            "as a score.",
+            "Your weights are too uniform, because you apply a second softmax, in which the weight 0 of a masked word is an "
+            "ordinary score.",
             ZEROED, "softmax(weights, dim=-1).masked_fill(~keep, 0.0)",
             also=(_filled("~keep, -1e9", "torch.softmax(weights, dim=-1)"),),
         ),
+        detached("attention"),
     ),
     alternatives={
         "F.scaled_dot_product_attention": """
@@ -977,15 +975,15 @@ def attention(queries, keys, values, keep):
 """,
     },
     hints=(
-        "You have already written the four steps. One question is new: at which point must a word be masked, so "
-        "that the weights of the remaining words still sum to 1?",
+        "You have already written the four steps. There is one new question: at which point must a word be masked so that the "
+        "weights of the remaining words still sum to 1?",
         "Scores and weights have shape (…, query, key), and `keep` broadcasts to this shape: (batch, 1, key) "
         "serves all queries of a sentence. The result has shape (…, query, d_v).",
         "scores = similarities, scaled by the size of a key\n"
         "scores of masked words = a number whose exponential is 0\nweights = softmax over the keys\n"
         "weights of a fully masked query = 0\noutput = weighted sum of the values",
-        "Near miss: `softmax(scores, -1) * keep` removes the masked words but leaves rows that sum to less than 1. "
-        "Masked scores of −∞ fix this, and give NaN (0/0) in a row where every key is masked.",
+        "A near miss: `softmax(scores, -1) * keep` removes the masked words, but the rows then sum to less than 1. Masked "
+        "scores of −∞ solve this problem but give NaN (0/0) in a row in which every key is masked.",
     ),
 )
 
@@ -1018,7 +1016,7 @@ def heads_at_once(
     scores: str = "queries @ keys.mT / (D // heads) ** 0.5",
     projections: str = "(x @ W_q, x @ W_k, x @ W_v)",
 ) -> str:
-    """Multi-head attention with all heads in one product; each part can be replaced by a wrong version."""
+    """Multi-head attention with all heads in one product; each part can be replaced by an incorrect version."""
     return f"""
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     batch, tokens, D = x.shape
@@ -1037,8 +1035,8 @@ multi_head = Exercise(
     mistakes=(
         Mistake(
             "heads split by a view without a transpose",
-            "The shape is right, but each of your heads mixes parts of several words, because `view` regroups "
-            "numbers in memory order. Split the D coordinates of each word and keep the words apart.",
+            "The shape is correct, but each of your heads mixes parts of several words, because `view` regroups numbers in "
+            "memory order. Split the D coordinates of each word and keep the words separate.",
             code=heads_at_once(split="t.reshape(batch, heads, tokens, D // heads)"),
             also=(
                 heads_at_once(
@@ -1048,31 +1046,30 @@ multi_head = Exercise(
         ),
         Mistake(
             "heads joined without transposing back",
-            "Each head is right but the joined vectors are not: each contains the output of one head for several "
+            "Each of your heads is correct, but the joined vectors are not: each contains the output of one head for several "
             "words. It should contain the outputs of all heads for one word.",
             code=heads_at_once(merge="mixed.reshape(batch, tokens, D)"),
         ),
         Mistake(
-            "scaled by √D instead of √d",
+            "scaling by √D instead of √d",
             "Your weights are too uniform. The dot products of each head run over d = D / heads coordinates, so they "
             "should be divided by √d.",
             code=heads_at_once(scores="queries @ keys.mT / D**0.5"),
         ),
         Mistake(
             "W_o left out",
-            "You return the concatenated outputs of the heads. The last step is missing: the product with W_o, "
-            "which mixes them.",
+            "You return the concatenated outputs of the heads. Multiply them by W_o, which mixes them.",
             "torch.cat(outputs, dim=-1) @ W_o", "torch.cat(outputs, dim=-1)",
         ),
         Mistake(
             "W_o transposed",
-            "Your last product uses the transpose of W_o. Its rows correspond to inputs, as in the other three "
-            "matrices: write x @ W.",
+            "Your last product uses the transpose of W_o. As in the other three matrices, its rows correspond to inputs, so "
+            "compute x @ W.",
             "@ W_o", "@ W_o.T",
         ),
         Mistake(
             "projections transposed",
-            "Your products use the transposes of the matrices. Their rows correspond to inputs: write x @ W. "
+            "Your products use the transposes of the matrices. Their rows correspond to inputs, so compute x @ W. "
             "(`nn.Linear` stores the transpose.)",
             "x @ W_q, x @ W_k, x @ W_v", "x @ W_q.T, x @ W_k.T, x @ W_v.T",
             also=(
@@ -1081,8 +1078,8 @@ multi_head = Exercise(
         ),
         Mistake(
             "slices of the input instead of slices of the projections",
-            "Each of your heads sees only its own D / heads coordinates of the input. In the paper every head sees "
-            "all of them: project first, then split.",
+            "Each of your heads sees only its own D / heads coordinates of the input. In the paper every head sees all "
+            "coordinates: project first, then split.",
             code="""
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     d = x.shape[-1] // heads
@@ -1095,85 +1092,84 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
 """,
         ),
         Mistake(
-            "one head only",
-            "Your result does not depend on the number of heads. Each head needs its own d columns of the "
-            "projections.",
+            "only one head computed",
+            "Your result does not depend on the number of heads. Each head should use its own d columns of the projections.",
             edits={"x.shape[-1] // heads": "x.shape[-1]", "range(heads)": "range(1)"},
         ),
         Mistake(
             "mask inverted",
-            "You attend to the padding and to nothing else. True in `keep` marks a real word.",
+            "You attend only to the padding. True in `keep` marks a real word.",
             "keep[:, None, :]", "~keep[:, None, :]",
         ),
         Mistake(
             "padding not masked",
-            "Sentences without padding are right. In all others the words also attend to padding.",
+            "Your result is correct for sentences without padding. In all other sentences the words also attend to padding.",
             "keep[:, None, :]", "torch.ones_like(keep[:, None, :])",
         ),
         Mistake(
             "padding masked as queries instead of keys",
-            "The outputs at padding positions are 0, and real words still attend to padding. `keep` says which "
-            "words may be attended *to*.",
+            "Your outputs at padding positions are 0, and real words still attend to padding. `keep` marks the words that may "
+            "be attended *to*.",
             "keep[:, None, :]", "keep[:, :, None]",
         ),
         Mistake(
             "every H-th coordinate instead of consecutive ones",
-            "Your head 0 has the coordinates 0, H, 2H, and so on. By convention head 0 has the first d "
-            "coordinates, head 1 the next d.",
+            "Your head 0 consists of the coordinates 0, H, 2H, and so on. By convention head 0 consists of the first d "
+            "coordinates and head 1 of the next d.",
             "slice(head * d, (head + 1) * d)", "slice(head, None, heads)",
         ),
         Mistake(
             "keys and values swapped",
-            "You compare the queries with the values, and you mix the keys.",
+            "You compare the queries with the values, and you mix the keys. The roles of keys and values are swapped.",
             "x @ W_q, x @ W_k, x @ W_v", "x @ W_q, x @ W_v, x @ W_k",
         ),
         Mistake(
             "outputs at padding positions set to 0",
-            "Real words are right, but the outputs at padding positions are 0. They should be computed like all "
-            "others: the mask only keeps words from attending *to* padding.",
+            "Your outputs for real words are correct, but the outputs at padding positions are 0. Compute them like all "
+            "others: the mask only prevents words from attending *to* padding.",
             "keep[:, None, :]", "keep[:, None, :] & keep[:, :, None]",
         ),
         Mistake(
             "average for a sentence of padding alone",
-            "Only a sentence without any real word comes out wrong: it averages over the padding. The docstring says "
-            "what such a sentence gets.",
+            "Your result is wrong only for a sentence without any real word, for which you average over the padding. The "
+            "docstring defines the output in this case.",
             code=heads_at_once().replace("-torch.inf", "-1e9"),
         ),
         Mistake(
             "NaN for a sentence of padding alone",
-            "Only a sentence without any real word comes out wrong: there the softmax divides 0 by 0. The docstring "
-            "says what such a sentence gets.",
+            "Your result is wrong only for a sentence without any real word, for which the softmax divides 0 by 0. The "
+            "docstring defines the output in this case.",
             code=heads_at_once().replace("torch.nan_to_num", ""),
         ),
         Mistake(
             "padding assumed to be at the end",
-            "You count the real words of a sentence and take that many from the front. Padding may occur anywhere: "
-            "`keep` says where.",
+            "You count the real words of a sentence and assume that they come first. Padding may occur anywhere; `keep` marks "
+            "the real words.",
             "keep[:, None, :]", "(torch.arange(keep.shape[1]) < keep.sum(1, keepdim=True))[:, None, :]",
         ),
         Mistake(
             "number and size of the heads swapped",
-            "Your number of heads is the size that one head should have. `split` takes the size of each part, "
-            "`chunk` the number of parts.",
+            "Your number of heads is the size that one head should have. `split` expects the size of each part, whereas "
+            "`chunk` expects the number of parts.",
             edits={"x.shape[-1] // heads": "heads", "range(heads)": "range(x.shape[-1] // heads)"},
         ),
         Mistake(
             "values made with the queries' matrix",
-            "Your values are equal to the queries, because they are computed with W_q. Queries, keys and values each have their own "
-            "matrix; the one for the values is W_v.",
+            "Your values are equal to the queries, because you compute them with W_q. Compute the values with W_v.",
             "x @ W_v\n", "x @ W_q\n",
         ),
         Mistake(
             "input added to the output",
-            "Your output is right except that x has been added to it. This sum belongs to the layer around "
-            "attention, in the next notebook.",
+            "Your output is correct except that you add x to it. This sum belongs to the layer around attention, which the "
+            "next notebook introduces.",
             "torch.cat(outputs, dim=-1) @ W_o", "torch.cat(outputs, dim=-1) @ W_o + x",
         ),
         Mistake(
-            "scaling left out",
+            "scaling missing",
             "Your weights are too concentrated, because the scores of each head still have variance d.",
             code=heads_at_once(scores="queries @ keys.mT"),
         ),
+        detached("multi_head"),
     ),
     alternatives={
         "all heads in one product": heads_at_once(),
@@ -1210,7 +1206,7 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
         "    take its d columns of each of the three\n"
         "    output of the head = attention(…) with the padding masked for every query\n"
         "concatenate the outputs along the last axis, multiply by W_o",
-        "Near miss: `(x @ W_q).view(batch, heads, tokens, d)` runs and has the right shape, but the first d·tokens "
+        "A near miss: `(x @ W_q).view(batch, heads, tokens, d)` runs and has the correct shape, but the first d·tokens "
         "numbers in memory are not the first head of all words. A loop over slices of the last axis avoids this "
         "mistake.",
     ),
@@ -1236,8 +1232,8 @@ mended_heads = Exercise(
     mistakes=(
         Mistake(
             "original code unchanged",
-            "These are the numbers from the code above, bug included. The first word of a sentence still cannot see "
-            "the last one.",
+            "This result is the same as with the code above, including the bug. The first word of a sentence still cannot see "
+            "the last word.",
             code="""
 def mended_heads(queries, keys, values, heads):
     batch, tokens, width = queries.shape
@@ -1252,14 +1248,14 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "split fixed, join still wrong",
-            "The split is fixed. The join has the same fault in reverse: the heads of one word must lie side by "
-            "side before the shape is changed.",
+            "Your split is correct. The join has the same error in reverse: the heads of one word must be adjacent before the "
+            "shape is changed.",
             "mixed.transpose(1, 2).reshape", "mixed.reshape",
         ),
         Mistake(
             "join fixed, split still wrong",
-            "The join is fixed. The split still regroups numbers in memory order, at least those of the values. "
-            "Name the four axes in the order in which they lie in memory, then swap two of them.",
+            "Your join is correct. The split still regroups numbers in memory order, at least the numbers of the values. Name "
+            "the four axes in their memory order, then swap two of them.",
             MENDED_SPLIT, "t.reshape(batch, heads, tokens, d)",
             also=(
                 """
@@ -1274,8 +1270,8 @@ def mended_heads(queries, keys, values, heads):
             ),
         ),
         Mistake(
-            "one head only",
-            "The words are no longer mixed up, but the heads are gone: your result does not depend on their number.",
+            "only one head computed",
+            "You no longer mix the words, but your result does not depend on the number of heads.",
             edits={
                 "heads, d).transpose": "1, width).transpose",
                 "scores = queries @ keys.transpose(-2, -1) / d**0.5": "scores = queries @ keys.transpose(-2, -1) / width**0.5",
@@ -1283,27 +1279,27 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "heads attending to each other",
-            "The words no longer interact: within each word, its heads attend to each other. Which axis should "
-            "come just before d?",
+            "In your function the words no longer interact: within each word, its heads attend to each other. Which axis "
+            "should come just before d?",
             edits={
                 MENDED_SPLIT: "t.view(batch, tokens, heads, d)",
                 "mixed.transpose(1, 2).reshape": "mixed.reshape",
             },
         ),
         Mistake(
-            "scaled by √D instead of √d",
-            "The heads are fixed, but the scores are scaled as if there were one head of full width.",
+            "scaling by √D instead of √d",
+            "Your heads are correct, but you scale the scores by √D, as if there were a single head of full width.",
             "/ d**0.5", "/ width**0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "The heads are fixed, but your weights now sum to 1 by column instead of by row.",
+            "Your heads are correct, but each column of your weights sums to 1 instead of each row.",
             "dim=-1", "dim=-2",
         ),
         Mistake(
             "every H-th coordinate instead of consecutive ones",
-            "Your head 0 has the coordinates 0, H, 2H, and so on. By convention head 0 has the first d "
-            "coordinates, head 1 the next d.",
+            "Your head 0 consists of the coordinates 0, H, 2H, and so on. By convention head 0 consists of the first d "
+            "coordinates and head 1 of the next d.",
             MENDED_SPLIT, "t.view(batch, tokens, d, heads).permute(0, 3, 1, 2)",
             also=(
                 """
@@ -1318,13 +1314,13 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "heads interleaved by the join",
-            "The split is fixed. Your joined vectors start with coordinate 0 of all heads, followed by coordinate "
-            "1 of all heads. The coordinates of one head should stay together.",
+            "Your split is correct. However, your joined vectors start with coordinate 0 of all heads, followed by coordinate "
+            "1 of all heads. The coordinates of one head should be adjacent.",
             "mixed.transpose(1, 2).reshape", "mixed.permute(0, 2, 3, 1).reshape",
         ),
         Mistake(
-            "attention across sentences",
-            "Your words attend to the words of all sentences in the batch. Keep the batch as an axis of its own.",
+            "attention across the sentences of a batch",
+            "Your words attend to the words of all sentences in the batch. Keep a separate axis for the batch.",
             code="""
 def mended_heads(queries, keys, values, heads):
     batch, tokens, width = queries.shape
@@ -1340,10 +1336,11 @@ def mended_heads(queries, keys, values, heads):
             " / d**0.5", " / d**0.5 + torch.full((tokens, tokens), -torch.inf).triu(1)",
         ),
         Mistake(
-            "scaling left out",
-            "The heads are fixed, but the division by √d is missing.",
+            "scaling missing",
+            "Your heads are correct, but you do not divide the scores by √d.",
             " / d**0.5", "",
         ),
+        detached("mended_heads"),
     ),
     alternatives={
         "a loop over the heads": """
@@ -1374,7 +1371,7 @@ def mended_heads(queries, keys, values, heads):
         "head, token, d).",
         "split: name the axes in memory order, (batch, token, head, d), then swap token and head\n"
         "attention as before\njoin: swap head and token back, and only then merge head and d",
-        "Near miss: once the split is fixed, `mixed.reshape(batch, tokens, width)` still runs and still joins the "
+        "A near miss: after you have corrected the split, `mixed.reshape(batch, tokens, width)` still runs and still joins the "
         "wrong numbers, because after attention the head axis comes before the token axis.",
     ),
 )
@@ -1405,9 +1402,9 @@ project = Exercise(
             FUSED, f"[{FUSED}[i] for i in (0, 2, 1)]",
         ),
         Mistake(
-            "every third column",
-            "Your parts consist of the columns 0, 3, 6, and so on. The three matrices lie side by side in W_qkv, "
-            "so each part has consecutive columns.",
+            "every third column used for a part",
+            "Your parts consist of the columns 0, 3, 6, and so on. In W_qkv the three matrices are side by side, so each part "
+            "consists of consecutive columns.",
             FUSED, "[(x @ W_qkv)[..., i::3] for i in range(3)]",
         ),
         Mistake(
@@ -1417,18 +1414,17 @@ project = Exercise(
         ),
         Mistake(
             "queries returned three times",
-            "All three of your parts are equal. The second should be the keys and the third the values.",
+            "All three of your parts are equal. The second part should be the keys, and the third part should be the values.",
             FUSED, f"[{FUSED}[0]] * 3",
         ),
         Mistake(
             "one tensor instead of three",
-            "You return the product as one tensor. Split it into queries, keys and values.",
+            "You return the product as a single tensor. Split it into queries, keys and values.",
             f"tuple({FUSED})", "x @ W_qkv",
         ),
         Mistake(
             "queries already scaled",
-            "Keys and values are right, but your queries are smaller by a constant factor. Scaling is a separate "
-            "step.",
+            "Your keys and values are correct, but your queries are smaller by a constant factor. Scaling is a separate step.",
             FUSED, f"[t * s for t, s in zip({FUSED}, ((W_qkv.shape[1] // 3) ** -0.5, 1, 1))]",
         ),
         Mistake(
@@ -1437,8 +1433,8 @@ project = Exercise(
             FUSED, f"{FUSED}[::-1]",
         ),
         Mistake(
-            "D columns per part instead of d",
-            "Your first part is as wide as the input. W_qkv has 3·d columns, and each part gets a third of them, "
+            "D columns for each part instead of d",
+            "Your first part is as wide as the input. W_qkv has 3·d columns, and each part consists of a third of them, "
             "whatever D is.",
             code="""
 def project(x, W_qkv):
@@ -1463,12 +1459,12 @@ def project(x, W_qkv):
 """,
     },
     hints=(
-        "x @ W_q, x @ W_k and x @ W_v all contain x. What happens if you place the three matrices side by side "
+        "x @ W_q, x @ W_k and x @ W_v are all products with x. What happens if you place the three matrices side by side "
         "before multiplying?",
         "x has shape (…, token, D) and W_qkv (D, 3d), so the product has shape (…, token, 3d). The result is a "
         "tuple of three tensors of shape (…, token, d).",
         "multiply once\nsplit the last axis into three equal parts, in the order queries, keys, values",
-        "Near miss: `(x @ W_qkv).view(3, …)` splits along the words, because the first axis varies slowest in "
+        "A near miss: `(x @ W_qkv).view(3, …)` splits along the words, because the first axis varies slowest in "
         "memory. Split the last axis.",
     ),
 )
@@ -1487,8 +1483,8 @@ split_heads = Exercise(
     mistakes=(
         Mistake(
             "view without a transpose",
-            "The shape is right but the numbers are not: your head 0 has all coordinates of the first words. It "
-            "should have the first coordinates of all words.",
+            "The shape is correct but the numbers are wrong. Your head 0 contains all coordinates of the first words. It "
+            "should contain the first coordinates of all words.",
             SPLIT, "x.reshape(x.shape[0], heads, x.shape[1], -1)",
         ),
         Mistake(
@@ -1499,18 +1495,19 @@ split_heads = Exercise(
         ),
         Mistake(
             "head axis before the batch axis",
-            "Your first axis counts the heads. The batch axis should come first.",
+            "Your first axis is the axis of the heads. The batch axis should come first.",
             SPLIT, "x.unflatten(-1, (heads, -1)).permute(2, 0, 1, 3)",
         ),
         Mistake(
             "every H-th coordinate instead of consecutive ones",
-            "Your head 0 has the coordinates 0, H, 2H, and so on. By convention head 0 has the first d "
-            "coordinates, head 1 the next d.",
+            "Your head 0 consists of the coordinates 0, H, 2H, and so on. By convention head 0 consists of the first d "
+            "coordinates and head 1 of the next d.",
             SPLIT, "x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)",
         ),
         Mistake(
             "number and size of the heads swapped",
-            "Your number of heads is the size that one head should have.",
+            "Your number of heads is the size that one head should have. `heads` is the number of heads, and each head has "
+            "size d = D / heads.",
             SPLIT, "x.unflatten(-1, (-1, heads)).transpose(1, 2)",
         ),
         Mistake(
@@ -1519,23 +1516,24 @@ split_heads = Exercise(
             SPLIT, "x.unflatten(-1, (heads, -1)).permute(0, 2, 3, 1)",
         ),
         Mistake(
-            "first head only",
-            "The head axis is missing: you return a single slice of the coordinates.",
+            "only the first head returned",
+            "Your result has no head axis, because you return only the first slice of the coordinates.",
             SPLIT, "x[..., : x.shape[-1] // heads]",
         ),
         Mistake(
             "words and coordinates swapped before the split",
-            "The shape is right but the numbers are not. You swapped words and coordinates first, so each row combines numbers from several words. Split the last axis first, then swap token and head.",
+            "The shape is correct but the numbers are wrong. You swapped words and coordinates first, so each row combines "
+            "numbers from several words. Split the last axis first, then swap token and head.",
             SPLIT, "x.transpose(1, 2).reshape(x.shape[0], heads, x.shape[1], -1)",
         ),
         Mistake(
             "batch and heads merged into one axis",
-            "The heads of all sentences share one axis. Batch and heads should each have an axis of their own.",
+            "The heads of all sentences share one axis. Batch and heads should have separate axes.",
             SPLIT, f"{SPLIT}.flatten(0, 1)",
         ),
         Mistake(
             "heads in reverse order",
-            "Your head 0 is the last one. Head h should have the coordinates h·d to (h+1)·d − 1.",
+            "Your head 0 is the last head. Head h should consist of the coordinates h·d to (h+1)·d − 1.",
             SPLIT, f"{SPLIT}.flip(1)",
         ),
     ),
@@ -1562,12 +1560,12 @@ def split_heads(x, heads):
 """,
     },
     hints=(
-        "In which order do the numbers of x lie in memory, and which axis varies fastest? Where does one head end "
-        "in this order?",
+        "What is the order of the numbers of x in memory, and which axis varies fastest? Where does one head end in this "
+        "order?",
         "x has shape (batch, token, D). Once D is split into two axes, the shape is (batch, token, head, d). The "
         "result has shape (batch, head, token, d).",
         "split the last axis into (heads, d), which moves nothing in memory\nswap the axes token and head",
-        "Near miss: `x.view(batch, heads, tokens, d)` has the right shape at once, but it distributes the words "
+        "A near miss: `x.view(batch, heads, tokens, d)` has the correct shape immediately, but it distributes the words "
         "over the heads instead of the coordinates.",
     ),
 )

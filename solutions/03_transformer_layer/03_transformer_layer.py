@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 03 · The transformer layer
 #
-# Attention lets a word take on meaning from the words around it. A transformer adds positions to the word vectors. It then combines attention with three simpler components in one **layer**:
-# a small network applied to each word, residual connections and normalisation. Finally, it stacks many such layers. You will write
-# each component, find out what breaks without it, check the complete layer against PyTorch's, and train it.
+# Attention lets the vector of a word draw on the words around it. Because attention alone ignores word order, a transformer first adds positions to the word vectors.
+# One **layer** then combines attention with three simpler components: a small network applied to each word, residual connections and normalisation. Many such layers are stacked.
+# You will write each component, find out what breaks without it, compare the complete layer with PyTorch's, and train it.
 #
 # **You need** notebook 02. **Time** about 75 minutes: seven exercises and two written questions. Three more
 # exercises and an extension are optional.
@@ -21,8 +21,8 @@
 # %% [markdown]
 # **By the end you can**
 #
-# - show that attention alone ignores word order, and add positions to it;
-# - write attention, the feed-forward network, dropout and the whole layer as modules, with post-norm (2017) or pre-norm (today);
+# - show that attention alone ignores word order, and add positional encodings to the word vectors;
+# - write attention, the feed-forward network, dropout and the whole layer as modules, with post-norm (as in 2017) or pre-norm (usual today);
 # - measure how residual connections and the position of the norm affect gradients and word vectors in a deep stack;
 # - write a training step with gradient clipping, and show when training needs a warm-up.
 
@@ -49,11 +49,11 @@ torch.set_num_threads(1)
 # %% [markdown]
 # ## 1 · Attention, as a module
 #
-# In notebook 02, attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and keep
-# them in `my_model.py`, a file of your own next to the notebooks. In 06 and 07 you will build BERT and GPT from them.
+# In notebook 02, attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and save
+# them in `my_model.py`, a file of your own next to the notebooks. In notebooks 06 and 07 you will build BERT and GPT from these modules.
 #
 # A **module** is a subclass of `nn.Module`. It owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
-# registered under its name. The optimiser trains the registered parameters, and weights are saved and loaded by these names. `forward` computes the output.
+# registered under its name. The optimiser trains the registered parameters, and weights are saved and loaded under the same names. The method `forward` computes the output.
 
 # %%
 class Stretch(nn.Module):
@@ -73,11 +73,11 @@ for name, weight in Stretch(3).named_parameters():
     print(f"{name:<11} {list(weight.shape)}")
 
 # %% [markdown]
-# Three parameters are listed, but none from `more`: a plain list hides its modules, whereas an `nn.ModuleList` registers them. `nn.Linear(D, F)` stores a bias and a matrix with F rows
+# The list shows three parameters, but none from `more`, because a plain list hides its modules; an `nn.ModuleList` would register them. `nn.Linear(D, F)` stores a bias and a matrix with F rows
 # and D columns. You call a module like a function: `self.mix(x)`.
 #
-# A check creates an instance of your class with given sizes, loads the same weights by name into it and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
-# of your own: the first hint is a question, and each further hint says more.
+# A check creates an instance of your class with given sizes, loads the same weights by name into this instance and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
+# of your own: the first hint is a question, and each further hint gives more detail.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
@@ -115,12 +115,12 @@ check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttenti
 
 # %% [markdown]
 # In 02, `keep` contained one value per word, which showed whether the word was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
-# every word. In 07, a triangular mask will hide the future.
+# every word. In 07, a triangular mask will hide all later words.
 
 # %% [markdown]
 # ## 2 · Does attention know the order?
 #
-# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention tell them apart? We apply your module, with random matrices, to the GloVe
+# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention distinguish the two sentences? We apply your module, with random matrices, to the GloVe
 # vectors of the river sentence from 02.
 
 # %% tags=["demo", "record"]
@@ -167,7 +167,7 @@ before, after = (attention(x, everyone) for x in (x_river, x_river[:, shuffled])
 moved_along = (after - before[:, shuffled]).abs().max().item()
 moved = changes["the other words shuffled"]
 reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 else MUCH, because={
-    SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so near and far words look the same.",
+    SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so attention cannot distinguish near words from distant ones.",
     MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors and gives them the same nine weights, so the weighted sum is the same.",
 })
 for what, change in changes.items():
@@ -175,12 +175,12 @@ for what, change in changes.items():
 print(f"largest difference between the outputs of the shuffled sentence and the shuffled outputs: {moved_along:.0e}")
 
 # %% [markdown]
-# Nothing happens, up to rounding. Attention compares every pair of words regardless of the distance between them, and a sum does not depend on the order of its terms.
-# Shuffling the inputs merely shuffles the outputs: attention is **permutation-equivariant**. Replacing a single word changes *bank* far more. If order is to matter,
-# it has to be encoded *in the vectors*: we add to each word vector a second vector that depends on the word's position.
+# Up to rounding, the vector of *bank* does not change. Attention compares every pair of words regardless of the distance between them, and a sum does not depend on the order of its terms.
+# Shuffling the inputs merely shuffles the outputs: attention is **permutation-equivariant**. Replacing a single word, by contrast, changes the vector of *bank* considerably. If order is to matter,
+# it has to be encoded *in the vectors*. We therefore add to each word vector a second vector that depends on the position of the word.
 
 # %% [markdown]
-# What should this vector, the **positional encoding**, look like? The numbers 0, 1, 2, … themselves would soon be larger than the word vectors. Vaswani et al. (2017, section 3.5) use sines and
+# What should this vector, the **positional encoding**, look like? The positions 0, 1, 2, … themselves would soon be larger than the word vectors. Vaswani et al. (2017, section 3.5) use sines and
 # cosines of many frequencies, like the hands of clocks that run at different speeds. With $\omega_i = 10000^{-2i/D}$,
 #
 # $$\mathrm{PE}_{p,\,2i} = \sin(p\,\omega_i), \qquad \mathrm{PE}_{p,\,2i+1} = \cos(p\,\omega_i).$$
@@ -207,8 +207,8 @@ check("transformer.sinusoid", lambda case: sinusoid(*case["words"].shape))
 pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
-# The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only together do they identify
-# a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products of one position's encoding with those of its neighbours.
+# The columns work like the digits of a number. The columns on the left change with every word, whereas those on the right hardly change within a sentence. A position is identified only by
+# all columns together. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products between the encoding of one position and the encodings of its neighbours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = sinusoid(400, 50)
@@ -219,10 +219,10 @@ control = 5 * torch.nn.functional.normalize(random, dim=1) @ table[100]
 pictures.closeness(distances, products, control)
 
 # %% [markdown]
-# All three positions give the same curve: the dot product depends only on the *distance*, since
-# $\sin a \sin b + \cos a \cos b = \cos(a - b)$. It is largest at distance 0 and decreases on both sides, though not monotonically.
-# (The extension at the end shows more: a shift by k positions is a *rotation*, the same one at every position.) Each row has length
-# $\sqrt{D/2}$, here 5. Now we repeat the shuffle:
+# All three positions give the same curve. The dot product depends only on the *distance*, because
+# $\sin a \sin b + \cos a \cos b = \cos(a - b)$. The curve has its maximum at distance 0 and decreases on both sides, though not monotonically.
+# (The extension at the end shows that a shift by k positions is a *rotation*, and that this rotation is the same at every position.) Each row of the table has length
+# $\sqrt{D/2}$, which is 5 here. We now add the positions and repeat the shuffle:
 
 # %% tags=["demo"]
 x_placed = x_river + sinusoid(len(river), 50)
@@ -232,11 +232,11 @@ lines = [f"| {what} | {change:.1e} |" for what, change in changes.items()]
 display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# Attention now sees the order: with the same nine words in a different order, *bank* receives a different vector, and the change is of the same order of magnitude as when a word is replaced.
+# Attention now depends on the order: when the same nine words are shuffled, *bank* receives a different vector. The change has the same order of magnitude as the change caused by replacing a word.
 # The model still has to learn to use this information, which is the subject of section 7.
 
 # %% [markdown]
-# **Question 1.** A friend proposes a simpler encoding: one additional coordinate that contains the index of the word, 0, 1, 2 and so on. Give one reason why
+# **Question 1 · Encodings of position.** A friend proposes a simpler encoding: one additional coordinate that contains the index of the word, 0, 1, 2 and so on. Give one reason why
 # this works less well than the sinusoid. Then name one advantage and one disadvantage of a *learned* table of positions.
 # (4–6 sentences)
 
@@ -245,16 +245,16 @@ display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 # and every norm. Sentences longer than those in training produce values that the model has never seen. Moreover, the dot product of two indices is their
 # product, which grows with the positions and does not reveal the distance between them. In the sinusoidal encoding, all rows have the same length, and
 # the dot product depends only on the distance. A learned table can adapt to the task, for example by giving the first word a special role,
-# and need not be smooth. But the table is finite: there is no vector for a position beyond its last row, late positions are rarely trained, and
-# nothing relates position 7 to position 8 before training.
+# and need not be smooth. But the table is finite, so there is no vector for a position beyond its last row. Late positions are rarely trained, and
+# before training nothing relates position 7 to position 8.
 #
-# *Marking: 1 point for a valid reason against the raw index (unbounded, dominates, product does not reveal the distance, unseen lengths); 1 point
+# *Marking: 1 point for a valid reason against the raw index (it is unbounded, it dominates the other coordinates, a product of indices does not reveal the distance, or longer sentences give unseen values); 1 point
 # for one advantage and one disadvantage of learned tables.*
 
 # %% [markdown]
 # ## 3 · Layer normalisation
 #
-# We add word and position vectors, and soon the outputs of several components. The lengths of such sums differ from word to word and grow from layer
+# We have added word vectors and position vectors, and the layer will also add the outputs of several components. The lengths of such sums differ from word to word and grow from layer
 # to layer. Layer normalisation (Ba, Kiros and Hinton 2016) brings every vector back to a common scale. It treats each word separately and normalises over its D coordinates:
 #
 # $$\operatorname{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot g + b, \qquad \mu = \frac1D \sum_i x_i, \quad
@@ -269,8 +269,9 @@ def layer_norm(
     """Standardise each vector, then apply gain and bias.  (difficulty ●●○, 5 minutes)
 
     Take the mean and the variance over the last axis; the variance is the mean of the squared
-    deviations (divide by D, not D − 1). Add eps to the variance, inside the square root.
-    `nn.functional.layer_norm` earns the points as well, but write the formula out once.
+    deviations (divide by D, not D − 1). Add eps to the variance, inside the square root. A call
+    to `nn.functional.layer_norm` also earns the points, but write the formula out once.
+    Autograd must be able to differentiate the result.
     Source: Ba et al. (2016), section 3.
     """
     ### BEGIN SOLUTION
@@ -282,7 +283,7 @@ def layer_norm(
 # %% nbgrader={"grade": true, "grade_id": "transformer-layer_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("transformer.layer_norm", lambda case: layer_norm(
     case["x"], case["gain"], case["bias"], case["eps"]
-))
+), gradients=["x"])
 
 # %% tags=["demo"]
 one, zero = torch.ones(50), torch.zeros(50)
@@ -294,8 +295,10 @@ print(f"3 added to every coordinate:   the result changes by {lifted:.0e}")
 print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 
 # %% [markdown]
-# Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates; the direction of the remainder is unchanged. No other word of the sentence or of
-# the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of attention to its input twelve times, each time with new random matrices. We do this twice: first without normalisation, then with your `layer_norm` after each addition. **Predict:** without normalisation, by what factor will the vectors have grown by the end?
+# Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates but leaves the direction of the remainder unchanged. No other word of the sentence or of
+# the batch affects the result. In batch normalisation, by contrast, the result for a sentence depends on the other sentences in the batch.
+# 
+# We now turn to sums. We add the output of attention to its input twelve times, each time with new random matrices. We do this twice: first without normalisation, then with your `layer_norm` after each addition. **Predict:** without normalisation, by what factor will the vectors have grown by the end?
 
 # %% tags=["demo"]
 predict("transformer.growth", ...)
@@ -320,14 +323,14 @@ reveal("transformer.growth", (raw[-1] / raw[0]).item())
 pictures.drift(river, grown, 50**0.5)
 
 # %% [markdown]
-# Without normalisation the sums grow exponentially, by a similar factor at each step, and the next layer has to cope with inputs of any magnitude. With normalisation every vector has length √D after each step.
+# Without normalisation the sums grow exponentially, by a similar factor at each step, so the next layer has to cope with inputs of any magnitude. With normalisation every vector has length √D after each step.
 #
-# PyTorch offers your function as a module, `nn.LayerNorm(D, eps=…)`, whose parameters `weight` and `bias` are the gain and the bias. From now on we use it.
+# PyTorch provides layer normalisation as a module, `nn.LayerNorm(D, eps=…)`, whose parameters `weight` and `bias` are the gain and the bias. From now on we use this module.
 
 # %% [markdown]
 # ## 4 · The feed-forward network
 #
-# Attention only mixes word vectors, by weighted sums. The layer also needs a component that transforms each vector: a small network with one hidden layer, applied to
+# Attention only forms weighted sums of vectors from different words. The layer also needs a component that transforms each vector: a small network with one hidden layer, applied to
 # every word separately with the same weights:
 #
 # $$\operatorname{FFN}(x) = a(x W_1 + b_1)\, W_2 + b_2 .$$
@@ -391,9 +394,9 @@ print(f"{whole:,} parameters in a layer:")
 print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 
 # %% [markdown]
-# The answer is two thirds: the network has two matrices of size D × 4D, that is, 8D² parameters, whereas attention has four of size D × D, that is, 4D².
-#
-# Which components let words influence each other? As in 02, we compute derivatives: how strongly does each output word depend on each input word?
+# Two thirds of the parameters belong to the network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
+# 
+# Which components let words influence each other? As in 02, we compute derivatives to find out how strongly each output vector depends on each input vector.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -408,13 +411,13 @@ maps = {name: influence(part, x_placed[0]) for name, part in parts.items()}
 pictures.who_moves_whom(maps, river)
 
 # %% [markdown]
-# For the norm and the network only the diagonal is non-zero: they treat each word separately. Attention is the only component of the layer in which information passes between words, so
-# whatever *bank* learns about *river*, it learns there.
+# For the norm and the feed-forward network, only the diagonal is non-zero, because both treat each word separately. Attention is the only component of the layer that passes information between words. The vector of
+# *bank* can therefore receive information about *river* only through attention.
 
 # %% [markdown]
 # ## 5 · The layer
 #
-# One small component is missing. During training, **dropout** (Srivastava et al. 2014) sets randomly chosen activations to 0, different ones at each step, so that the model cannot rely on any single one. The
+# One small component is still missing. At each training step, **dropout** (Srivastava et al. 2014) sets activations to 0 at random, each with probability p, so that the model cannot rely on any single activation. The
 # others are divided by 1 − p, which preserves the expected value. When the model is *used*, nothing is dropped. `model.train()` and `model.eval()` switch between the two modes by setting `self.training` in every submodule.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -423,7 +426,8 @@ class Dropout(nn.Module):
 
     Write forward(self, x, draws=None). draws has the shape of x and contains numbers between 0
     and 1: where a draw is below p, x becomes 0; all other entries are divided by 1 − p.
-    Without draws, generate them with `torch.rand_like`. In evaluation mode return x unchanged.
+    If no draws are given, generate them with `torch.rand_like`. In evaluation mode return x
+    unchanged.
     p is below 1 and is not saved with the model.
     Source: Srivastava et al. (2014).
     """
@@ -445,7 +449,7 @@ class Dropout(nn.Module):
 def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
     """The outputs in training and evaluation mode, with the draws of the case if there are any.
 
-    If the module generates its own draws: whether every row and every column has both dropped and kept entries, and the factor applied to the kept ones.
+    For a module that generates its own draws, the output shows whether every row and every column has both dropped and kept entries, and which factor was applied to the kept entries.
     """
     if "draws" in case or case["config"]["p"] in (0, 1 - 1e-9):
         given = [name for name in ("x", "draws") if name in case]
@@ -462,14 +466,14 @@ check("transformer.Dropout", lambda case: drop(Dropout, case))
 # %% [markdown]
 # Now we assemble the layer. A **residual connection** (He et al. 2016) adds the input of a component to its output, so that the component only has to compute the *change*.
 # The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model the path from the bottom to the top
-# contains nothing but additions; it is called the **residual stream**. BERT is post-norm; GPT-2 and most large models since are pre-norm.
+# contains nothing but additions. This path is called the **residual stream**. BERT uses post-norm, whereas GPT-2 and most large models since then use pre-norm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.two_layers()
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Block(nn.Module):
-    """One layer, as in the left drawing or, with norm_first, the right one.  (difficulty ●●●, 10 minutes)
+    """One layer: post-norm (left drawing) or, with norm_first, pre-norm (right).  (difficulty ●●●, 10 minutes)
 
     Register `attention` (your MultiHeadAttention), `feed_forward` (your FeedForward with the
     given activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the
@@ -555,10 +559,10 @@ for kind, gaps in {"post-norm": apart, "pre-norm": apart_pre}.items():
         print(f"{kind:<9}  {what:<32} largest difference {gap:.1e}")
 
 # %% [markdown]
-# The outputs agree up to rounding: you have built every component of PyTorch's layer. (Note that `src_key_padding_mask` is True where a word is *masked*, the opposite of `keep`.)
+# The outputs agree up to rounding: you have built every component of PyTorch's layer. (Note that PyTorch's `src_key_padding_mask` is True where a word is *masked*, so it is the opposite of `keep`.)
 #
 # The function `keep` now saves the source of your classes to `my_model.py`. A later notebook loads them with `mine("Block")`; if a class is missing or
-# wrong, the notebook tells you and uses the course's version instead. Run the cell again whenever you change a class.
+# wrong, the notebook reports this and uses the course's version instead. Run the cell again whenever you change a class.
 
 # %% tags=["demo"]
 keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
@@ -566,7 +570,7 @@ keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
 # %% [markdown]
 # ## 6 · Many layers
 #
-# A transformer stacks many layers, each with its own weights; the output of one is the input of the next. Does the position of the norm matter? The transformer of 2017 was trained with a learning rate that
+# A transformer stacks many layers, each with its own weights. The output of each layer is the input of the next. Does the position of the norm matter? The transformer of 2017 was trained with a learning rate that
 # starts near 0 and increases slowly (**warm-up**); without it, training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
 # first step. Their theorem 1 bounds the gradient of W₂ (our `narrow`) in the last layer by $O(D\sqrt{\ln D})$ for post-norm, independently of the depth L, and by
 # $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, how many times larger is this gradient in post-norm than in pre-norm?
@@ -643,13 +647,13 @@ for kind in KINDS:
 
 # %% [markdown]
 # Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
-# pre-norm every layer adds to the residual stream, which is never rescaled: its length grows like √L (printed above), and the final norm divides by this length.
-# The right-hand panel shows all 16 layers. The paper predicts gradients that decrease towards the first layers in post-norm and equal gradients in pre-norm (sections 3.3 and 3.4).
-# With five seeds we see no decrease in post-norm (the band is wide), and in pre-norm the first layers have the larger gradients.
+# pre-norm, every layer adds to the residual stream, which is never rescaled. The length of its vectors therefore grows like √L (printed above), and the final norm divides by this length.
+# The right-hand panel shows all 16 layers. The paper predicts that gradients decrease towards the first layers in post-norm and are equal in pre-norm (sections 3.3 and 3.4).
+# With five seeds we see no decrease in post-norm (the band is wide), and in pre-norm the first layers have larger gradients than the last.
 
 # %% [markdown]
-# What do the residual connections contribute? Attention averages, and repeated averaging makes vectors alike. We measure how much of a word's vector is its *own*: its distance from the mean of the sentence, divided
-# by its length. A value of 1 means that the word vectors have no component in common (their mean is zero); 0 means that all words of the sentence have the same vector. At the input the value is about 0.8. **Predict:** what is it after two layers without residual connections?
+# What do the residual connections contribute? Attention computes averages, and repeated averaging makes vectors more and more similar. We measure how much of a word vector is its *own*: the distance of the vector from the mean of the sentence, divided
+# by the length of the vector. A value of 1 means that the word vectors have no component in common (their mean is zero); 0 means that all words of the sentence have the same vector. At the input the value is about 0.8. **Predict:** what is the value after two layers without residual connections?
 
 # %% tags=["demo"]
 predict("transformer.own", ...)
@@ -668,7 +672,7 @@ pictures.own_share(spreads)
 
 # %% [markdown]
 # Without residual connections, all words of a sentence have nearly the same vector after two or three layers: their identity is lost. Dong, Cordonnier and Loukas (2021) prove
-# such a collapse for pure attention. Residual connections slow it down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is post-norm responsible, or the initialisation? Glorot's is one
+# such a collapse for pure attention. Residual connections slow it down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is this due to post-norm or to the initialisation? Glorot's initialisation is only one
 # of several. BERT initialises all matrices with standard deviation 0.02, which at D = 768 is 0.55 times Glorot's value in attention and 0.88 times in the network.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -689,20 +693,20 @@ for where in starts:
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Without residual connections the word vectors collapse under all three initialisations. With them, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with a scale of 0.3 it retains more than pre-norm does. The
-# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. The gradients in pre-norm are equal across layers, as the paper predicts, only when the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
+# Without residual connections the word vectors collapse under all three initialisations. With residual connections, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with a scale of 0.3, post-norm retains more than pre-norm does. The
+# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. In pre-norm, the gradients are equal across layers, as the paper predicts, only if the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
 #
-# All of this describes the starting point. Training may change it.
+# All these measurements were made before training, and training may change the picture.
 
 # %% [markdown]
-# **Question 2.** You are going to train an encoder of 24 layers and may choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
+# **Question 2 · Where to put the norms.** You are going to train an encoder of 24 layers and may choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
 # above, and say what the measurements do *not* tell you. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# For pre-norm: at initialisation, the gradients near the top decrease with depth instead of staying large. According to Xiong et al., this is why pre-norm trains without warm-up. With
+# For pre-norm: at initialisation, the gradients in the last layer decrease with the depth of the stack instead of staying large. According to Xiong et al., this is why pre-norm trains without warm-up. With
 # Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do so in both designs). For post-norm: the output of every layer is normalised, so the top layers contribute as
 # much as the others; in pre-norm, one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
-# random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. For that, both would have to be trained.
+# random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. To answer these questions, both models would have to be trained.
 #
 # *Marking: 1 point for an argument for each choice, at least one based on a measurement; 1 point for the limitation (initialisation only, small stacks, nothing about
 # quality after training).*
@@ -711,10 +715,10 @@ display(Markdown("\n".join(lines)))
 # ## 7 · Train it
 #
 # Training repeats one step many times: the model processes a batch, the loss measures its error, the gradient gives the direction of change, and the optimiser updates the weights. Three details are easily
-# forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. And some batches produce a gradient that is far too large:
-# **gradient clipping** (Pascanu et al. 2013) scales the whole gradient down to a maximum norm, which preserves its direction.
-#
-# Your function receives a new learning rate at each step. The optimiser is Adam, as in 02; it stores the learning rate under "lr" in each dictionary of the list `param_groups`.
+# forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. Finally, some batches produce a gradient that is far too large, and
+# **gradient clipping** (Pascanu et al. 2013) scales such a gradient down to a maximum norm, which preserves its direction.
+# 
+# Your function receives a new learning rate at each step. The optimiser is Adam, as in 02, which stores the learning rate under the key "lr" in each dictionary of the list `param_groups`.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-training_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def training_step(
@@ -901,12 +905,11 @@ for name, values in found.items():
     print(f"{name:<15} accuracy: {np.mean(values):.3f}   (seeds {seeds})")
 
 # %% [markdown]
-# Without positions the accuracy stays at chance level, however long we train: both directions contain the same words with the same vectors (where rounding errors decide, they decide
-# at random). With positions, one layer trained for a few seconds is nearly always correct.
+# Without positions the accuracy stays at chance level, however long we train: both directions contain the same words with the same vectors. (Any difference between the two outputs is a rounding error, which is unrelated to the direction.) With positions, one layer trained for a few seconds is nearly always correct.
 #
 # ### What warm-up and clipping do
 #
-# A single layer trains easily. We now train encoders of six layers of each kind and leave out the warm-up (the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
+# A single layer trains easily. We now train six-layer encoders of both kinds and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
 # of layer fails without warm-up?
 
 # %% tags=["demo"]
@@ -941,9 +944,9 @@ learned = runs[runs.step == runs.step.max()].assign(found=lambda end: end.accura
 learned = learned.groupby(["norm", "how"], sort=False).found.sum().unstack("how", sort=False)
 post_fails, pre_fails = (learned.loc[kind, "no warm-up"] < learned.loc[kind, "warm-up and clipping"] / 2 for kind in KINDS)
 reveal("transformer.warm_up", BOTH if post_fails and pre_fails else POST if post_fails else PRE if pre_fails else NEITHER, because={
-    PRE: "Its residual stream is unobstructed, and the final norm divides by the length of a large sum, so a first step that is too large changes little.",
-    BOTH: "In pre-norm the sums are never rescaled, so a single layer that has gone astray is only one term among many.",
-    NEITHER: "At the full rate from the first step, Adam changes every weight by as much as in any later step, while the gradients still come from random weights.",
+    PRE: "In pre-norm, the residual stream is unobstructed, and the final norm divides by the length of a large sum, so a first step that is too large changes little.",
+    BOTH: "In pre-norm the sums are never rescaled, so a single layer with unsuitable weights contributes only one term among many.",
+    NEITHER: "At the full learning rate, Adam changes every weight in the first step by as much as in any later step, although the first gradients come from random weights.",
 })
 pictures.warm_up(runs)
 
@@ -962,7 +965,7 @@ learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], 
 display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
-# At learning rates of 0.0003 and 0.001, the deep post-norm encoder learns even without warm-up; at 0.003 it learns only with warm-up, and at 0.01 not at all. What matters is the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
+# At learning rates of 0.0003 and 0.001, the deep post-norm encoder learns even without warm-up. At 0.003 it learns only with warm-up, and at 0.01 it does not learn at all. The result depends on the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
 
 # %% [markdown]
 # ## 8 · Scoreboard
@@ -971,7 +974,7 @@ display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", ax
 # the four kinds of question only the word order determines the sense, within one clause or across two. On these questions, an encoder without positions cannot exceed an accuracy of one half, whatever the number
 # of layers, because shuffled inputs give shuffled outputs. How much do positions help, and does a second layer matter?
 #
-# We use your `training_step` again; now only one word of each sentence counts in the loss, the ambiguous one.
+# We use your `training_step` again, but only the ambiguous word of each sentence now counts in the loss.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Accuracy, nearest_sense, sense_exam
@@ -1001,7 +1004,7 @@ def examine(model: Encoder) -> Accuracy:
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, Accuracy]:
-    """Train on labelled senses, and evaluate after each of the given numbers of steps."""
+    """Train on labelled senses, and evaluate the encoder at each of the given steps."""
     torch.manual_seed(seed)
     model = SenseEncoder(depth, len(names), embed)
     optimiser, found = torch.optim.Adam(model.parameters()), {}
@@ -1015,7 +1018,7 @@ def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, 
     return found
 
 # %% [markdown]
-# We begin with a short run of 500 steps with one layer, with and without positions:
+# We first train one layer for 500 steps, once with and once without positions:
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -1069,15 +1072,15 @@ display(Markdown(
     "\n".join(lines) + f"\n\n± is half the width of a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). Accuracy of one layer with positions on questions with two clauses, by seed: {seeds}. Before training, the same encoder already scores {untrained['1 layer']:.2f} where the cue is to the right: random mixtures of different words are themselves different."))
 
 # %% [markdown]
-# Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps, with or without positions. Where the order determines it, encoders without positions stay at one half, with one layer and with two.
+# Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps. Where the order determines the sense, encoders without positions stay at one half, whether they have one layer or two.
 # (The ± covers only the variation between seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
-# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). Both therefore outperform the models of 01 and 02 in the
-# last two panels, but only because their word vectors contain positions.
+# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). The positions alone therefore explain why these encoders outperform the models of 01 and 02 in the
+# last two panels.
 
 # %% [markdown]
-# The second layer is not what makes the difference: a single attention layer sees all words with their positions, and the feed-forward network after it can combine what attention has gathered.
+# A second layer is not needed to use the order: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
 # On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
-# encoder was trained on labelled senses; from 05 on, models have to discover them without labels.
+# encoder was trained on labelled senses; from 05 on, models have to discover the senses without labels.
 
 # %% [markdown]
 # ## Further: embeddings, and sequences of different lengths
@@ -1092,8 +1095,8 @@ class Embeddings(nn.Module):
 
     Register `token`, an nn.Embedding with one row per vocabulary entry, and the buffer
     `position`, your sinusoid with `tokens` rows, which is saved with the model. Then write
-    forward(self, ids), which maps ids (B, T) to the sum of both, (B, T, D). T is at most
-    `tokens`. Nothing is scaled.
+    forward(self, ids), which maps ids (B, T) to the sum of token vectors and positions,
+    (B, T, D). T is at most `tokens`. Do not scale the vectors.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int):
@@ -1113,7 +1116,7 @@ check("transformer.Embeddings", lambda case: run_module(Embeddings, case, "ids")
 keep(sinusoid, Embeddings)
 
 # %% [markdown]
-# The second component builds batches. Sentences differ in length; the rows of a tensor cannot. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to your **collate** function, which pads it. Padding to the length of the longest sequence in the *batch*, rather than in the corpus, wastes less computation.
+# The second component builds batches. Sentences differ in length, whereas all rows of a tensor must have the same length. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to your **collate** function, which pads the sequences. Padding to the length of the longest sequence in the *batch*, rather than in the corpus, wastes less computation.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-collate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
@@ -1139,7 +1142,7 @@ check("transformer.collate", lambda case: collate(
 keep(collate)
 
 # %% [markdown]
-# We use your function to train the encoder of section 7 once more, reading each sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is called an **epoch**.
+# We use your function to train the encoder of section 7 once more. Each batch contains every sequence both forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is called an **epoch**.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader
@@ -1167,7 +1170,7 @@ longest_row = max(map(len, rows))
 found_after_epoch = directions_found(model)
 print(f"accuracy after one epoch: {found_after_epoch:.3f}")
 print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.mean(filled):.0%} of the tokens are real. "
-      f"With padding to the longest sequence of all, {longest_row} tokens, it would be {np.mean([len(row) for row in rows]) / longest_row:.0%}")
+      f"With padding to the longest sequence of all, {longest_row} tokens, the fraction would be {np.mean([len(row) for row in rows]) / longest_row:.0%}")
 
 # %% [markdown]
 # ## Further: two bugs in published code
@@ -1175,7 +1178,7 @@ print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.m
 # ### Positions of 2025
 #
 # The line with `torch.arange` was part of the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code); a genome model contained a similar
-# bug (C.Origami, issue 42). The rest of the function is ours. It runs without an error, and the loss of a model that uses it decreases.
+# bug (C.Origami, issue 42). The rest of the function is ours. The code runs without an error, and the loss of a model that uses it decreases.
 
 # %%
 def positions_of_2025(
@@ -1185,7 +1188,7 @@ def positions_of_2025(
     return words[ids] + places[numbers]
 
 # %% [markdown]
-# We look at three symptoms. For the first two we use the river sentence: on its own, then twice in the same batch. The third is the accuracy on the direction task.
+# We look at three symptoms. For the first two we use the river sentence, first on its own and then twice in the same batch. The third is the accuracy on the direction task.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def symptoms(add_positions) -> None:
@@ -1201,7 +1204,7 @@ def symptoms(add_positions) -> None:
 | {add_positions.__name__} | |
 |:--|--:|
 | change in the vector of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
-| the same sentence twice in a batch: largest difference between the two | {apart:.1e} |
+| the same sentence twice in a batch: largest difference between the two outputs | {apart:.1e} |
 | accuracy on the direction task | {task:.3f} |
 """))
 
@@ -1218,21 +1221,21 @@ def mended_positions(
 
     ids are row indices of `words`. The first word of every sentence receives row 0 of
     `places`, the next word row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is
-    treated like any word.
+    treated like any word. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-mended_positions-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("transformer.mended_positions", lambda case: mended_positions(**case))
+check("transformer.mended_positions", lambda case: mended_positions(**case), gradients=["words"])
 
 # %% tags=["demo"]
 symptoms(mended_positions)
 
 # %% [markdown]
 # The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
-# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds it: shuffle the words and see whether the output changes.
+# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds the bug: shuffle the words and see whether the output changes.
 
 # %% [markdown]
 # ### Layer normalisation in a tutorial
@@ -1269,8 +1272,8 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # ## Extension
 #
-# The dot product of two positions depends only on their distance. A stronger statement holds: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. So "three
-# words further on" is a linear map, which a projection such as W_q could learn. It rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
+# The dot product of two positional encodings depends only on the distance between the positions. A stronger statement is also true: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. So "three
+# words further on" is a linear map, which a projection such as W_q could learn. This map rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-shift_matrix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
@@ -1306,13 +1309,13 @@ for what, gap in shifted.items():
 # ## Summary
 #
 # - A module owns the parameters and modules that are its attributes, but not those in a plain list.
-# - Attention ignores word order, so positional encodings are added.
-# - Only attention passes information between words; the norm and the feed-forward network treat each word separately.
+# - Attention ignores word order, so we add positional encodings.
+# - Only attention passes information between words; the other components treat each word separately.
 # - Without residual connections all words of a sentence end up with the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
-# - Without positions an encoder answers at most half of the order questions correctly; with them, nearly all.
+# - Without positions, an encoder answers at most half of the order questions correctly; with positions, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
 #
-# **Next**: 04 adds a decoder and compares the cost of all this with that of a network that reads word by word.
+# **Next**: 04 adds a decoder and compares the cost of attention with that of a network that reads one word at a time.
 
 # %% [markdown]
 # ## References

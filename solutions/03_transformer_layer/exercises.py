@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -39,7 +39,7 @@ sinusoid = Exercise(
         ),
         Mistake(
             "positions counted from 1",
-            "Your first row is what the second should be. The first word is at position 0.",
+            "Your first row contains the values of the second. The first word is at position 0.",
             "torch.arange(T)[:, None]", "torch.arange(1, T + 1)[:, None]",
         ),
         Mistake(
@@ -82,7 +82,7 @@ def sinusoid(T, D):
         ),
         Mistake(
             "same frequency for every pair",
-            "All your pairs rotate by one radian per word, as only the first should. Is the exponent missing, or rounded to an "
+            "All your pairs rotate by one radian per word, but only the first pair should. Is the exponent missing, or rounded to an "
             "integer (`//`)?",
             " * frequency", " * torch.ones(D // 2)",
         ),
@@ -182,18 +182,17 @@ layer_norm = Exercise(
     mistakes=(
         Mistake(
             "epsilon outside the square root",
-            "Your results are close for long vectors and far off for short ones: you add epsilon to the standard deviation. Add it to the variance, inside the square root.",
+            "Your results are close for long vectors and far off for short ones, because you add epsilon to the standard deviation. Add epsilon to the variance, inside the square root.",
             "(variance + eps).sqrt()", "(variance.sqrt() + eps)",
         ),
         Mistake(
             "variance divided by D − 1",
-            "All your vectors are slightly too short, the more so the fewer coordinates they have: you use the unbiased estimate of the variance. Here the variance is the mean of the D squared deviations.",
+            "All your vectors are slightly too short, especially those with few coordinates, because you use the unbiased estimate of the variance. Here the variance is the mean of the D squared deviations.",
             VARIANCE, "variance = x.var(-1, keepdim=True)",
         ),
         Mistake(
             "standard deviation with D − 1, epsilon outside the root",
-            "Two things differ: your standard deviation divides by D − 1, and epsilon is added to it after the square root. A "
-            "well-known tutorial does the same.",
+            "Your formula differs in two ways: the standard deviation divides by D − 1, and epsilon is added after the square root. A well-known tutorial uses the same formula.",
             edits={
                 VARIANCE: "variance = x.std(-1, keepdim=True)",
                 "(variance + eps).sqrt()": "(variance + eps)",
@@ -201,33 +200,32 @@ layer_norm = Exercise(
         ),
         Mistake(
             "epsilon not used",
-            "Your answer is right where the variance is large and epsilon tiny. But you do not use `eps`, and a vector of zeros becomes 0/0.",
+            "Your answer is right where the variance is large and epsilon is tiny. But you do not use `eps`, so a vector of zeros gives 0/0.",
             "(variance + eps)", "variance",
         ),
         Mistake(
             "fixed epsilon",
-            "Your answer is right only where `eps` is 1e-5: you do not use the argument `eps`.",
+            "Your answer is right only where `eps` is 1e-5, because you do not use the argument `eps`.",
             "(variance + eps)", "(variance + 1e-5)",
         ),
         Mistake(
             "epsilon squared",
-            "Your results are close for long vectors and far off for short ones: you add eps² under the root instead of "
-            "eps.",
+            "Your results are close for long vectors and far off for short ones, because you add eps² instead of eps under the root.",
             "(variance + eps)", "(variance + eps**2)",
         ),
         Mistake(
             "epsilon as a lower bound",
-            "Your results are close where the variance is large. Epsilon should be added to every variance; you only raise smaller ones to epsilon.",
+            "Your results are close where the variance is large. Epsilon should be added to every variance, but you only raise variances below epsilon to epsilon.",
             "(variance + eps)", "variance.clamp(min=eps)",
         ),
         Mistake(
             "epsilon added twice",
-            "Your results for short vectors are slightly too short: you add epsilon inside the square root and again after it.",
+            "Where the input vectors are short, your output vectors are slightly too short, because you add epsilon inside the square root and again after it.",
             "(variance + eps).sqrt()", "((variance + eps).sqrt() + eps)",
         ),
         Mistake(
             "normalised over the words",
-            "Your columns have mean 0, but the rows should: normalise each word over its own coordinates.",
+            "Your columns have mean 0, but the rows should have mean 0. Normalise each word over its own coordinates.",
             edits={
                 CENTRED: "centred = x - x.mean(-2, keepdim=True)",
                 VARIANCE: "variance = centred.square().mean(-2, keepdim=True)",
@@ -257,7 +255,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
         ),
         Mistake(
             "one mean and variance for the whole tensor",
-            "Long vectors stay longer than short ones: all words share one mean and one variance in your answer.",
+            "Long vectors remain longer than short ones, because all words share one mean and one variance in your answer. Normalise each word separately.",
             edits={
                 CENTRED: "centred = x - x.mean()",
                 VARIANCE: "variance = centred.square().mean()",
@@ -297,6 +295,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
             "deviation of its coordinates.",
             VARIANCE, "variance = centred.square().sum(-1, keepdim=True)",
         ),
+        detached("layer_norm"),
     ),
     alternatives={
         "torch's own": """
@@ -310,11 +309,10 @@ def layer_norm(x, gain, bias, eps=1e-5):
     variance = (x**2).mean(-1, keepdim=True) - mean**2
     return (x - mean) * torch.rsqrt(variance + eps) * gain + bias
 """,
-        "numpy": """
-import numpy as np
+        "in float64": """
 def layer_norm(x, gain, bias, eps=1e-5):
-    x = x.numpy()
-    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gain.numpy() + bias.numpy()
+    variance, mean = torch.var_mean(x.double(), -1, correction=0, keepdim=True)
+    return (x - mean) * torch.rsqrt(variance + eps) * gain + bias
 """,
         "word by word": """
 def layer_norm(x, gain, bias, eps=1e-5):
@@ -442,7 +440,7 @@ MultiHeadAttention = Exercise(
         ),
         Mistake(
             "mask applied after the softmax",
-            "Where something is masked, your weights do not sum to 1: you set them to 0 after the softmax. Mask the *scores*, "
+            "Where words are masked, your weights do not sum to 1, because you set weights to 0 after the softmax. Mask the *scores*, "
             "before the softmax.",
             MASKED, "scores.softmax(dim=-1) * keep[:, None]",
         ),
@@ -460,18 +458,18 @@ MultiHeadAttention = Exercise(
         ),
         Mistake(
             "scores not scaled",
-            "Your attention weights are too peaked: the scores are not divided by √d.",
+            "Your attention weights are too peaked, because the scores are not divided by √d.",
             " / queries.shape[-1] ** 0.5", "",
         ),
         Mistake(
             "scores divided by √D",
-            "Your attention weights are too uniform: you divide by √D, where D counts all columns. The queries of one head "
+            "Your attention weights are too uniform, because you divide by √D, where D counts all columns. The queries of one head "
             "have d = D / heads columns.",
             "queries.shape[-1] ** 0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
             "scores divided by d",
-            "Your attention weights are too uniform: you divide the scores by d instead of √d.",
+            "Your attention weights are too uniform, because you divide the scores by d instead of √d.",
             "queries.shape[-1] ** 0.5", "queries.shape[-1]",
         ),
         Mistake(
@@ -510,12 +508,12 @@ class MultiHeadAttention(nn.Module):
         ),
         Mistake(
             "columns dealt out to the heads in turn",
-            "You assign the columns to the heads in turn. Head 0 has the first d columns, head 1 the next d, and so on.",
+            "You assign the columns to the heads in turn. Head 0 should use the first d columns, head 1 the next d, and so on.",
             SPLIT, "project(x).unflatten(-1, (-1, self.heads)).permute(0, 3, 1, 2)",
         ),
         Mistake(
             "heads split across words",
-            "Each of your heads mixes several words: a view as (B, heads, T, d) keeps the numbers in memory order. Split the "
+            "Each of your heads mixes several words, because a view as (B, heads, T, d) keeps the numbers in memory order. Split the "
             "last axis first, then transpose two axes.",
             SPLIT, "project(x).reshape(len(x), self.heads, x.shape[1], -1)",
         ),
@@ -527,12 +525,12 @@ class MultiHeadAttention(nn.Module):
         ),
         Mistake(
             "output map not applied",
-            "Your answer does not depend on the weights of `output`: you return the concatenated heads.",
+            "Your answer does not depend on the weights of `output`, because you return the concatenated heads directly.",
             f"self.output({JOINED})", JOINED,
         ),
         Mistake(
             "maps without biases",
-            "The check cannot load its biases: your four maps have none.",
+            "The check cannot load its biases, because your four maps have none.",
             REGISTERED,
             "self.query, self.key, self.value, self.output = (nn.Linear(dim, dim, bias=False) for _ in range(4))",
         ),
@@ -706,12 +704,12 @@ FeedForward = Exercise(
         ),
         Mistake(
             "ReLU and GELU swapped",
-            "You apply ReLU where GELU is asked for, and GELU where ReLU is.",
+            "You apply ReLU where the activation is a GELU, and GELU where it is \"relu\".",
             'self.activation == "relu"', 'self.activation != "relu"',
         ),
         Mistake(
             "activation also after the second map",
-            "None of your outputs is far below 0: you also apply the activation after the second map. Only the hidden layer has one.",
+            "None of your outputs is far below 0, because you also apply the activation after the second map. Only the hidden layer has an activation function.",
             "return self.narrow(hidden)", "hidden = self.narrow(hidden)\n        " + BENT + "\n        return hidden",
         ),
         Mistake(
@@ -726,7 +724,7 @@ FeedForward = Exercise(
         ),
         Mistake(
             "maps without biases",
-            "The check cannot load its biases: your two maps have none.",
+            "The check cannot load its biases, because your two maps have none.",
             edits={"nn.Linear(dim, inner)": "nn.Linear(dim, inner, bias=False)", "nn.Linear(inner, dim)": "nn.Linear(inner, dim, bias=False)"},
         ),
         Mistake(
@@ -846,7 +844,7 @@ Dropout = Exercise(
         ),
         Mistake(
             "comparison inverted",
-            "You drop activations where the draw is *above* p. With p = 0.1 you lose nine out of ten.",
+            "You drop activations where the draw is *above* p. With p = 0.1, you therefore drop nine out of ten.",
             "draws >= self.p", "draws < self.p",
             also=(
                 """
@@ -887,7 +885,7 @@ class Dropout(nn.Module):
         ),
         Mistake(
             "p subtracted",
-            "You change the kept activations by more than a factor: p is subtracted from them.",
+            "You subtract p from the kept activations. They should only be multiplied by a factor.",
             DROPPED, "x * (draws >= self.p) - self.p",
         ),
         Mistake(
@@ -936,7 +934,7 @@ class Dropout(nn.Module):
 """,
     },
     hints=(
-        "With p = 0.75, how many of 100 activations are kept on average? By which factor must they grow so that the expected "
+        "With p = 0.75, how many of 100 activations are kept on average? By which factor must they be multiplied so that the expected "
         "sum stays the same?",
         "x and draws have the same shape, and so does the output. self.training is True or False; model.train() and "
         "model.eval() change it.",
@@ -1004,28 +1002,28 @@ Block = Exercise(
     mistakes=(
         Mistake(
             "post-norm and pre-norm swapped",
-            "With norm_first you compute the layer in the left drawing, and without it the one in the right drawing.",
+            "With norm_first you compute the layer in the left drawing, and without norm_first the layer in the right drawing.",
             "if self.norm_first:", "if not self.norm_first:",
         ),
         Mistake(
             "always post-norm",
-            "Your answer is right without norm_first. With it, the norms belong inside the branches, as in the right drawing.",
+            "Your answer is right without norm_first. With norm_first, the norms belong inside the branches, as in the right drawing.",
             "if self.norm_first:", "if False:",
         ),
         Mistake(
             "always pre-norm",
-            "Your answer is right with norm_first. Without it, each sum is normalised, as in the left drawing.",
+            "Your answer is right with norm_first. Without norm_first, each sum is normalised, as in the left drawing.",
             "if self.norm_first:", "if True:",
         ),
         Mistake(
             "no residual connection around attention",
-            "After attention, each word's own vector is lost: only the mixture of the words is passed on. Add the input of the "
+            "After attention, each word's own vector is lost, because only the mixture of the words is passed on. Add the input of the "
             "branch.",
             edits={PRE_1: PRE_1.replace("x + ", ""), POST_1: POST_1.replace("x + ", "")},
         ),
         Mistake(
             "no residual connection around the feed-forward network",
-            "The output of attention reaches the end only through the feed-forward network. It should also be added.",
+            "The vector after attention reaches the output only through the feed-forward network. This vector should also be added to the output of the network.",
             edits={PRE_2: PRE_2.replace("x + ", ""), POST_2: POST_2.replace("x + ", "")},
         ),
         Mistake(
@@ -1035,7 +1033,7 @@ Block = Exercise(
         ),
         Mistake(
             "one norm under two names",
-            "Your `norm_attention` and `norm_feed_forward` are the same norm and share gain and bias. Each needs an "
+            "Your `norm_attention` and `norm_feed_forward` are one module and share gain and bias. Each needs an "
             "nn.LayerNorm of its own.",
             NORMS, "self.norm_attention = self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)",
         ),
@@ -1077,7 +1075,7 @@ Block = Exercise(
         ),
         Mistake(
             "mask not passed to attention",
-            "Words attend to words that they must not see: your `keep` does not reach attention.",
+            "Words attend to words that they must not see, because `keep` is not passed to attention.",
             edits={PRE_1: PRE_1.replace("keep", "torch.ones_like(keep)"), POST_1: POST_1.replace("keep", "torch.ones_like(keep)")},
         ),
         Mistake(
@@ -1100,7 +1098,7 @@ Block = Exercise(
         ),
         Mistake(
             "no dropout",
-            "Your answer is right in evaluation mode. In training mode nothing is dropped: your answer does not depend on `dropout`.",
+            "Your answer is right in evaluation mode. In training mode nothing is dropped, because you do not use `dropout`.",
             "self.dropout = Dropout(dropout)", "self.dropout = Dropout(0.0)",
         ),
         Mistake(
@@ -1132,7 +1130,7 @@ Block = Exercise(
         ),
         Mistake(
             "eps not passed to the norms",
-            "Your answer is right only where eps is 1e-5: you do not pass eps on to the two norms.",
+            "Your answer is right only where eps is 1e-5, because you do not pass eps on to the two norms.",
             NORMS, "self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)",
         ),
         Mistake(
@@ -1310,8 +1308,7 @@ training_step = Exercise(
     mistakes=(
         Mistake(
             "gradients never set to zero",
-            "Your first step is right. From the second step on, the gradients also contain those of all earlier steps: they "
-            "accumulate until they are set to zero.",
+            "Your first step is right. From the second step on, each gradient also contains the gradients of all earlier steps, because gradients accumulate until they are set to zero.",
             ZERO, "pass",
         ),
         Mistake(
@@ -1355,8 +1352,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "loss over all tokens",
-            "Your loss includes tokens where `counts` is False, such as padding: the model would learn to predict them, and "
-            "the mean is over too many tokens.",
+            "Your loss includes tokens where `counts` is False, such as padding. The model would learn to predict them, and the mean is over too many tokens.",
             LOSS, "loss = cross_entropy(model(ids).flatten(0, 1), targets.flatten())",
         ),
         Mistake(
@@ -1366,8 +1362,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "divided by the number of all tokens",
-            "You sum the right losses but divide by the number of all tokens, including padding. Take the mean over those that "
-            "count.",
+            "You sum the right losses but divide by the number of all tokens, including padding. Take the mean over the tokens that count.",
             LOSS, 'loss = cross_entropy(model(ids)[counts], targets[counts], reduction="sum") / counts.numel()',
             also=(
                 """
@@ -1393,13 +1388,12 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "mean of the sentences' means",
-            "You take the mean within each sentence and then the mean of these, which gives words of short sentences more "
-            "weight. Take the mean over all tokens that count.",
+            "You take the mean within each sentence and then the mean of these means, which gives words in short sentences more weight. Take the mean over all tokens that count.",
             LOSS, "loss = torch.stack([cross_entropy(logits[c], t[c]) for logits, t, c in zip(model(ids), targets, counts) if c.any()]).mean()",
         ),
         Mistake(
             "softmax before the cross-entropy",
-            "Your loss hardly decreases: cross_entropy expects logits and applies the softmax itself.",
+            "Your loss hardly decreases, because cross_entropy expects logits and applies the softmax itself.",
             LOSS, "loss = cross_entropy(model(ids)[counts].softmax(dim=-1), targets[counts])",
         ),
         Mistake(
@@ -1433,7 +1427,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "learning rate not set",
-            "Your answer does not depend on `rate`: the optimiser uses the learning rate with which it was created.",
+            "Your answer does not depend on `rate`, because the optimiser uses the learning rate with which it was created.",
             RATE, "pass",
             also=(
                 """
@@ -1623,7 +1617,7 @@ class Embeddings(nn.Module):
         ),
         Mistake(
             "sentences numbered instead of words",
-            "All words of a sentence receive the same position: you count the sentences of the batch.",
+            "All words of a sentence receive the same position, because you count the sentences in the batch instead of the words.",
             "self.position[: ids.shape[1]]", "self.position[: ids.shape[0]][:, None]",
         ),
         Mistake(
@@ -1715,7 +1709,7 @@ collate = Exercise(
         ),
         Mistake(
             "truncated to the shortest sequence",
-            "You lose words: your T is the length of the shortest sequence. It should be that of the longest.",
+            "You lose words, because your T is the length of the shortest sequence. It should be the length of the longest.",
             code="""
 def collate(rows):
     shortest = min(len(row) for row in rows)
@@ -1735,7 +1729,7 @@ def collate(rows):
         ),
         Mistake(
             "axes swapped",
-            "Your first axis counts words, but sequences come first: pass batch_first=True to `pad_sequence`.",
+            "Your first axis counts words, but it should count sequences. Pass batch_first=True to `pad_sequence`.",
             "return ids, torch.arange(longest) < lengths[:, None]", "return ids.T, (torch.arange(longest) < lengths[:, None]).T",
         ),
         Mistake(
@@ -1820,7 +1814,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "position T for every word",
-            "Every word of every sentence receives row T: a colon is missing in the index. A model published in 2024 had this "
+            "Every word of every sentence receives row T, because a colon is missing in the index. A model published in 2024 had this "
             "bug.",
             RIGHT_PLACES, "places[ids.shape[1]]",
         ),
@@ -1841,7 +1835,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "positions without words",
-            "All your sentences are the same: the word vectors are missing.",
+            "All your sentences receive the same vectors, because the word vectors are not added.",
             "words[ids] +", "torch.zeros_like(words[ids]) +",
         ),
         Mistake(
@@ -1856,14 +1850,12 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "positions along the wrong axis",
-            "You now count the words, but the positions lie along the first axis. This only runs if there are as many "
-            "sentences as words, or a single sentence. The positions must broadcast over the sentences.",
+            "You now count the words, but the positions lie along the first axis. This code only runs if there are as many sentences as words, or a single sentence. The positions must broadcast over the sentences.",
             RIGHT_PLACES, "places[torch.arange(ids.size(1)).unsqueeze(1)]",
         ),
         Mistake(
             "positions looked up by word id",
-            "The same word receives the same position wherever it occurs: you index `places` by the id of the word instead of "
-            "its index in the sentence.",
+            "The same word receives the same position wherever it occurs, because you index `places` by the id of the word instead of its index in the sentence.",
             RIGHT_PLACES, "places[ids % len(places)]",
             also=(
                 """
@@ -1874,7 +1866,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "padding not counted",
-            "You count only the words, so every position after a 0 is off. Padding counts like any word here.",
+            "You count only the words, so every position after a 0 is wrong. Padding counts like any word here.",
             RIGHT_PLACES, "places[((ids != 0).cumsum(1) - 1).clamp(min=0)]",
             also=(
                 """
@@ -1885,12 +1877,12 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "padding without a position",
-            "The words are right. But padding is treated like any word here, so it receives a position, too.",
+            "The words are right. But padding is treated like any word here, so it should receive a position as well.",
             RIGHT_PLACES, f"{RIGHT_PLACES} * (ids != 0)[..., None]",
         ),
         Mistake(
             "padding set to 0",
-            "The words are right. But padding is treated like any word here, and you set its vectors to 0.",
+            "The words are right. But you set the vectors of padding to 0, although padding is treated like any word here.",
             f"words[ids] + {RIGHT_PLACES}", f"(words[ids] + {RIGHT_PLACES}) * (ids != 0)[..., None]",
         ),
         Mistake(
@@ -1900,7 +1892,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "sinusoid instead of the given positions",
-            "Your answer does not depend on `places`: you add the sinusoid. The argument may contain any table.",
+            "Your answer does not depend on `places`, because you add the sinusoid instead. The argument may contain any table.",
             code="""
 def mended_positions(ids, words, places):
     i, position = torch.arange(words.shape[1]), torch.arange(ids.shape[1])[:, None]
@@ -1909,10 +1901,10 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "word vectors scaled by √D",
-            "Your word vectors are √D times too long. The paper scales them, but the function above does not, and that was not "
-            "its bug.",
+            "Your word vectors are √D times too long. The paper scales them, but the function above does not, and this is not the bug.",
             "words[ids] +", "words[ids] * words.shape[1] ** 0.5 +",
         ),
+        detached("mended_positions"),
     ),
     alternatives={
         "the same line with the other axis": """
@@ -1932,12 +1924,11 @@ def mended_positions(ids, words, places):
 """,
     },
     hints=(
-        "With 3 sentences of 5 words: how many different values should `numbers` contain, 3 or 5? How many does it contain?",
+        "With 3 sentences of 5 words: how many different values should `numbers` contain, 3 or 5? How many different values does it contain now?",
         "words[ids]: (B, T, D). The positions must broadcast over the *sentences*: (T, D) or (1, T, D). In the code above they "
         "have shape (B, 1, D).",
         "take rows 0 to T − 1 of places\nadd them to the word vectors of every sentence",
-        "A near miss: `torch.arange(ids.size(1)).unsqueeze(1)` counts the right things but places them along the first axis. "
-        "It even runs if there are as many sentences in the batch as words in each sentence.",
+        "A near miss: `torch.arange(ids.size(1)).unsqueeze(1)` counts the words but places the positions along the first axis. It even runs if there are as many sentences in the batch as words in each sentence.",
     ),
 )
 
@@ -1963,7 +1954,7 @@ shift_matrix = Exercise(
         ),
         Mistake(
             "one frequency for all pairs",
-            "All your blocks are the same. Each pair of columns has its own frequency.",
+            "All your blocks are equal, but each pair of columns has its own frequency.",
             "angle = k * 10_000.0 ** (-torch.arange(0, D, 2) / D)", "angle = k * torch.ones(D // 2)",
         ),
         Mistake(
@@ -2006,7 +1997,7 @@ shift_matrix = Exercise(
         ),
         Mistake(
             "cosines only",
-            "Your diagonal is right, but every other entry is 0: each coordinate of a pair also depends on the other.",
+            "Your diagonal is right, but every other entry is 0. Each coordinate of a pair also depends on the other coordinate.",
             "cosine, sine, -sine, cosine", "cosine, 0 * sine, 0 * sine, cosine",
         ),
         Mistake(

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 04 · Recurrence, encoder–decoder, and what attention costs
 #
-# Before attention, networks read a sentence word by word and updated a memory at each word. You build such networks and measure how much of the first word they
-# remember. Then an **encoder** reads a sentence and a **decoder** generates its translation. They are joined first by one vector, then by attention to all
-# words; finally, attention replaces the recurrence. Three translators of about the same size show what each step contributes.
+# Before attention, networks read a sentence word by word and updated a memory. You build such networks and measure how much of the first word they
+# remember. Then an **encoder** reads a sentence and a **decoder** generates its translation. They are connected first by a single vector, then by attention to all
+# words. Finally, attention replaces the recurrence. Three translators of about the same size show the contribution of each step.
 #
 # **You need** notebooks 02 and 03. **Time** about 75 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* adds a bug to
 # find and four extensions.
@@ -22,7 +22,7 @@
 # **By the end you can**
 #
 # - implement one step of a recurrent network and of an LSTM, and explain what each gate does;
-# - encode a sentence as one vector, and say for which sentence lengths that vector is too small;
+# - encode a sentence as one vector, and determine for which sentence lengths this vector is too small;
 # - implement additive attention and the decoder block of the transformer;
 # - train a decoder with teacher forcing so that it cannot copy its target, and translate with greedy decoding.
 
@@ -37,7 +37,7 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · One word after the other
 #
-# *The girl who had lost the key took off …* You expect *her* because of the second word; after *The boy* you would expect *his*. For how many words can a network remember
+# *The girl who had lost the key took off …* You expect *her* because of the second word, whereas after *The boy* you would expect *his*. For how many words can a network remember
 # such a subject? We compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
 # (Their vocabularies differ as well.)
 #
@@ -79,8 +79,8 @@ remembered = dict(zip(("recurrent (LSTM)", "transformer"), np.exp(log_factors).t
 pictures.subject_remembered(remembered, between)
 
 # %% [markdown]
-# After 30 words both models still distinguish the subjects, but the transformer does so far more sharply. This notebook explains both results: how a memory can retain a
-# word, and what is gained by looking back at the words themselves.
+# After 30 words both models still distinguish the subjects, but the transformer does so far more sharply. This notebook explains both results: it shows how a memory can retain a
+# word, and why it helps to look back at the words themselves.
 #
 # A recurrent network has a state *h*, a vector of fixed size. At each word it computes a new state from the word and the old state, always with the same
 # matrices (Elman 1990):
@@ -102,19 +102,20 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x contains one word of each sentence, h the state before that word. The rows of a matrix
-    correspond to its inputs, so write x @ W_x. The activation is tanh. H is the size of the
-    state.
+    x contains the vector of one word of each sentence, and h contains the state before that
+    word. The rows of a matrix correspond to its inputs, so write x @ W_x. The activation
+    function is tanh. H is the size of the state.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-recurrent_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.recurrent_step", lambda case: recurrent_step(**case))
+check("recurrence.recurrent_step", lambda case: recurrent_step(**case), gradients=["x", "h"])
 
 # %% [markdown]
-# We run your step over a sentence. Each state depends on the one before it, so T words take T steps *in sequence*, however many processors there are.
+# We run your step over a sentence. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
 
 # %% tags=["demo"]
 from dataclasses import replace
@@ -124,7 +125,7 @@ from IPython.display import Markdown, display
 
 torch.manual_seed(0)
 
-D = 32                                                              # size of words and states
+D = 32                                                              # size of word vectors and states
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
     """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises
@@ -190,8 +191,8 @@ large = over_seeds(large_network, [2, 32])
 grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
 display(Markdown(
     "From 2 to 32 words, the derivative of the plain network shrinks to "
-    f"**{left_over:.1e}** of its original size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:,.0f}**: "
-    "it explodes, and a single training step would change the weights far too much. Clipping (03) prevents this."
+    f"**{left_over:.1e}** of its original size (geometric mean of 8 random networks). With a $W_h$ five times as large, the derivative grows by a factor of **{grown:,.0f}**. "
+    "It explodes, so a single training step would change the weights far too much. Clipping (03) prevents this."
 ))
 
 # %% [markdown]
@@ -203,7 +204,7 @@ display(Markdown(
 #
 # $$g = \tanh(x W^g_x + h W^g_h + b^g) \qquad o = \sigma(x W^o_x + h W^o_h + b^o)$$
 #
-# The gates control what is kept, what is stored and what is exposed:
+# The gates control how much is kept, how much is stored and how much is exposed:
 #
 # $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
 
@@ -211,13 +212,13 @@ display(Markdown(
 pictures.lstm_cell()
 
 # %% [markdown]
-# σ is the sigmoid. Each gate has its own job:
+# Here σ is the sigmoid. Each gate has its own function:
 #
-# - The **forget gate** f decides how much of the old cell stays. Near 1, it preserves the trace of a word, because there is no matrix on the blue path.
+# - The **forget gate** f decides how much of the old cell stays. If f is near 1, it preserves the trace of a word, because there is no matrix on the blue path.
 # - The **input gate** i decides how much of the candidate is stored. When closed, it protects the cell from irrelevant words.
 # - The **output gate** o decides how much of the cell appears in the state. When closed, it prevents stored content from disturbing the current prediction.
 #
-# In our sentence the input gate could let *girl* in and close at *lost* and *key*; the output gate could hide the gender until a pronoun is due.
+# In our sentence, the input gate could open at *girl* and close at *lost* and *key*, and the output gate could hide the gender until a pronoun is needed.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lstm_step(
@@ -232,7 +233,8 @@ def lstm_step(
 
     The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate
     f, the candidate g and the output gate o, in PyTorch's order. The gates pass through a
-    sigmoid, the candidate through tanh. `torch.lstm_cell` may be used.
+    sigmoid, the candidate through tanh. `torch.lstm_cell` may be used. Autograd must be able
+    to differentiate the result.
     """
     ### BEGIN SOLUTION
     i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -241,7 +243,7 @@ def lstm_step(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-lstm_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.lstm_step", lambda case: lstm_step(**case))
+check("recurrence.lstm_step", lambda case: lstm_step(**case), gradients=["x", "h", "c"])
 
 # %% [markdown]
 # Does your step agree with PyTorch's LSTM, given the same weights? (`nn.LSTM` stores its matrices transposed and has two biases.)
@@ -263,8 +265,8 @@ difference = (theirs(sentence)[0][-1] - run_lstm(sentence, ours)).abs().max().it
 print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 
 # %% [markdown]
-# We compare four untrained networks. Three are recurrent: the plain network, an LSTM as in the drawing, and an LSTM whose forget gates start open (bias 3, f ≈ 0.95). In
-# the fourth, the last word attends to all words, with random projections.
+# We compare four untrained networks. Three are recurrent: the plain network, an LSTM as in the drawing, and an LSTM whose forget gates start open (bias 3, f ≈ 0.95). The
+# fourth has no recurrence: its last word attends to all words, with random projections.
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -292,12 +294,12 @@ pictures.gradients(reach, lengths)
 
 # %% [markdown]
 # On these axes a straight line means that *each* step loses the same fraction. In the plain network and the LSTM with half-open forget gates, the derivative decays in this way.
-# What preserves the derivative is not the structure of the LSTM but a forget gate that stays open; this is why its bias is initialised to a high value
-# (Jozefowicz et al. 2015). With attention the derivative shrinks only as 1/T, because the weight is shared among more words; the **path length** to the first
-# word is always *one* step. Training can open the gates, too: the LSTM in section 1 still distinguished the subjects after 30 words.
+# The structure of the LSTM alone does not preserve the derivative; an open forget gate does. The bias of this gate is therefore initialised to a high value
+# (Jozefowicz et al. 2015). With attention, the derivative shrinks only as 1/T, because the weight is shared among more words; the **path length** to the first
+# word is always *one* step. Training can also open the gates: the LSTM in section 1 still distinguished the subjects after 30 words.
 
 # %% [markdown]
-# **Question 1.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
+# **Question 1 · A memory of fixed size.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
 # Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -334,7 +336,7 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
 
 # %% [markdown]
 # A decoder is **autoregressive**: it predicts each token from the tokens before it. How is it trained? At every position it receives the *correct* prefix of the
-# target and has to predict the next token. This is **teacher forcing** (Williams and Zipser 1989). Because a causal mask (02) hides the later tokens, all positions can be trained in one pass. The
+# target and has to predict the next token. This method is called **teacher forcing** (Williams and Zipser 1989). Because a causal mask (02) hides the later tokens, all positions can be trained in one pass. The
 # decoder's input is the target shifted one position to the right, after a start token [BOS].
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -355,7 +357,7 @@ check("recurrence.shift_right", lambda case: shift_right(case["target"], case["b
 
 # %% [markdown]
 # When the trained model translates, there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training
-# is called **exposure bias**. In **greedy decoding** it takes the most probable token at each step. The check uses a toy decoder made of tables, so you
+# is called **exposure bias**. In **greedy decoding**, the decoder generates the most probable token at each step. The check uses a toy decoder that consists of tables, so you
 # can work out its answers by hand.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -376,7 +378,7 @@ def greedy_translate(
     """Translate B sentences token by token.  (difficulty ●●●, 10 minutes)
 
     next_logits(ids) takes integer ids (B, t), the prefixes generated so far, each beginning
-    with bos. It returns logits (B, t, V): those at position i predict the token *after*
+    with bos. It returns logits (B, t, V); the logits at position i predict the token *after*
     position i. It may be called with up to `longest` columns. Return exactly `longest` columns
     without bos: the generated tokens, including eos, then pad. Only eos ends a sentence; pad
     and bos may be generated like any other token. A sentence that has not ended after
@@ -441,7 +443,7 @@ check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 
 # %% [markdown]
 # `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the vector concatenates the last
-# states of both. Your function should reproduce the first half of the vector. (It was trained in a few minutes on one processor core.)
+# states of both LSTMs. Your function should reproduce the first half of the vector. (The translator was trained in a few minutes on one processor core.)
 
 # %% tags=["demo"]
 from functools import partial
@@ -504,8 +506,9 @@ def additive_attention(
     """The context for one decoder state per sentence, and the attention weights.  (difficulty ●●○, 6 minutes)
 
     The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the
-    source has a word; padding gets weight 0. Each source has at least one word. Scores can be
+    source has a word; padding receives weight 0. Each source has at least one word. Scores can be
     so large that their exponentials overflow. Return the tuple (context, weights).
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v
@@ -514,7 +517,7 @@ def additive_attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-additive_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.additive_attention", lambda case: additive_attention(**case))
+check("recurrence.additive_attention", lambda case: additive_attention(**case), gradients=True)
 
 # %% [markdown]
 # Three translators were trained in the same way: one with the fixed vector, one with additive attention, and the transformer introduced in section 6. They have about the
@@ -557,13 +560,13 @@ display(pd.DataFrame(
 ).T)
 
 # %% [markdown]
-# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are not. With attention
-# hardly any fail at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) observed the same decline in
-# real translations. Longer training helps the model with the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences
-# exactly. The encoder has to learn to pack everything into the vector before the decoder knows which word it will need.
+# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are not. With attention,
+# hardly any translations fail at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) observed the same decline in
+# real translations. Longer training helps the model with the fixed vector: after a quarter of these steps, the model with seed 0 translated none of the longest sentences
+# exactly. The encoder has to learn to compress everything into the vector before the decoder knows which word it will need.
 
 # %% [markdown]
-# We now run your function in the trained network and look at its weights. In the figure, each stem of the code is followed by its English word in brackets.
+# We now run your function in the trained network and look at the attention weights. In the figure, each stem of the code is followed by its English word in brackets.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 additive.attend = additive_attention                              # from here on, your function
@@ -601,8 +604,8 @@ display(Markdown(
 # %% [markdown]
 # ## 6 · The transformer's decoder
 #
-# The transformer (Vaswani et al. 2017) drops the recurrence and keeps the attention. In **cross-attention** the queries come from the decoder, the keys and values
-# from the encoder. It is the attention of notebook 02 with *two* sequences, computed for all target positions at once.
+# The transformer (Vaswani et al. 2017) drops the recurrence and keeps the attention. In **cross-attention**, the queries come from the decoder, and the keys and values come
+# from the encoder. This is the attention of notebook 02 with *two* sequences, computed for all target positions at once.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(
@@ -616,9 +619,10 @@ def cross_attention(
     """The output for each target position, and the attention weights.  (difficulty ●●○, 6 minutes)
 
     There is one head; scores are divided by √d. source_keep is True where the source has a
-    word; padding gets weight 0 from every target position. Each source has at least one word.
+    word; padding receives weight 0 from every target position. Each source has at least one word.
     Scores can be so large that their exponentials overflow. Return the tuple
-    (output, weights). `scaled_dot_product_attention` may be used.
+    (output, weights). `scaled_dot_product_attention` may be used. Autograd must be able to
+    differentiate the result.
     """
     ### BEGIN SOLUTION
     scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -627,10 +631,10 @@ def cross_attention(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "recurrence-cross_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.cross_attention", lambda case: cross_attention(**case))
+check("recurrence.cross_attention", lambda case: cross_attention(**case), gradients=True)
 
 # %% [markdown]
-# Within the target, a position may attend to itself and to earlier positions, but not to later ones: the input at the next position is the very token that it has to predict.
+# Within the target, a position may attend to itself and to earlier positions, but not to later ones, because the input at the next position is the very token that it has to predict.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
@@ -663,12 +667,12 @@ families = {
 pictures.visibility(families, source)
 
 # %% [markdown]
-# An encoder-only model is **bidirectional**: at every word it sees the context on both sides, but it does not generate text. A decoder-only model generates and is
-# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates. The upper right block of its mask is empty because
+# An encoder-only model is **bidirectional**: at every word it sees the context on both sides, but it does not generate text. A decoder-only model generates text but is
+# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates text. The upper right block of its mask is empty because
 # the source is complete before the target begins.
 
 # %% [markdown]
-# A **decoder block** combines these parts. It has three branches, and the output of each is added to the residual stream.
+# A **decoder block** combines these parts. It has three branches, and the output of each branch is added to the residual stream.
 
 # %% tags=["demo"]
 pictures.decoder_block()
@@ -682,11 +686,11 @@ MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "Fee
 class DecoderBlock(nn.Module):
     """One layer of the transformer's decoder.  (difficulty ●●○, 6 minutes)
 
-    Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j]
-    says whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k
-    and W_v; and `feed`. Pre-norm: each part reads x through its own norm, and its output is
-    added to x. The encoder has already normalised `encoded`. The parts are given: write
-    `forward`.
+    The block has three parts, in this order: `own`, self-attention within the target, where
+    keep[:, i, j] says whether position i may attend to j; your cross_attention to `encoded`
+    with W_q, W_k and W_v; and `feed`. The block is pre-norm: each part reads x through its own
+    norm, and its output is added to x. The encoder has already normalised `encoded`. The parts
+    are given, so write only `forward`.
     """
 
     def __init__(self, dim: int, heads: int, inner: int):
@@ -737,7 +741,7 @@ print(f"largest difference from the trained layer: {block_difference:.1e}")
 # ## 7 · Train it, and let it cheat
 #
 # The model from `coursekit` has two layers in each stack and uses your `cross_attention`, `decoder_mask` and `shift_right`. We train it twice: once correctly, and
-# once without the shift, so that position t receives the very token that it has to predict. Each step is your `training_step` from notebook 03, but the model now reads the
+# once without the shift, so that position t receives the very token that it has to predict. Each step uses your `training_step` from notebook 03, but the model now reads the
 # source *and* the decoder's inputs. The loss is the cross-entropy. Since each source has exactly one correct translation, the conditional entropy of the target
 # is 0, and so is the lowest possible loss.
 #
@@ -806,10 +810,10 @@ print("source:          ", language.decode(first[0].tolist()))
 print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)")
 
 # %% [markdown]
-# The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given [BOS] alone, it cannot translate, because it has
+# The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given only [BOS], the model cannot translate, because it has
 # not learned to use the source. The loss near zero was a warning, not a success; the real test is to let the model generate.
 #
-# The correctly trained model still makes errors, so it can show us what teacher forcing hides: in training every prefix is correct, whereas at inference
+# The correctly trained model still makes errors, so it can show a problem that teacher forcing hides. In training every prefix is correct, whereas at inference
 # the model continues from its own output.
 
 # %% tags=["demo"]
@@ -846,7 +850,7 @@ behind_share = {how: hit[behind].float().mean().item() for how, hit in hits.item
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; after the model's own (free decoding), "
+    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; after the model's own prefixes (free decoding), "
     f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
     f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
     f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
@@ -888,8 +892,8 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Each *cell* is translated differently; the brackets name its sense. The encoder distinguishes the senses because the translation requires it; it was never told
-# what senses are.
+# Each *cell* is translated differently; the brackets name its sense. The encoder distinguishes the senses because the translation requires this; it was never given
+# any sense labels.
 
 # %% [markdown]
 # We now train the two recurrent translators in the same way, the second with your additive attention. Eighty steps are too few to compare their translations,
@@ -908,15 +912,15 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
     print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten {np.mean(recurrent_losses[-10:]):.2f}")
 
 # %% [markdown]
-# **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
+# **Question 2 · Parallel training, sequential generation.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
 # is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and at inference that can lead to
 # errors. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# In training the whole target is known. Shifted right, it gives every position the correct prefix as its input, and the mask keeps each position from seeing
+# In training the whole target is known. Shifted to the right, the target gives every position the correct prefix as its input, and the mask keeps each position from seeing
 # later tokens. All positions can therefore be computed in one pass, and none can copy its answer. At inference, the token at position t is part of the input at t + 1
-# and does not exist before it has been generated: T tokens take T passes. The difference is that in training the prefix is always correct, while at inference it is
-# the model's own. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
+# and does not exist before it has been generated, so T tokens require T passes. The difference is that in training the prefix is always correct, whereas at inference the model
+# generates the prefix itself. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
 #
 # *Marking: 1 point for mask and shift as the reason for parallel training, and for the dependence on the model's own output at inference; 1 point for the mismatch
 # between correct and generated prefixes.*
@@ -924,8 +928,8 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
 # %% [markdown]
 # ## 8 · Reading the alignment
 #
-# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. Because we know which word each stem translates, we can also check whether
-# it looks at that word.
+# Your `cross_attention` returns its weights, so we can see which source words the decoder attends to when it predicts a token. Because we know which word each stem translates, we can also check whether
+# the decoder attends to that word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
@@ -964,8 +968,8 @@ display(Markdown(
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
-# which follows its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not
+# The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, attends back past the object; the preposition,
+# which follows its noun, attends to the left of that noun. Not every stem attends most to the word that it translates. The alignment is a by-product of predicting tokens. It does not
 # prove which words the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
@@ -985,8 +989,8 @@ draw()
 
 # %% [markdown]
 # The translator's encoder separates nearly all senses in every type of test question. Each sense has its own word in the code, so a translation is wrong unless the
-# encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder picks up cues, but where word order decides, it does no better
-# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write them. How far can plain text take us?
+# encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder picks up cues, but where word order determines the sense, it does no better
+# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write them. How much can a model learn from plain text?
 
 # %% [markdown]
 # ## 10 · Further: dot products, beam search and BLEU
@@ -1044,10 +1048,10 @@ print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage 
 
 # %% [markdown]
 # With the simpler score, the model translates more than 97 % of the sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
-# additive score: seed 0 alone would have suggested "as good", seed 1 alone "worse".
+# additive score. Seed 0 alone would have suggested that it is as good, and seed 1 alone that it is worse.
 
 # %% [markdown]
-# We put your function into the network of the first seed and look at its weights:
+# We put your function into the network of the first seed and look at the attention weights:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 dot = load_seq2seq("dot")
@@ -1061,14 +1065,14 @@ print(f"largest weight on the translated word: dot product {dot_found:.1%} of th
 pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 
 # %% [markdown]
-# The simpler score also produces an alignment, but a looser one. For some nouns in this sentence the largest weight lies on the article before them,
+# The simpler score also produces an alignment, but a less precise one. For some nouns in this sentence the largest weight lies on the article before them,
 # where the LSTM that reads from right to left has already seen the noun.
 
 # %% [markdown]
 # ### Beam search and BLEU
 
 # %% [markdown]
-# Greedy decoding takes the best token at each step, even where a slightly worse token would lead to a better sentence. Beam search keeps the few most probable
+# Greedy decoding selects the most probable token at each step, even where a less probable token would lead to a better sentence. Beam search keeps the few most probable
 # prefixes at each step and returns the most probable sentence that it finds.
 #
 # How good is a translation that is not exact? The usual measure is **BLEU** (Papineni et al. 2002): the geometric mean of the precisions for n-grams of one to
@@ -1111,13 +1115,13 @@ print("the greedy translation is more probable than the correct translation:", c
 print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: {only_greedy} (exact McNemar test: p = {mcnemar:.2f})")
 
 # %% [markdown]
-# The beam does its job: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
-# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. With better models a beam pays off: replacing greedy decoding
+# Beam search works as intended: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
+# even the greedy translation is more probable than the correct one. The errors are therefore due to the model, not to the search. With better models, beam search is worthwhile: replacing greedy decoding
 # by a beam of 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
 # %% [markdown]
-# BLEU is far higher than the share of exact sentences, since most n-grams of a wrong sentence are correct. But it does not show what is wrong: a wrong ending and a wrong sense
-# of *cell* cost the same, and a correct paraphrase would lose points as well. BLEU can compare systems on one corpus; a single score says little.
+# BLEU is far higher than the share of exact sentences, since most n-grams of a wrong sentence are correct. But BLEU does not show the kind of error: a wrong ending and a wrong sense
+# of *cell* lower the score equally, and a correct paraphrase would lower it as well. BLEU can be used to compare systems on one corpus, but a single score says little.
 
 # %% [markdown]
 # ## 11 · Further: find the bug
@@ -1164,12 +1168,12 @@ other_source = replace(held_out, source=held_out.source.roll(1, dims=0))
 
 @torch.no_grad()
 def held_out_loss(model: Translator, mask, pairs) -> float:
-    """Nats per token with this cross-attention mask."""
+    """Held-out loss in nats per token with this cross-attention mask."""
     logits = WithTeacher(model, decoder_mask, mask)((pairs, shift_right(pairs.target, BOS)))
     return token_loss(logits, pairs.target).item()
 
 def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
-    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given another sentence's."""
+    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given the source of another sentence."""
     new, _ = train(steps, inputs_of, Translator, masks[mask], seed)
     new.cross = fused_cross_attention                                # accepts masks with three axes
     return {"own source": held_out_loss(new, masks[mask], held_out),
@@ -1193,7 +1197,7 @@ display(Markdown("Nats per token of translators *trained* with each mask, three 
 
 # %% [markdown]
 # With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. The target's
-# padding determines how much more is hidden. The trained translator fails under this mask. But a model *trained* with it finds a way around it: after 400 steps its
+# padding determines how much more is hidden. The trained translator fails under this mask. But a model *trained* with this mask finds a way around the restriction: after 400 steps its
 # loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gives no warning. The
 # question from 02, "Which word can see which?", reveals the bug at once.
 
@@ -1257,10 +1261,10 @@ with torch.no_grad():
 print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} times as long as in one product")
 
 # %% [markdown]
-# The line for the recurrence has a slope of about one, as its formula predicts; the one for attention bends upwards towards T², on some machines even more steeply.
+# The line for the recurrence has a slope of about one, as its formula predicts; the line for attention bends upwards towards T², on some machines even more steeply.
 # But the two lines meet far to the right of T = D: operation counts do not determine run time. The last output line shows why. The same multiplications
-# take many times as long one by one as in one product, because each small product has a fixed overhead. A recurrence cannot combine its products, since every step
-# waits for the one before; attention can. This is a large part of why transformers replaced LSTMs: at typical sentence lengths, transformers train faster on parallel
+# take many times as long one by one as in one product, because each small product has a fixed overhead. A recurrence cannot combine its products, because every step
+# depends on the previous step, whereas attention can. This largely explains why transformers replaced LSTMs: at typical sentence lengths, transformers train faster on parallel
 # hardware, although a whole layer needs more operations.
 
 # %% [markdown]
@@ -1292,12 +1296,12 @@ display(table)
 # %% [markdown]
 # So "faster when T < D" can mean two things. In operation counts, attention with its projections always needs more than a plain network; it needs fewer than an
 # LSTM only below T = 2D. With its feed-forward network, a transformer layer needs at least 1.5 times as many operations as an LSTM. In run time, attention wins far beyond
-# T = D, because its products do not have to wait for each other. In generation this advantage is gone: a transformer, too, takes T steps.
+# T = D, because its products do not have to wait for each other. In generation this advantage disappears, because a transformer also takes T steps.
 
 # %% [markdown]
 # ### RNN against transformer
 #
-# This is the usual comparison of the two families, with this notebook's measurements filled in:
+# The following table is the usual comparison of the two families, completed with the measurements from this notebook:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 factor = {name: np.exp(np.log(values).mean(axis=0)) for name, values in remembered.items()}
@@ -1325,7 +1329,7 @@ display(pd.DataFrame(
 # Recurrence is back. An LSTM must take its steps one by one because each state passes through a matrix and a tanh. State-space models such as S4 (Gu et al. 2022)
 # and Mamba (Gu and Dao 2023), and RWKV (Peng et al. 2023), make the update *linear*; in its simplest form, $h_t = a_t \odot h_{t-1} + u_t$. Such a sum can be
 # computed for all positions in parallel (Martin and Cundy 2018), and generation still needs only a state of fixed size. In Mamba $a_t$ depends on the token, like
-# a forget gate. The bottleneck of question 1 remains: such models copy from long texts worse than transformers do (Jelassi et al. 2024). Hybrids therefore keep a few
+# a forget gate. The bottleneck of question 1 remains: such models are worse than transformers at copying from long texts (Jelassi et al. 2024). Hybrids therefore keep a few
 # attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
 
 # %% [markdown]
@@ -1353,9 +1357,9 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 def flops_recurrent(T: int, D: int, gates: int) -> int:
     """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
-    Words and state have size D. Count the products with W_x and W_h at every word. A plain
-    network has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication
-    together with one addition counts as 1. Do not count biases or activations.
+    Words and state have size D. Count the products with W_x and W_h at every word. gates is 1
+    for a plain network and 4 for an LSTM; the matrices have gates · D columns. One
+    multiplication together with one addition counts as 1. Do not count biases or activations.
     """
     ### BEGIN SOLUTION
     return 2 * T * D * D * gates
@@ -1377,8 +1381,8 @@ def path_length(T: int, architecture: str) -> int:
 
     "recurrent": steps from the state after the first word to the state after the last.
     "attention": layers until the last word's vector depends on the first word. "dilated":
-    convolutional layers of width 3 until it does; the taps of successive layers are 1, 3, 9, …
-    positions apart and reach equally far to the left and to the right.
+    convolutional layers of width 3 until the same is true; the taps of successive layers are
+    1, 3, 9, … positions apart and reach equally far to the left and to the right.
     """
     ### BEGIN SOLUTION
     if architecture == "recurrent":

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
 
 def words_then_padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """True at real tokens: the first sentence has two tokens of padding, the second none, the third only one word."""
+    """A mask that is True at real tokens: the first sentence has two tokens of padding, the second has none, and the third has only one word."""
     lengths = draw.integers(1, tokens, batch)
     lengths[0], lengths[1], lengths[2:3] = tokens - 2, tokens, 1
     return np.arange(tokens) < lengths[:, None]
@@ -47,28 +47,28 @@ recurrent_step = Exercise(
     mistakes=(
         Mistake(
             "Old state left out",
-            "Your answer does not change when h changes: the network has no memory. Add the product of h and W_h.",
+            "Your answer does not change when h changes, so the network has no memory. Add the product of h and W_h.",
             "x @ W_x + h @ W_h + b", "x @ W_x + b",
         ),
         Mistake(
             "Word left out",
-            "Your answer does not change when x changes: the network never reads the word. Add the product of x and W_x.",
+            "Your answer does not change when x changes, so the network never reads the word. Add the product of x and W_x.",
             "x @ W_x + h @ W_h + b", "h @ W_h + b",
         ),
-        Mistake("Bias left out", "Your answer does not change when b changes: the bias is missing from the sum.", " + b)", ")"),
+        Mistake("Bias left out", "Your answer does not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
         Mistake(
             "No activation",
-            "Some of your values lie outside the range from −1 to 1. The sum is correct; the activation after it is missing.",
+            "Some of your values lie outside the range from −1 to 1. The sum is correct, but the activation function after it is missing.",
             STEP, "x @ W_x + h @ W_h + b",
         ),
         Mistake(
             "Sigmoid instead of tanh",
-            "All your values are positive. The activation of this network gives values of both signs.",
+            "All your values are positive. The activation function of this network gives values of both signs.",
             "torch.tanh", "torch.sigmoid",
         ),
         Mistake(
             "W_h transposed",
-            "Your product with W_h uses the transposed matrix: the rows of W_h correspond to its inputs, so h comes first.",
+            "Your product with W_h uses the transposed matrix. The rows of W_h correspond to its inputs, so h comes first.",
             "h @ W_h", "h @ W_h.T",
         ),
         Mistake(
@@ -88,7 +88,7 @@ recurrent_step = Exercise(
         ),
         Mistake(
             "Old state added unchanged",
-            "Your answer does not change with W_h: you add the state as it is, so it would grow without limit. Multiply h by its matrix, and "
+            "Your answer does not change with W_h, because you add the state as it is. The state would grow without limit. Multiply h by its matrix, and "
             "apply the activation to the sum of both products and the bias.",
             STEP, "torch.tanh(x @ W_x) + h",
             also=(in_one_line("torch.tanh(x @ W_x + b) + h"),),
@@ -113,6 +113,7 @@ recurrent_step = Exercise(
             "You add the result to h. A plain recurrent network replaces its state; an LSTM was designed to keep part of the old one.",
             STEP, f"h + {STEP}",
         ),
+        detached("recurrent_step"),
     ),
     alternatives={
         "one product with both matrices stacked": """
@@ -123,10 +124,9 @@ def recurrent_step(x, h, W_x, W_h, b):
 def recurrent_step(x, h, W_x, W_h, b):
     return torch.rnn_tanh_cell(x, h, W_x.T.contiguous(), W_h.T.contiguous(), b, torch.zeros_like(b))
 """,
-        "numpy, in float64": """
-import numpy as np
+        "in float64": """
 def recurrent_step(x, h, W_x, W_h, b):
-    return np.tanh(x.numpy().astype(np.float64) @ W_x.numpy() + h.numpy() @ W_h.numpy() + b.numpy())
+    return torch.tanh(x.double() @ W_x.double() + h.double() @ W_h.double() + b)
 """,
     },
     hints=(
@@ -175,7 +175,7 @@ lstm_step = Exercise(
     mistakes=(
         Mistake(
             "Input and forget gates swapped",
-            "You keep as much of the old cell as you should add of the candidate, and vice versa. Check which block of columns belongs to which gate.",
+            "You multiply the old cell by the input gate and the candidate by the forget gate. Check which block of columns belongs to which gate.",
             "i, f, g, o =", "f, i, g, o =",
         ),
         Mistake(
@@ -185,7 +185,7 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Sigmoid applied to the candidate",
-            "You only ever add positive values to the cell. The candidate is not a gate: its activation should give values of both signs.",
+            "You only ever add positive values to the cell. The candidate is not a gate, so its activation function should give values of both signs.",
             "torch.tanh(g)", "torch.sigmoid(g)",
         ),
         Mistake(
@@ -200,12 +200,12 @@ lstm_step = Exercise(
         ),
         Mistake(
             "No tanh around the cell",
-            "Your cell is correct, but some values of your state are too large. Squash the cell before you apply the output gate.",
+            "Your cell is correct, but some values of your state are too large. Apply tanh to the cell before you apply the output gate.",
             OUT, "return torch.sigmoid(o) * c, c",
         ),
         Mistake(
             "Output gate left out",
-            "Your cell is correct, but your state exposes all of it. One of the four blocks is never used.",
+            "Your cell is correct, but your state exposes the whole cell, because you never use one of the four blocks.",
             OUT, "return torch.tanh(c), c",
         ),
         Mistake(
@@ -220,7 +220,7 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Old state left out",
-            "Your answers do not change when h changes: the gates see only the word. Add the product of h and W_h.",
+            "Your answers do not change when h changes, because the gates see only the word. Add the product of h and W_h.",
             "x @ W_x + h @ W_h + b", "x @ W_x + b",
         ),
         Mistake(
@@ -261,7 +261,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
         ),
         Mistake(
             "Squashed cell returned",
-            "Your state is correct. Return the cell itself: its tanh is needed only for the state.",
+            "Your state is correct. Return the cell itself, because its tanh is needed only for the state.",
             OUT, "return torch.sigmoid(o) * torch.tanh(c), torch.tanh(c)",
         ),
         Mistake(
@@ -272,7 +272,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
                 OUT: "return torch.sigmoid(o) * torch.tanh(c), old",
             },
         ),
-        Mistake("Bias left out", "Your answers do not change when b changes: the bias is missing from the sum.", " + b)", ")"),
+        Mistake("Bias left out", "Your answers do not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
         Mistake(
             "1 added to the forget gate",
             "Your forget gate is more open than it should be, because you add 1 to it. That initialisation belongs in the bias, which is given here.",
@@ -283,6 +283,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
             "You multiply the cell by W_h and the state by the forget gate. The state h belongs with W_h, the cell c with the forget gate.",
             edits={"h @ W_h": "c @ W_h", "torch.sigmoid(f) * c": "torch.sigmoid(f) * h"},
         ),
+        detached("lstm_step"),
     ),
     alternatives={
         "torch's own cell": """
@@ -308,9 +309,8 @@ def lstm_step(x, h, c, W_x, W_h, b):
     hints=(
         "One product computes all four blocks at once. Which three of them are gates between 0 and 1, and which is the new content?",
         "x @ W_x + h @ W_h + b: (batch, 4H). Split it into four blocks of (batch, H), in the order i, f, g, o. Result: two tensors (batch, H).",
-        "all four = word and state times their matrices, plus the bias\nsplit into i, f, g, o\nnew cell = kept part of the old cell + admitted part of the candidate\nnew state = output gate "
-        "times the squashed new cell",
-        "Near miss: `o * tanh(c_old)` uses the cell that was passed in and lags one word behind. The state comes from the new cell.",
+        "all four = word and state times their matrices, plus the bias\nsplit into i, f, g, o\nnew cell = kept part of the old cell + stored part of the candidate\nnew state = output gate times tanh of the new cell",
+        "Near miss: `o * tanh(c_old)` uses the cell that was passed in and is therefore one word late. The state is computed from the new cell.",
     ),
 )
 
@@ -345,17 +345,17 @@ encode_to_vector = Exercise(
         ),
         Mistake(
             "Cell updated at padding",
-            "You keep the state at padding, but you update the cell: where padding comes first, the first word meets a cell that is not 0.",
+            "You keep the state at padding, but you update the cell. Where padding comes first, the cell is therefore no longer 0 at the first word.",
             HELD, "h, c = torch.where(real, new_h, h), new_c",
         ),
         Mistake(
             "State updated at padding",
-            "You keep the cell at padding, but you update the state. Both must stay as they are.",
+            "You keep the cell at padding, but you update the state. State and cell must both stay as they are.",
             HELD, "h, c = new_h, torch.where(real, new_c, c)",
         ),
         Mistake(
             "State set to 0 at padding",
-            "Sentences that end in padding come out as 0: at padding the state should be *kept*, not cleared.",
+            "Sentences that end in padding have a state of 0, because you clear the state at padding. It should be *kept*.",
             HELD, "h, c = new_h * real, new_c * real",
         ),
         Mistake(
@@ -386,7 +386,7 @@ encode_to_vector = Exercise(
         ),
         Mistake(
             "Cell reset at every word",
-            "You pass the state on, but every word starts with an empty cell: what the forget gate should keep is lost.",
+            "You pass the state on, but every word starts with an empty cell, so the content that the forget gate should keep is lost.",
             READ, "new_h, new_c = lstm_step(words[:, t], h, torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
@@ -401,7 +401,7 @@ encode_to_vector = Exercise(
         ),
         Mistake(
             "Mean of all states returned",
-            "You return a mean over the states. Return the state after the last word: it must contain what the network knows about all words.",
+            "You return a mean over the states. Return the state after the last word, which must contain all the information about the sentence.",
             code="""
 def encode_to_vector(words, keep, W_x, W_h, b):
     h = c = torch.zeros(len(words), W_h.shape[0])
@@ -501,7 +501,7 @@ additive_attention = Exercise(
     mistakes=(
         Mistake(
             "No tanh",
-            "Your weights do not depend on the state at all: without tanh the state adds the same number to every score, and the softmax cancels it.",
+            "Your weights do not depend on the state at all. Without tanh, the state adds the same number to every score, and the softmax cancels this number.",
             ADDITIVE, "scores = (keys + (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
@@ -512,7 +512,7 @@ additive_attention = Exercise(
         Mistake(
             "State left out of the scores",
             "Your weights do not depend on the state, so every generated token would attend to the same words. If you applied tanh to state and key "
-            "separately, the state adds the same number to every score, and the softmax cancels it: add first, then apply one tanh.",
+            "separately, the state adds the same number to every score, and the softmax cancels this number. Add first, then apply one tanh.",
             ADDITIVE, "scores = torch.tanh(keys) @ v",
             also=(additive_by("scores = (torch.tanh(keys) + torch.tanh(state @ W_s)[:, None]) @ v"),),
         ),
@@ -544,12 +544,12 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Padding scores set to 0",
-            "Padding still takes weight from the words: a score of 0 is a score like any other, and its exponential is 1.",
+            "Padding still takes weight from the words, because a score of 0 is a score like any other and its exponential is 1.",
             SHOWN, "scores.masked_fill(~keep, 0.0)",
         ),
         Mistake(
             "Mask applied after the softmax",
-            "The remaining weights add up to less than 1: padding had taken its share before you removed it. Mask the scores, not the weights.",
+            "The remaining weights add up to less than 1, because padding had received its share before you removed it. Mask the scores, not the weights.",
             f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
         ),
         Mistake(
@@ -577,7 +577,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Unweighted mean of the values",
-            "Your weights are correct, but your output does not use them: it is the plain mean of the values.",
+            "Your weights are correct, but your output does not use them, because it is the plain mean of the values.",
             MIXED, "return values.mean(dim=1), weights",
         ),
         Mistake(
@@ -596,6 +596,7 @@ additive_attention = Exercise(
             "Your context has an extra axis of size 1. Return one vector per sentence, (B, E).",
             MIXED, "return weights[:, None] @ values, weights",
         ),
+        detached("additive_attention"),
     ),
     alternatives={
         "einsum, in float64": """
@@ -612,8 +613,9 @@ def additive_attention(state, keys, values, W_s, v, keep):
     context = []
     for b in range(len(state)):
         scores = torch.tanh(keys[b, keep[b]] + state[b] @ W_s) @ v
-        weights[b, keep[b]] = torch.softmax(scores, dim=0)
-        context.append(weights[b] @ values[b])
+        found = torch.softmax(scores, dim=0)
+        weights[b, keep[b]] = found
+        context.append(found @ values[b, keep[b]])
     return torch.stack(context), weights
 """,
         "a large negative number, and a weighted sum": """
@@ -667,7 +669,7 @@ dot_attention = Exercise(
     mistakes=(
         Mistake(
             "Scores scaled as in the transformer",
-            "Your weights are too uniform: you divide by √H, as the transformer does. Luong, Pham and Manning do not scale their scores.",
+            "Your weights are too uniform, because you divide by √H, as the transformer does. Luong, Pham and Manning do not scale their scores.",
             PRODUCT, f"{PRODUCT} / state.shape[1] ** 0.5",
         ),
         Mistake(
@@ -683,12 +685,12 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Padding scores set to 0",
-            "Padding still takes weight from the words: a score of 0 is a score like any other, and its exponential is 1.",
+            "Padding still takes weight from the words, because a score of 0 is a score like any other and its exponential is 1.",
             SHOWN, "scores.masked_fill(~keep, 0.0)",
         ),
         Mistake(
             "Mask applied after the softmax",
-            "The remaining weights add up to less than 1: padding had taken its share before you removed it. Mask the scores, not the weights.",
+            "The remaining weights add up to less than 1, because padding had received its share before you removed it. Mask the scores, not the weights.",
             f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
         ),
         Mistake(
@@ -704,13 +706,13 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Best word only",
-            "You use only the word with the highest score. A softmax gives some weight to the others, too.",
+            "You use only the word with the highest score. A softmax also gives some weight to the other words.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)",
             "torch.zeros_like(scores).scatter(1, scores.masked_fill(~keep, -torch.inf).argmax(1, keepdim=True), 1.0)",
         ),
         Mistake(
             "Tanh of the dot products",
-            "Your scores lie between −1 and 1: tanh belongs to the additive score. Here the dot product is the whole score.",
+            "Your scores lie between −1 and 1, because you apply tanh, which belongs to the additive score. Here the score is simply the dot product.",
             PRODUCT, f"scores = torch.tanh({PRODUCT.removeprefix('scores = ')})",
         ),
         Mistake(
@@ -794,10 +796,10 @@ def cross_cases(draw: Draw) -> Iterator[Case]:
 
 
 def large_scores(draw: Draw) -> Case:
-    """Scores around 128 and −128, whose exponentials overflow or vanish in float32, and padding that scores 32 more than words.
+    """Scores around 128 and −128, whose exponentials overflow or vanish in float32; the scores of padding are higher by 32 than those of words.
 
-    All numbers that enter the scores have few binary digits, so that rounding plays no part: every order of
-    computation gives the same scores.
+    All numbers that enter the scores have few binary digits, so that nothing is rounded and every order of
+computation gives the same scores.
     """
 
     def halves(*shape: int) -> np.ndarray:
@@ -847,13 +849,13 @@ cross_attention = Exercise(
         ),
         Mistake(
             "Softmax over the target",
-            "Your columns add up to 1 instead of your rows: the target positions compete for a source word.",
+            "Your columns add up to 1 instead of your rows, because the target positions compete for a source word.",
             "softmax(dim=-1)", "softmax(dim=-2)",
             also=(hidden_by("scores.masked_fill(~source_keep[:, None, :], -1e9)", "softmax(dim=-2)"),),
         ),
         Mistake(
             "Scores not scaled",
-            "Your weights are too peaked: the scores are not divided by √d.",
+            "Your weights are too peaked, because the scores are not divided by √d.",
             " / W_q.shape[1] ** 0.5", "",
         ),
         Mistake(
@@ -863,7 +865,7 @@ cross_attention = Exercise(
         ),
         Mistake(
             "Scores divided by d instead of √d",
-            "Your weights are too uniform: you divide the scores by too much.",
+            "Your weights are too uniform, because you divide the scores by d instead of √d.",
             " ** 0.5", "",
         ),
         Mistake(
@@ -873,12 +875,12 @@ cross_attention = Exercise(
         ),
         Mistake(
             "Keys projected with W_q",
-            "Your queries and keys share a matrix: W_k is never used for the scores.",
+            "Your queries and keys share a matrix, and W_k is never used for the scores.",
             "enc @ W_k", "enc @ W_q",
         ),
         Mistake(
             "Roles of encoder and decoder swapped",
-            "Your queries come from the source, your keys and values from the target. Use the decoder for the queries and the encoder for keys and values.",
+            "Your queries come from the source, and your keys and values come from the target. Use the decoder for the queries and the encoder for keys and values.",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     scores = (enc @ W_q) @ (dec @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -901,17 +903,17 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
         ),
         Mistake(
             "Padding scores set to 0",
-            "Padding still takes weight from the words: a score of 0 is a score like any other, and its exponential is 1.",
+            "Padding still takes weight from the words, because a score of 0 is a score like any other and its exponential is 1.",
             HIDDEN, "scores.masked_fill(~source_keep[:, None, :], 0.0)",
         ),
         Mistake(
             "Padding vectors set to 0",
-            "Padding still takes weight from the words: a key of zeros has the score 0, and the exponential of 0 is 1.",
+            "Padding still takes weight from the words, because a key of zeros has the score 0 and the exponential of 0 is 1.",
             edits={"scores = (dec": "enc = enc * source_keep[:, :, None]\n    scores = (dec", HIDDEN: "scores"},
         ),
         Mistake(
             "Padding masked too weakly",
-            "Padding with large scores still gets weight, because you subtract too little from its scores. Their exponentials have to be 0.",
+            "Padding with large scores still receives weight, because you subtract too little from these scores. Their exponentials have to be 0.",
             HIDDEN, "(scores - 10.0 * ~source_keep[:, None, :])",
         ),
         Mistake(
@@ -927,7 +929,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
         ),
         Mistake(
             "Causal mask on the source",
-            "Your first target position sees only one source word. The whole source is known before the target begins: mask only its padding.",
+            "Your first target position sees only one source word. The whole source is known before the target begins, so mask only its padding.",
             HIDDEN,
             "scores.masked_fill(~(source_keep[:, None, :] & torch.ones_like(scores).tril().bool()), -torch.inf)",
             also=(hidden_by("scores.masked_fill(~(source_keep[:, None, :] & torch.ones_like(scores).tril().bool()), -1e9)"),),
@@ -953,17 +955,17 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
         ),
         Mistake(
             "Encoder vectors used as values",
-            "Your weights are correct, but you apply them to the encoder's vectors. The values have a matrix, W_v.",
+            "Your weights are correct, but you apply them to the encoder's vectors. The values have their own matrix, W_v.",
             "weights @ (enc @ W_v)", "weights @ enc",
         ),
         Mistake(
             "Queries projected with W_k",
-            "Your queries and keys share a matrix: W_q is never used for the scores.",
+            "Your queries and keys share a matrix, and W_q is never used for the scores.",
             "dec @ W_q", "dec @ W_k",
         ),
         Mistake(
             "Mask applied after the softmax",
-            "The remaining weights add up to less than 1: padding had taken its share before you removed it. Mask the scores, not the weights.",
+            "The remaining weights add up to less than 1, because padding had received its share before you removed it. Mask the scores, not the weights.",
             f"{HIDDEN}.softmax(dim=-1)", "scores.softmax(dim=-1) * source_keep[:, None, :]",
         ),
         Mistake(
@@ -973,7 +975,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
         ),
         Mistake(
             "Self-attention of the source",
-            "Your queries come from the encoder too, so the target is never used. Which of the two sequences is looking for something?",
+            "Your queries also come from the encoder, so the target is never used. Which of the two sequences should provide the queries?",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     scores = (enc @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -981,6 +983,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     return weights @ (enc @ W_v), weights
 """,
         ),
+        detached("cross_attention"),
     ),
     alternatives={
         "F.scaled_dot_product_attention, and once more for the weights": """
@@ -1007,11 +1010,11 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
 """,
     },
     hints=(
-        "This is the attention of notebook 02 with two sequences. Which one provides the queries? Which one provides keys and values? Which one has padding that must get no weight?",
+        "This is the attention of notebook 02 with two sequences. Which one provides the queries? Which one provides keys and values? Which one has padding that must receive no weight?",
         "queries: (B, Tt, d). keys: (B, Ts, d). values: (B, Ts, dv). scores and weights: (B, Tt, Ts). source_keep (B, Ts) must be broadcast over all Tt rows.",
         "queries from the decoder; keys and values from the encoder\nscores = every query with every key, scaled\nscores of padding = a number whose exponential is 0\nweights = softmax over "
         "the source\nreturn the weighted sums of the values, and the weights",
-        "Near miss: `scores.masked_fill(~source_keep, …)` without a new axis fails or, worse, aligns the batch with the target: source_keep needs an axis of size 1 in the middle.",
+        "Near miss: `scores.masked_fill(~source_keep, …)` without a new axis fails or, worse, aligns the batch with the target. source_keep needs an axis of size 1 in the middle.",
     ),
 )
 
@@ -1043,7 +1046,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Diagonal forbidden",
-            "Your positions may not attend to themselves, so the first one sees nothing at all. The input at i is already shifted: it is the preceding token.",
+            "Your positions may not attend to themselves, so the first position sees nothing at all. The input at position i is already shifted, that is, it is the preceding token.",
             ALLOWED, "places[:, None] > places",
         ),
         Mistake(
@@ -1053,7 +1056,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Everything allowed",
-            "Your mask hides nothing: every position sees the tokens that it should predict.",
+            "Your mask hides nothing, so every position sees the tokens that it should predict.",
             ALLOWED, "torch.ones(T, T, dtype=torch.bool)",
         ),
         Mistake(
@@ -1150,22 +1153,22 @@ decoder_block = Exercise(
     mistakes=(
         Mistake(
             "Cross-attention left out",
-            "Your answer does not change with `encoded`: the decoder would generate without having read the source.",
+            "Your answer does not change with `encoded`, so the decoder would generate without having read the source.",
             edits={CROSS: "pass", SUM: "pass"},
         ),
         Mistake(
             "Self-attention left out",
-            "Your answer does not change with the weights of `own`: the positions of the target never attend to each other.",
+            "Your answer does not change with the weights of `own`, so the positions of the target never attend to each other.",
             OWN, "pass",
         ),
         Mistake(
             "Feed-forward network left out",
-            "Your answer does not change with the weights of `feed`: the third part is missing.",
+            "Your answer does not change with the weights of `feed`, because the third part is missing.",
             FEED, "return x",
         ),
         Mistake(
             "All residual connections left out",
-            "You have left out the additions: each part *replaces* its input vectors. Add its output to them.",
+            "You have left out the additions, so each part *replaces* its input vectors. Add the output of each part to its input.",
             edits={OWN: OWN.replace("x + ", ""), SUM: "x = seen", FEED: FEED.replace("x + ", "")},
         ),
         Mistake(
@@ -1185,24 +1188,24 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Cross-attention before self-attention",
-            "Your first two parts are in the wrong order: the target should attend to itself first, then to the source.",
+            "Your first two parts are in the wrong order. The target should attend to itself first, then to the source.",
             code=block_with(f"        {CROSS}\n        {SUM}\n        {OWN}\n        {FEED}"),
         ),
         Mistake(
             "Feed-forward network before the cross-attention",
-            "Your last two parts are in the wrong order: the feed-forward network should come last.",
+            "Your last two parts are in the wrong order. The feed-forward network should come last.",
             code=block_with(
                 f"        {OWN}\n        x = x + self.feed(self.norm_feed(x))\n        {CROSS}\n        return x + seen"
             ),
         ),
         Mistake(
             "Three parts in parallel",
-            "Each of your three parts reads the input of the block. They should follow one another, each reading the sum left by the previous part.",
+            "Each of your three parts reads the input of the block. The parts should follow one another, so that each part reads the sum produced by the previous part.",
             edits={OWN: f"given = x\n        {OWN}", CROSS: CROSS.replace("norm_cross(x)", "norm_cross(given)"), FEED: FEED.replace("norm_feed(x)", "norm_feed(given)")},
         ),
         Mistake(
             "Layer norms left out",
-            "Your answer does not change with the weights of the norms: each part should read *normalised* vectors.",
+            "Your answer does not change with the weights of the norms, but each part should read *normalised* vectors.",
             edits={OWN: "x = x + self.own(x, keep)", CROSS: CROSS.replace("self.norm_cross(x)", "x"), FEED: "return x + self.feed(x)"},
         ),
         Mistake(
@@ -1218,19 +1221,19 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Normalised vectors on the residual stream",
-            "You pass the *normalised* vectors on along the residual stream. Normalise only the input of the branch; the stream itself stays untouched.",
+            "You pass the *normalised* vectors on along the residual stream. Normalise only the input of the branch, and leave the stream itself unchanged.",
             edits={OWN: "x = self.norm_own(x)\n        x = x + self.own(x, keep)",
                    CROSS: "x = self.norm_cross(x)\n        " + CROSS.replace("self.norm_cross(x)", "x"),
                    FEED: "x = self.norm_feed(x)\n        return x + self.feed(x)"},
         ),
         Mistake(
             "Source normalised again",
-            "You pass `encoded` through a norm of the decoder. The encoder has already normalised it; use it as it is.",
+            "You pass `encoded` through a norm of the decoder. The encoder has already normalised these vectors, so use them as they are.",
             CROSS, CROSS.replace("encoded", "self.norm_cross(encoded)"),
         ),
         Mistake(
             "keep ignored: later positions visible",
-            "Your output at the first position changes with later tokens: you do not pass `keep` to `own`, so the target sees the tokens that it has to predict.",
+            "Your output at the first position changes with later tokens, because you do not pass `keep` to `own`. The target sees the tokens that it has to predict.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep))",
         ),
         Mistake(
@@ -1240,7 +1243,7 @@ decoder_block = Exercise(
         ),
         Mistake(
             "Source padding not masked",
-            "Your answer changes with the vectors at the source's padding: you do not pass `source_keep` on.",
+            "Your answer changes with the vectors at the source's padding, because you do not pass `source_keep` on.",
             CROSS, CROSS.replace("source_keep", "torch.ones_like(source_keep)"),
         ),
         Mistake(
@@ -1308,17 +1311,17 @@ shift_right = Exercise(
     mistakes=(
         Mistake(
             "Target returned unshifted",
-            "You return the target as it is: the decoder would receive the very token that it has to predict.",
+            "You return the target as it is, so the decoder would receive the very token that it has to predict.",
             SHIFTED, "target.clone()",
         ),
         Mistake(
             "First token overwritten by bos",
-            "bos is in front, but it has replaced the first token of the target, and the other tokens have not moved.",
+            "bos is at the front, but it has replaced the first token of the target, and the other tokens have not moved.",
             SHIFTED, "torch.cat([start, target[:, 1:]], dim=1)",
         ),
         Mistake(
             "Target shifted left",
-            "Your position t contains token t + 1: the decoder would receive the future.",
+            "Your position t contains token t + 1, so the decoder would receive tokens that it has yet to predict.",
             SHIFTED, "torch.cat([target[:, 1:], start], dim=1)",
         ),
         Mistake(
@@ -1328,12 +1331,12 @@ shift_right = Exercise(
         ),
         Mistake(
             "One column too few",
-            "Your answer is one column narrower than the target: the bos in front is missing.",
+            "Your answer is one column narrower than the target, because the bos at the front is missing.",
             SHIFTED, "target[:, :-1]",
         ),
         Mistake(
             "Last token rotated to the front",
-            "Your first column contains the last token of the target. That is a rotation; put bos in front instead.",
+            "Your first column contains the last token of the target. This is a rotation; put bos at the front instead.",
             SHIFTED, "target.roll(1, dims=1)",
         ),
         Mistake(
@@ -1348,7 +1351,7 @@ shift_right = Exercise(
         ),
         Mistake(
             "Shift by two positions",
-            "You have moved the tokens by two positions. Position t should know everything up to token t − 1.",
+            "You have moved the tokens by two positions. Position t should contain token t − 1.",
             SHIFTED, "torch.cat([start, start, target[:, :-2]], dim=1)",
         ),
         Mistake(
@@ -1364,13 +1367,12 @@ def shift_right(target, bos):
         ),
         Mistake(
             "bos in every column",
-            "All your columns contain bos: you copied each token from a position that you had just overwritten. Copy from the target, or work from right to left.",
+            "All your columns contain bos, because you copied each token from a position that you had just overwritten. Copy from the target, or work from right to left.",
             SHIFTED, "torch.full_like(target, bos)",
         ),
         Mistake(
             "Batch shifted as one flat sequence",
-            "Your first sentence is correct. Every other one begins with the last token of the sentence before it: `roll` needs to know the axis, and "
-            "every sentence should start with bos.",
+            "Your first sentence is correct. Every other sentence begins with the last token of the previous sentence. `roll` needs the axis as an argument, and every sentence should start with bos.",
             SHIFTED, "torch.cat([start[0], target.flatten()[:-1]]).view(target.shape)",
         ),
         Mistake(
@@ -1403,9 +1405,9 @@ def shift_right(target, bos):
     },
     hints=(
         "Which tokens may the decoder know when it predicts token 0? And when it predicts token 1? Write the input above the target, position by position.",
-        "Input: (B, T) integers. Result: (B, T) again. One column is new, so one column of the target must go: which token is never used as an input?",
+        "Input: (B, T) integers. Result: (B, T) again. One column is new, so one column of the target must be dropped. Which token is never used as an input?",
         "a column of bos\nthen the target without its last column\njoined along the token axis",
-        "Near miss: `target.roll(1, dims=1)` moves every token correctly but brings the last token to the front: the answer for the last position then becomes the first input.",
+        "Near miss: `target.roll(1, dims=1)` moves every token correctly but brings the last token to the front, so the answer for the last position becomes the first input.",
     ),
 )
 
@@ -1510,7 +1512,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
         Mistake(
             "Finished sentences resumed",
-            "Your sentences get one pad after eos and then continue. A sentence that has ended should stay ended.",
+            "Your sentences contain one pad after eos and then continue. A sentence that has ended should stay ended.",
             "ended = ended | (best == eos)", "ended = best == eos",
         ),
         Mistake(
@@ -1520,33 +1522,33 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
         Mistake(
             "Only the last token given to the decoder",
-            "Your first token is correct, later ones are not: you give the decoder only the last token. It needs the whole prefix.",
+            "Your first token is correct, but later tokens are not, because you give the decoder only the last token. It needs the whole prefix.",
             "next_logits(ids)[:, -1]", "next_logits(ids[:, -1:])[:, -1]",
         ),
         Mistake(
             "Generated tokens not given to the decoder",
-            "You give the decoder nothing but start tokens: it never sees the tokens that it has generated.",
+            "You give the decoder nothing but start tokens, so it never sees the tokens that it has generated.",
             "next_logits(ids)[:, -1]", "next_logits(torch.full_like(ids, bos))[:, -1]",
         ),
         Mistake(
             "Prefix started with pad",
-            "Even your first tokens can be wrong: the prefix that you give the decoder does not begin with bos.",
+            "Even your first tokens can be wrong, because the prefix that you give the decoder does not begin with bos.",
             "torch.full((B, 1), bos)", "torch.full((B, 1), pad)",
         ),
         Mistake(
             "One token too few",
-            "Your answer is one column too narrow: it should have `longest` columns.",
+            "Your answer is one column too narrow. It should have `longest` columns.",
             "range(longest)", "range(longest - 1)",
         ),
         Mistake(
             "Early stop without padding",
-            "Your answer is correct where a sentence uses all columns. When all sentences end early, it is too narrow: return `longest` columns, filled up with pad.",
+            "Your answer is correct where a sentence uses all columns. When all sentences end early, it is too narrow. Return `longest` columns, filled up with pad.",
             "    ended = ended | (best == eos)",
             "    ended = ended | (best == eos)\n        if ended.all():\n            break",
         ),
         Mistake(
             "Generated pad treated as an end",
-            "Your sentence stops where the decoder itself generates pad. Only eos ends a sentence; pad is what you write after it.",
+            "Your sentence stops where the decoder itself generates pad. Only eos ends a sentence; pad fills the columns after it.",
             "ended = ended | (best == eos)", "ended = ended | (best == eos) | (best == pad)",
         ),
         Mistake(
@@ -1561,12 +1563,12 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
         Mistake(
             "eos forced at the end",
-            "You write eos into the last column of a sentence that has not ended. Such a sentence is truncated: keep the token generated there.",
+            "You write eos into the last column of a sentence that has not ended. Such a sentence is truncated, so keep the token generated there.",
             "    return ids[:, 1:]", "    ids[~ended, -1] = eos\n    return ids[:, 1:]",
         ),
         Mistake(
             "Best position instead of best token",
-            "You take the largest value over the wrong axis: your numbers are positions in the sentence, not tokens.",
+            "You take the largest value over the wrong axis, so your numbers are positions in the sentence, not tokens.",
             "next_logits(ids)[:, -1].argmax(dim=-1)", "next_logits(ids).argmax(dim=1)[:, -1]",
             also=(
                 """
@@ -1650,7 +1652,7 @@ mended_cross_mask = Exercise(
     mistakes=(
         Mistake(
             "Mask of 2021 unchanged",
-            "This is still the mask of 2021: it ignores where the *source* has words, and it hides source positions that the target has not reached yet.",
+            "This is still the mask of 2021. It ignores where the *source* has words, and it hides source positions that the target has not reached yet.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
     T = target_keep.shape[1]
@@ -1680,7 +1682,7 @@ def mended_cross_mask(source_keep, target_keep):
         ),
         Mistake(
             "Nothing masked",
-            "Your mask hides nothing: the target would attend to the source's padding.",
+            "Your mask hides nothing, so the target would attend to the source's padding.",
             MENDED, "torch.ones(len(source_keep), Tt, source_keep.shape[1], dtype=torch.bool)",
         ),
         Mistake(
@@ -1705,7 +1707,7 @@ def mended_cross_mask(source_keep, target_keep):
         ),
         Mistake(
             "Source and target masks combined with or",
-            "Your target words see the source's padding: you have combined the two masks with *or*.",
+            "Your target words see the source's padding, because you have combined the two masks with *or*.",
             MENDED, f"{MENDED} | target_keep[:, :, None]",
         ),
         Mistake(
@@ -1767,12 +1769,12 @@ flops_attention = Exercise(
     mistakes=(
         Mistake(
             "Only the scores counted",
-            "Your number is half of what it should be: count two products.",
+            "Your number is half of the correct one. Count both products.",
             OPERATIONS, "T * T * D",
         ),
         Mistake(
             "Multiplications and additions counted separately",
-            "Your number is twice what it should be: one multiplication together with one addition counts as 1.",
+            "Your number is twice the correct one, because one multiplication together with one addition counts as 1.",
             OPERATIONS, "4 * T * T * D",
         ),
         Mistake(
@@ -1804,7 +1806,7 @@ flops_attention = Exercise(
         ),
         Mistake(
             "Scaling counted",
-            "Your number is T² too high: the scaling of the scores is not counted.",
+            "Your number is too high by T², because the scaling of the scores is not counted.",
             OPERATIONS, "2 * T * T * D + T * T",
         ),
         Mistake(
@@ -1848,13 +1850,12 @@ flops_recurrent = Exercise(
     mistakes=(
         Mistake(
             "Only one of the two matrices counted",
-            "Your number is half of what it should be: both the word and the state are multiplied by a matrix.",
+            "Your number is half of the correct one, because both the word and the state are multiplied by a matrix.",
             RECURRENT, "T * D * D * gates",
         ),
         Mistake(
             "Count doubled",
-            "Your number is twice what it should be. One multiplication together with one addition counts as 1; and if you join word and state, their "
-            "matrix has 2D rows but only gates · D columns.",
+            "Your number is twice the correct one. One multiplication together with one addition counts as 1. If you concatenate word and state, their matrix has 2D rows but only gates · D columns.",
             RECURRENT, "4 * T * D * D * gates",
         ),
         Mistake(
@@ -1864,17 +1865,17 @@ flops_recurrent = Exercise(
         ),
         Mistake(
             "Biases counted",
-            "Your number is gates · D too high at every word: the biases should not be counted.",
+            "Your number is too high by gates · D at every word, because the biases should not be counted.",
             RECURRENT, "2 * T * D * D * gates + T * gates * D",
         ),
         Mistake(
             "Gates missing from W_h",
-            "Your answer is correct only for a plain network: W_h has gates · D columns, like W_x.",
+            "Your answer is correct only for a plain network, because W_h has gates · D columns, like W_x.",
             RECURRENT, "T * D * D * gates + T * D * D",
         ),
         Mistake(
             "One matrix of a plain network counted",
-            "TD² counts one matrix of a plain network. The state has a matrix too, and both have gates · D columns.",
+            "TD² counts one matrix of a plain network. The state has a matrix as well, and both matrices have gates · D columns.",
             RECURRENT, "T * D * D",
         ),
         Mistake(
@@ -1919,7 +1920,7 @@ def flops_recurrent(T, D, gates):
         "How many multiply-adds does the product of a vector of size D and a matrix with gates · D columns need?",
         "W_x: (D, gates · D). W_h: (D, gates · D). Both are used once per word.",
         "one product = rows × columns of its matrix\ntwo products per word\nT words",
-        "Near miss: TD² counts one matrix of a plain network. The state has a matrix too.",
+        "Near miss: TD² counts one matrix of a plain network. The state has a matrix as well.",
     ),
 )
 
@@ -1930,7 +1931,7 @@ def path_cases(draw: Draw) -> Iterator[Case]:
 
     for architecture in ("recurrent", "attention", "dilated"):
         yield case(draw.integers(20, 400), architecture)
-    for reached in (1, 4, 13, 40, 121):  # the last T that n layers reach, and one more
+    for reached in (1, 4, 13, 40, 121):  # the largest T that n layers reach, and one more
         yield case(reached + 1, "dilated")
         yield case(reached + 2, "dilated")
     yield case(2, "recurrent")
@@ -1946,7 +1947,7 @@ path_length = Exercise(
     mistakes=(
         Mistake(
             "One step too many",
-            "Your recurrent path is one step too long: count the steps *between* the two states.",
+            "Your recurrent path is one step too long. Count the steps *between* the two states.",
             "return T - 1", "return T",
         ),
         Mistake(
@@ -1976,12 +1977,12 @@ path_length = Exercise(
         ),
         Mistake(
             "First word counted",
-            "Your convolutions go one position too far for some T: the distance from the first to the last word is T − 1 positions.",
+            "For some T, your convolutions need one layer too many. The distance from the first to the last word is T − 1 positions.",
             "missing > 0", "missing >= 0",
         ),
         Mistake(
             "Attention path of length 0",
-            "Your attention path has length 0. The last word's vector depends on the first word after one layer, not before.",
+            "Your attention path has length 0. The last word's vector depends on the first word only after one layer.",
             "return 1", "return 0",
         ),
         Mistake(

@@ -9,13 +9,10 @@
 # %% [markdown]
 # # 05 · ELMo
 #
-# The translator in 04 learned to separate the senses of words because their translations differ. Plain text comes without translations, but a model
-# can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
-# language models, one from left to right and one from right to left. Their hidden states at a word depend on its context, and together they form
-# its contextual embedding.
+# The translator in notebook 04 learned to separate the senses of words because their translations differ. Plain text has no translations, but a model can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
+# language models, one from left to right and one from right to left. Their hidden states at a word depend on its context, and together they form its contextual embedding.
 #
-# **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and
-# two extensions are optional.
+# **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and two extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 
@@ -23,7 +20,7 @@
 # **By the end you can**
 #
 # - compute a word's vector from its characters, even if the word is unknown;
-# - train a language model in each direction, and *show* that neither sees the word that it has to predict;
+# - train a language model in each direction, and *show* that neither model sees the word that it has to predict;
 # - combine the layers of both models into one vector per word, with weights learned for each task;
 # - measure which layer is best for a task.
 
@@ -51,14 +48,12 @@ from coursekit.small import ELMo, ELMoConfig, Spelling, load
 
 use_style()
 torch.set_num_threads(1)
-language, spelling = load_language(), Spelling()                    # spelling: maps words to characters
+language, spelling = load_language(), Spelling()                    # spelling maps words to characters
 
 # %% [markdown]
 # ## 1 · A word from its characters
 #
-# An embedding table has no row for a word that did not occur in training. ELMo has no table of words. It reads a word as a sequence of characters,
-# over which small filters slide: a **character convolution** (Kim et al. 2016). A filter of width 3 responds strongly wherever it meets the three
-# letters that it has learned to detect. Only its largest response is kept, so the filter reports *whether* its pattern occurs, not where.
+# An embedding table has no row for a word that did not occur in training. ELMo therefore has no table of words. It reads each word as a sequence of characters, over which it slides small filters: a **character convolution** (Kim et al. 2016). A filter of width 3 responds strongly wherever it finds the three letters that it has learned to detect. ELMo keeps only the largest response of each filter, so the filter reports *whether* its pattern occurs, but not where.
 
 # %% tags=["demo"]
 elmo = load("elmo")                                      # trained on the generated language (section 4)
@@ -92,7 +87,7 @@ for seed in range(6):
     torch.manual_seed(seed)
     before_training.append(best_filter(ELMo(elmo.config)))
 print(f"The best filter responds more strongly to the plural in {risen:.1%} of {len(stems)} nouns (mean rise {effect:.1f} standard deviations).")
-print("For the best filters of six untrained ELMos:",
+print("The same values for the best filters of six untrained ELMos:",
       ", ".join(f"{share:.0%} ({by:.1f})" for by, share, *_ in before_training))
 shown = ["cell", "cells", "guard", "guards", "thief", "thieves", "bus"]
 width = elmo.token.convolutions[number].weight.shape[-1]
@@ -100,12 +95,10 @@ answers = answers_of(shown, elmo, number)[:, k]
 pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
-# Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It knows letters, not meanings; *bus* activates it
-# as well. Such a filter need not even be learned: one of the 328 random filters of an untrained ELMo does the same, nearly as reliably for one of the six seeds.
-#
-# The largest response of each filter is one feature of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al.
-# 2015) may then transform the features: a gate decides for each of them how much of the transformed value replaces the old one. Finally, a
-# projection produces a vector of size D. If you get stuck, call `hint("elmo.char_cnn")`.
+# Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It represents letters rather than meanings, so *bus* activates it as well. Such a filter need not even be learned: one of the 328 random filters of an untrained ELMo also responds to the plural, and for one of the six seeds it does so nearly as reliably.
+
+# %% [markdown]
+# The largest response of each filter is one feature of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may then transform the features: for each feature, a gate decides how much of the transformed value replaces the old value. Finally, a projection produces a vector of size D. If you are stuck, call `hint("elmo.char_cnn")`.
 
 # %%
 Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
@@ -114,8 +107,7 @@ Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
 def highway(
     x: Float[Tensor, "N F"], W: Tensor, b: Tensor, W_gate: Tensor, b_gate: Tensor
 ) -> Float[Tensor, "N F"]:
-    """A gate decides for each feature how much of it is transformed; the rest passes
-    unchanged."""
+    """For each feature, a gate decides how much of it is transformed; the rest remains unchanged."""
     gate = torch.sigmoid(x @ W_gate + b_gate)
     return gate * torch.relu(x @ W + b) + (1 - gate) * x
 
@@ -136,10 +128,11 @@ def char_cnn(
     """Compute a vector for each word from its characters.  (difficulty ●●○, 10 minutes)
 
     table has a row of c numbers for each character; row 0 belongs to padding and is looked up
-    like any other. filters is a list of pairs (kernel, bias) for conv1d, each with F filters
+    like any other row. filters is a list of pairs (kernel, bias) for conv1d, each with F filters
     of width w. Each filter slides over all C positions, padding included, and is applied
     wherever it fits entirely; keep its largest output. Concatenate the features of all filters
-    in the given order, and apply relu, then onward: (N, all F) -> (N, D).
+    in the given order, and apply relu, then onward: (N, all F) -> (N, D). Autograd must be
+    able to differentiate the result.
     """
     ### BEGIN SOLUTION
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -149,11 +142,10 @@ def char_cnn(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-char_cnn-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
+check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)), gradients=True)
 
 # %% [markdown]
-# `word_vectors(elmo, chars)` applies your function with the trained filters. The words in the left column below do not occur in the generated language, so
-# a table of its words would have no row for them. Which words of the language are nearest to them?
+# `word_vectors(elmo, chars)` applies your function with the trained filters. The words in the left column below do not occur in the generated language, so an embedding table for this language would have no row for them. Which words of the language are nearest to these new words?
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def word_vectors(model: ELMo, chars: Int[Tensor, "N C"]) -> Float[Tensor, "N D"]:
@@ -182,7 +174,7 @@ for word, values, places in zip(unseen, *near):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shared(one: str, other: str) -> float:
-    """The number of letter pairs that two words share, as a fraction of the smaller number of pairs (0 to 1)."""
+    """The number of letter pairs that two words share, as a fraction (0 to 1) of the number of pairs in the shorter word."""
     pairs = [{f"<{word}>"[i : i + 2] for i in range(len(word) + 1)} for word in (one, other)]
     return len(pairs[0] & pairs[1]) / min(map(len, pairs))
 
@@ -190,28 +182,24 @@ assert not set(unseen) & set(words)
 neighbours = np.mean([shared(word, words[i]) for word, row in zip(unseen, near.indices) for i in row])
 anyone = np.mean([shared(word, other) for word in unseen for other in words])
 display(Markdown(
-    f"Pairs of adjacent letters shared with the nearest words: **{neighbours:.0%}**; with an average word: **{anyone:.0%}**. "
+    f"A new word shares **{neighbours:.0%}** of its pairs of adjacent letters with its nearest words and **{anyone:.0%}** with an average word. "
     f"(Largest difference between your vectors and the model's own: {difference:.0e}.)"
 ))
 
 # %% [markdown]
-# Every word gets a vector, even a nonsense word, and its nearest neighbours share many of its letters. Similar spelling does not imply similar meaning,
-# however. And the vector, which we call x, is still a static embedding f(w): it is the same in every sentence.
+# Every word has a vector, even a nonsense word, and its nearest neighbours share many of its letters. However, similar spelling does not imply similar meaning. Moreover, this vector, which we call x, is still a static embedding f(w), because it is the same in every sentence.
 
 # %% [markdown]
 # ## 2 · Two language models
 #
-# The forward model reads x from left to right with a stack of LSTM layers and predicts the next word at each position. The backward model has a stack
-# of its own, reads from right to left and predicts the preceding word. The two share x and the final softmax, but nothing else. Each of them is
-# autoregressive; together they form a **bidirectional language model** (biLM).
+# The forward model reads x from left to right with a stack of LSTM layers and predicts the next word at each position. The backward model has its own stack, reads x from right to left and predicts the preceding word. The two models share only x and the final softmax. Each model is autoregressive; together they form a **bidirectional language model** (biLM).
 
 # %% tags=["demo"]
 sentence = "the prisoner sat in a dark cell".split()
 pictures.five_vectors(sentence, sentence.index("prisoner"))
 
 # %% [markdown]
-# Reading a batch from the right needs care. Sentences are padded on the right, and a model that begins with padding carries it along in its state. So
-# we reverse only the words.
+# A batch cannot simply be read from the right. Sentences are padded on the right, and a model that starts with padding has already changed its state when it reaches the first word. We therefore reverse only the words.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-reverse_padded", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def reverse_padded(
@@ -220,7 +208,8 @@ def reverse_padded(
     """Reverse the first lengths[b] entries of each row b.  (difficulty ●●○, 6 minutes)
 
     The other entries stay unchanged. x contains ids (B, T) or vectors (B, T, D). Applying the
-    function again restores the original order.
+    function again restores the original order. Autograd must be able to differentiate the
+    result.
     """
     ### BEGIN SOLUTION
     places = torch.arange(x.shape[1])
@@ -230,7 +219,7 @@ def reverse_padded(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-reverse_padded-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("elmo.reverse_padded", lambda case: reverse_padded(case["x"], case["lengths"]))
+check("elmo.reverse_padded", lambda case: reverse_padded(case["x"], case["lengths"]), gradients=True)
 
 # %% tags=["demo"]
 rows = ["the prisoner sat in a dark cell", "plug in your cell phone"]
@@ -244,7 +233,7 @@ for row in reverse_padded(ids, lengths):
 #
 # $$-\sum_t \Big( \log p(x_t \mid x_1 \dots x_{t-1};\ \Theta_x, \overrightarrow{\Theta}, \Theta_s) + \log p(x_t \mid x_{t+1} \dots x_T;\ \Theta_x, \overleftarrow{\Theta}, \Theta_s) \Big) .$$
 #
-# The parameters $\Theta_x$ (characters) and $\Theta_s$ (softmax) occur in both terms: they are **tied weights**. The stacks are not tied.
+# The parameters $\Theta_x$ (characters) and $\Theta_s$ (softmax) occur in both terms; they are **tied weights**. The parameters of the two stacks are not tied.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-bilm_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bilm_loss(
@@ -252,12 +241,13 @@ def bilm_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Cross-entropy per token in each direction, in nats: (forward, backward).  (difficulty ●●○, 8 minutes)
 
-    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to
-    t. backward[b, t] contains those for token t − 1, from a model that has read token t and
+    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to t.
+    backward[b, t] contains the logits for token t − 1, from a model that has read token t and
     all tokens after it. Each row of ids contains [BOS], the words, [EOS], then 0 for padding.
     Padding is neither predicted nor used to predict; [BOS] and [EOS] are tokens like any
     other. Take the mean over all predicted tokens of the batch. (Training minimises the sum of
-    the two.)
+    the two losses.)
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     real = ids[:, 1:] != 0
@@ -267,17 +257,16 @@ def bilm_loss(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-bilm_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.bilm_loss", lambda case: bilm_loss(**case))
+check("elmo.bilm_loss", lambda case: bilm_loss(**case), gradients=True)
 
 # %% [markdown]
-# Which direction is easier? For the generated language we know the exact probabilities, so we also know the **entropy**: the lowest cross-entropy
-# that a model can reach. The amount by which a model's cross-entropy exceeds it is the KL divergence (02).
+# Which direction is easier? For the generated language we know the exact probabilities and therefore also the **entropy**, which is the lowest cross-entropy that a model can reach. The difference between a model's cross-entropy and the entropy is the KL divergence (02).
 #
 # **Predict:** compare the best possible left-to-right model with the best possible right-to-left model. Which of them has the higher loss for a whole
 # sentence, in nats? Run the cell to see the choices.
 
 # %% tags=["demo"]
-MORE, SAME, LESS = "right to left: sentences are written to be read forwards", "neither, for any sentence", "left to right: the end of a sentence reveals more about its beginning than the beginning about the end"
+MORE, SAME, LESS = "right to left, because sentences are written to be read forwards", "neither, for any sentence", "left to right, because the end of a sentence reveals more about its beginning than the beginning reveals about the end"
 predict("elmo.backward", ..., choices=(MORE, SAME, LESS))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -285,8 +274,8 @@ sample = language.sample(1000, np.random.default_rng(1))
 from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
 gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
 reveal("elmo.backward", SAME if gap < 0.01 else MORE if from_right.sum() > from_left.sum() else LESS, because={
-    MORE: "Some tokens are harder to predict from the right, others are easier. The sum of the losses over a sentence is minus the logarithm of its probability, which does not depend on the direction.",
-    LESS: "Some tokens are easier to predict from the right, others are harder. The sum of the losses over a sentence is minus the logarithm of its probability, which does not depend on the direction.",
+    MORE: "Some tokens are harder to predict from the right, and others are easier. The sum of the losses over a sentence is minus the logarithm of its probability, which does not depend on the direction.",
+    LESS: "Some tokens are easier to predict from the right, and others are harder. The sum of the losses over a sentence is minus the logarithm of its probability, which does not depend on the direction.",
 })
 
 encoded = language.encode("the prisoner sat in a dark cell", pad=False)[None]
@@ -295,25 +284,20 @@ pictures.surprises(
     language.log_loss_next(encoded)[0].tolist(), language.log_loss_previous(encoded)[0].tolist(),
 )
 display(Markdown(
-    f"In each of 1,000 sentences, the two losses differ by at most **{gap:.0e}** nats."
+    f"For each of 1,000 sentences, the losses of the two best possible models differ by at most **{gap:.0e}** nats."
 ))
 
 # %% [markdown]
-# The two models are surprised by different words. Over the whole sentence their losses must agree, because both factorise the same probability by
-# the chain rule, one from the left and one from the right:
+# The two models have high losses at different words. For the whole sentence, however, their losses must agree, because both models factorise the same probability by the chain rule, one from the left and one from the right:
 #
 # $$p(x_1 \dots x_T) = \prod_t p(x_t \mid x_1 \dots x_{t-1}) = \prod_t p(x_t \mid x_{t+1} \dots x_T) .$$
 #
-# (The forward model is given [BOS] and has to predict [EOS]; for the backward model it is the other way round.) So the entropy is the same in both
-# directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only because of what the models have
-# failed to learn. In the paper they were approximately equal, with the backward one slightly lower.
+# (The forward model is given [BOS] and has to predict [EOS], whereas the backward model is given [EOS] and has to predict [BOS].) The entropy is therefore the same in both directions. The forward and the backward **perplexity** (the exponential of the mean loss in nats) can differ only if the models have not learned the language equally well. In the paper the two perplexities were approximately equal, and the backward perplexity was slightly lower.
 
 # %% [markdown]
 # ## 3 · Which words does a state depend on?
 #
-# Why not use a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half predicting the next word and the backward half the
-# preceding one? To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at
-# word i change? In 02 and 03 the code for this was given; now you write it yourself.
+# Could we replace the two stacks by a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`? The forward half of its output would predict the next word, and the backward half would predict the preceding word. To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In notebooks 02 and 03 the code for this was given; now you write it yourself.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
@@ -326,8 +310,8 @@ def influence(
 ) -> Float[Tensor, "T T"]:
     """How much the output at word i depends on the input at word j.  (difficulty ●●○, 8 minutes)
 
-    Entry [i, j] is the size of the derivative of output i with respect to input j: the square
-    root of the sum of the squares of all K · D partial derivatives. x contains a single
+    Entry [i, j] is the size of the derivative of output i with respect to input j, that is, the
+    square root of the sum of the squares of all K · D partial derivatives. x contains a single
     sentence.
     """
     ### BEGIN SOLUTION
@@ -343,7 +327,7 @@ check("elmo.influence", lambda case: influence(toy_model(case), case["x"]))
 # word's vector comes from words to its *right*? Run the cell to see the choices.
 
 # %% tags=["demo"]
-NOTHING, A_TRACE, A_LOT = "none: that half reads from left to right", "some, but less than 10 %", "10 % or more"
+NOTHING, A_TRACE, A_LOT = "none, because this half reads from left to right", "some, but less than 10 %", "10 % or more"
 predict("elmo.leak", ..., choices=(NOTHING, A_TRACE, A_LOT))
 
 # %% tags=["demo"]
@@ -362,7 +346,7 @@ leaks = {
 leaks = {name: matrix.numpy() for name, matrix in leaks.items()}
 from_the_right = pictures.share_right(leaks["2 layers, forward half"])
 reveal("elmo.leak", NOTHING if from_the_right < 1e-6 else A_TRACE if from_the_right < 0.1 else A_LOT, because={
-    NOTHING: "This is true of the first layer. The forward half of the second layer reads both halves of the first, and one of them comes from the right.",
+    NOTHING: "This is true of the first layer. The forward half of the second layer reads both halves of the first layer, and one of these halves comes from the right.",
     A_TRACE: "Half of the second layer's input comes from the right, so its influence is large.",
     A_LOT: "Half of the second layer's input comes from the right, but the other half does not.",
 })
@@ -370,10 +354,7 @@ print(f"influence from the right: {from_the_right:.0%} of the total")
 pictures.influences(leaks, sentence)
 
 # %% [markdown]
-# A single layer does not leak. With two layers the forward half depends on words to its right, including the very word that it is supposed to
-# predict. In 2016 a pull request made a popular character model bidirectional. The perplexity was good but the generated text was poor, and the author
-# withdrew the pull request: the network had *seen* the characters that it was supposed to predict (char-rnn-tensorflow, pull request 64). The code
-# below, which uses your `reverse_padded`, does what `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
+# A single layer does not leak. With two layers, the forward half depends on words to its right, including the very word that it should predict. In 2016 a pull request made a popular character model bidirectional. The perplexity was good but the generated text was poor, and the author withdrew the pull request, because the network had *seen* the characters that it should predict (char-rnn-tensorflow, pull request 64). The code below, which uses your `reverse_padded`, performs the same computation as `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
 
 # %%
 Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]        # reads from left to right
@@ -392,7 +373,7 @@ def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list
     def layer(number: int) -> Layer:
         def read(x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
             if x.shape[-1] != W_x.shape[1]:
-                raise ValueError(f"A layer expects vectors of size {W_x.shape[1]}, not {x.shape[-1]}: does it read both directions?")
+                raise ValueError(f"A layer expects vectors of size {W_x.shape[1]}, but received size {x.shape[-1]}. Does the layer read both directions?")
             h, states = torch.zeros_like(x[:, 0]), []
             for t in range(x.shape[1]):
                 h = torch.tanh(x[:, t] @ W_x[number] + h @ W_h[number])
@@ -404,8 +385,7 @@ def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list
     return [layer(number) for number in range(len(W_x))]
 
 # %% [markdown]
-# Now write the two stacks of ELMo. Two things are new: the function returns the states of *all* layers, and from the second layer on there is a
-# **residual connection**, as in 03.
+# Now write the two stacks of ELMo. These stacks differ from the code above in two further respects: the function returns the states of *all* layers, and from the second layer on there is a **residual connection**, as in notebook 03.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def two_stacks(
@@ -416,10 +396,11 @@ def two_stacks(
 ) -> tuple[Float[Tensor, "L B T D"], Float[Tensor, "L B T D"]]:
     """leaking_stack without the leak.  (difficulty ●●○, 8 minutes)
 
-    Return the states of all forward layers and those of all backward layers. Each layer maps
+    Return the states of all forward layers and the states of all backward layers. Each layer maps
     (B, T, D) to (B, T, D), reading from left to right. From the second layer on, add the input
     of a layer to its output. Both results are in the order of the sentence. The words of row b
-    are its first lengths[b] entries; both stacks read the padding after the words.
+    are its first lengths[b] entries; both stacks read the padding after the words. Autograd
+    must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     def run(h: Float[Tensor, "B T D"], layers: list[Layer]) -> Float[Tensor, "L B T D"]:
@@ -439,7 +420,7 @@ check("elmo.two_stacks", lambda case: two_stacks(
     case["x"], case["lengths"],
     toy_layers(case["forward_x"], case["forward_h"]),
     toy_layers(case["backward_x"], case["backward_h"]),
-))
+), gradients=True)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def layers_of(stack) -> list[Layer]:
@@ -462,29 +443,21 @@ mended = {
 pictures.influences(mended, sentence)
 
 # %% [markdown]
-# This is the trained ELMo, run through your `two_stacks`. The influence from the wrong side is exactly 0. From the other side it is uneven: the
-# architecture determines which words a state *can* depend on, and training determines which ones it *does* depend on.
+# The figure shows the trained ELMo, computed by your `two_stacks`. The influence from the wrong side is exactly 0. The influence from the other side varies from word to word. The architecture determines which words a state *can* depend on, and training determines on which of these words it *does* depend.
 
 # %% [markdown]
-# **Question 1.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this
-# notebook rules this out, how ELMo nevertheless uses both sides, and what is lost in this way. (3–5 sentences)
+# **Question 1 · Both sides in every layer.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this notebook makes this impossible, how ELMo nevertheless uses both sides, and which information is lost in this way. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If the state that predicts a word depends on both sides, it depends on the word itself, through the states of its neighbours. Prediction then
-# amounts to copying, and the model learns nothing. So each language model must be blind to one side in all of its layers. ELMo uses two such models
-# and concatenates their states afterwards, so that the resulting vector depends on both sides. What is lost is the interaction: no layer combines a
-# cue on the left with a cue on the right, and the two halves meet only in the task's own network. (BERT, in 06, uses both sides in every layer by
+# If the state that predicts a word depends on both sides in every layer, it also depends on the word itself, through the states of its neighbours. Prediction then amounts to copying, and the model learns nothing. In each language model, therefore, no layer may depend on the words that are still to be predicted. ELMo uses two such models and concatenates their states afterwards, so that the resulting vector depends on both sides. The interaction between the two sides is lost, because no layer combines a cue on the left with a cue on the right, and only the task's own network combines the two halves. (BERT, in notebook 06, uses both sides in every layer by
 # masking the word that it has to predict.)
 #
-# *Marking: 1 point for the leak (a state that depends on both sides contains the answer); 1 point for "concatenated only afterwards" together with
-# what is lost (no interaction between the sides inside the model).*
+# *Marking: 1 point for the leak (a state that depends on both sides contains the answer); 1 point for "concatenated only afterwards" together with the loss of interaction between the two sides inside the model.*
 
 # %% [markdown]
 # ## 4 · Train it
 #
-# Training on the whole language takes many minutes. For a run that takes only seconds, we use only its sentences about *bank* (topics river and money),
-# whose entropy is known as well. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. Afterwards we replace its second layers
-# with layers that read both halves, as in the leaking stack, and continue training for fewer steps.
+# Training on the whole language takes many minutes. To finish within seconds, we use only the sentences about *bank* (topics river and money), whose entropy is also known. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. After this training run we replace the second layers of the model by layers that read both halves, as in the leaking stack, and continue training for a smaller number of steps.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
@@ -514,8 +487,7 @@ def honest(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
     return forward[-1], backward[-1]
 
 def train(model: ELMo, read, steps: int, batch: int = 32) -> Float[np.ndarray, "step direction"]:
-    """The losses of both directions during training on fresh sentences; the learning rate
-    decays to 0."""
+    """The losses of both directions during training on fresh sentences; the learning rate decays to 0."""
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=steps, pct_start=0.03)
     rng, losses = np.random.default_rng(0), []
@@ -557,10 +529,7 @@ pictures.training({
 }, bank_bound)
 
 # %% [markdown]
-# Without a leak, both losses approach the entropy. The loss of the leaking model falls clearly below it, although its second layers started from
-# random weights. Every batch is newly sampled, so the model cannot have memorised it. **A loss clearly below the entropy on data that the model has
-# not memorised proves a leak**: no model that sees only the left side can reach it. On real text the entropy is unknown, and such a curve would
-# look like success, but the influence would still reveal the leak.
+# Without a leak, both losses approach the entropy. The loss of the leaking model falls clearly below the entropy, although its second layers started from random weights. Every batch is newly sampled, so the model cannot have memorised it. **A loss clearly below the entropy on data that the model has not memorised proves a leak**, because no model that sees only the left side can reach such a loss. For real text the entropy is unknown, and such a curve would look like a success. Even there, however, the influence would reveal the leak.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
@@ -582,7 +551,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# The two perplexities of the checkpoint agree, as the chain rule leads us to expect; the short run was too short for its perplexities to agree. The
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect. The short run was too short for its two perplexities to agree. The
 # checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
 # figure shows how close the loss comes to the entropy in several training runs with different seeds:
 
@@ -592,14 +561,12 @@ from coursekit.pictures import small_models
 show(*small_models.losses("elmo"))
 
 # %% [markdown]
-# In either direction the loss is only about 3 % above the entropy. Held-out sentences contain combinations of words that occur in no training sentence,
-# and a model that has learned to exclude them is penalised here. The numbers in brackets, measured on new sentences whose combinations do occur in training,
-# show how much this costs.
+# In either direction the loss is only about 3 % above the entropy. Held-out sentences contain combinations of words that occur in no training sentence, so a model that has learned to exclude such combinations has a higher loss on them. The numbers in brackets are measured on new sentences whose combinations do occur in training. The comparison shows the size of this effect.
 
 # %% [markdown]
 # ## 5 · From 2L + 1 vectors to L + 1
 #
-# Each word now has 2L + 1 vectors: x, and one from each layer of each stack. ELMo **concatenates** the two vectors of the same layer. Layer 0 contains x twice, so that it is as large as the other layers:
+# Each word now has 2L + 1 vectors: x and one vector from each layer of each stack. ELMo **concatenates** the two vectors of the same layer. Layer 0 contains x twice, so that it is as large as the other layers:
 #
 # $$h_0 = [x; x], \qquad h_l = [\overrightarrow{h}_l; \overleftarrow{h}_l] .$$
 
@@ -607,7 +574,7 @@ show(*small_models.losses("elmo"))
 def representations(
     x: Float[Tensor, "B T D"], forward: Float[Tensor, "L B T D"], backward: Float[Tensor, "L B T D"]
 ) -> Float[Tensor, "L+1 B T 2*D"]:
-    """The L + 1 representations of every word, from layer 0 up.  (difficulty ●○○, 4 minutes)
+    """The L + 1 representations of every word, starting with layer 0.  (difficulty ●○○, 4 minutes)
 
     Layer 0 is [x; x]. Layer l is the concatenation [forward; backward] of its states, of size
     2D.
@@ -662,11 +629,10 @@ cosines = {name: torch.cosine_similarity(prison, other).tolist() for name, (_, o
 pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.items()})
 
 # %% [markdown]
-# At layer 0 all occurrences of *cell* have the same vector: the cosine is 1, as for a static embedding. From layer 1 on the vector is contextual, f(w,
-# C): *cell* in another sense moves away, while *cell* in the same sense stays close. The pair with a different word serves as a baseline.
-#
-# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In its questions the cue is to the left of the word, only
-# to its *right*, or in the *order* of the words, in sentences with one clause or two.
+# At layer 0 all occurrences of *cell* have the same vector, so the cosine is 1, as for a static embedding. From layer 1 on, the vector is contextual, f(w, C): occurrences of *cell* with another sense become less similar, whereas those with the same sense stay similar. The pair with a different word serves as a baseline.
+
+# %% [markdown]
+# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In the questions of this test, the cue is to the left of the word, only to its *right*, or in the *order* of the words, in sentences with one or two clauses.
 #
 # **Predict:** what accuracy does layer 0 reach where the only cue is on the right (0 to 1)? Each word has two or three senses.
 
@@ -684,12 +650,9 @@ reveal("elmo.layer_0", accuracy[0].right)
 show(*small_models.senses("elmo"))
 
 # %% [markdown]
-# Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. A bag of words cannot exceed 0.5
-# there (01), and the untrained stacks stay close to that, even with the largest number of labelled sentences. Layer 0 does no better than the most
-# frequent sense, because it has not read the sentence. A model that reads only the left side cannot exceed the dashed line; wherever that line
-# leaves room for improvement, both trained layers are above it.
+# Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. The accuracy of a bag of words cannot exceed 0.5 on these questions (01), and the untrained stacks stay close to this value, even with the largest number of labelled sentences. Layer 0 is no better than predicting the most frequent sense, because it does not depend on the sentence. A model that reads only the left side cannot exceed the dashed line. Wherever this bound is below 1, both trained layers exceed it.
 #
-# But no state of ELMo depends on both sides: each stack is unidirectional. Are there questions that require both sides?
+# However, no state of ELMo depends on both sides, because each stack is unidirectional. Are there questions that require both sides?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 surest = {
@@ -701,19 +664,16 @@ print(f"Among {len(exam.held_out):,} questions, the words before determine the s
       f"the words after in {told['right'].sum():,}, and neither side alone in {untold.sum():,}.")
 
 # %% [markdown]
-# There are none: in every question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated
-# language; do not expect it of English.) The decisive side differs from sentence to sentence, and the concatenated vector covers both.
+# There are no such questions: in every question one side alone determines the sense, so two unidirectional models suffice. (This is a property of the generated language, which we should not expect of English.) The decisive side differs from sentence to sentence, and the concatenated vector covers both sides.
 
 # %% [markdown]
 # ## 6 · Which layers? The task decides
 #
-# ELMo uses neither the top layer alone nor a concatenation of all layers. It *adds* all L + 1 layers, with weights that each task learns for itself.
-# This is a **scalar mix**:
+# ELMo uses neither the top layer alone nor a concatenation of all layers. It *adds* all L + 1 layers, with weights that are learned separately for each task. This sum is called a **scalar mix**:
 #
 # $$\mathrm{ELMo} = \gamma \sum_{l=0}^{L} w_l \, h_l, \qquad w = \operatorname{softmax}(s) .$$
 #
-# The layers differ in scale, which would distort the weights. Therefore each vector is normalised first (Peters et al. report that this helped in
-# some cases).
+# The layers differ in scale, which would distort the weights. Each vector is therefore normalised first (Peters et al. report that normalisation helped in some cases).
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-scalar_mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scalar_mix(
@@ -724,7 +684,7 @@ def scalar_mix(
     First normalise every vector over its E coordinates, as in layer norm (03) without gain and
     bias: subtract its mean and divide by the square root of (its variance + 1e-5); the
     variance is the mean of the E squared deviations. The weights are the softmax of s; s[0]
-    belongs to layer 0.
+    belongs to layer 0. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     mean = R.mean(dim=-1, keepdim=True)
@@ -735,16 +695,16 @@ def scalar_mix(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-scalar_mix-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.scalar_mix", lambda case: scalar_mix(**case))
+check("elmo.scalar_mix", lambda case: scalar_mix(**case), gradients=["s", "gamma"])
 
 # %% [markdown]
-# We define three tasks. For each, we train a linear classifier on top of your mix, together with s and γ; the biLM is frozen.
+# We define three tasks. For each task we train a linear classifier on your mix, together with s and γ; the biLM is frozen.
 #
 # - **syntax**: the part of speech of every word (*guards* can be a noun or a verb);
 # - **sense**: the sense of an ambiguous word;
 # - **morphology**: whether a regular verb is in the past tense, tested on verbs of which *no* form occurs in the task's training data.
 #
-# **Predict:** if the weights were uniform, each layer would have a weight of 0.33. What weight does layer 0 get in the *morphology* task?
+# **Predict:** if the weights were uniform, each layer would have a weight of 0.33. What is the weight of layer 0 in the *morphology* task?
 
 # %% tags=["demo"]
 predict("elmo.morphology", ...)
@@ -805,7 +765,7 @@ def task_sentences(seed: int, split: str):
     return language.sample(1500, np.random.default_rng([seed, split == "train"]), split)
 
 def task_data(model: ELMo, seed: int) -> dict:
-    """For each task: the vectors and labels for training, then those for the test."""
+    """For each task: the vectors and labels for training, then the vectors and labels for the test."""
     data = {task: () for task in TASKS}
     for split in ("train", "held_out"):
         sentences = task_sentences(seed, split)
@@ -835,20 +795,15 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task prefers a different layer, for all five seeds. *Morphology* gives the most weight to layer 0, which encodes the characters; *sense*
-# gives the most to the top layer, by a wide margin; and *syntax* gives slightly more to layer 1 than to the others.
+# For all five seeds, each task prefers a different layer. In *morphology*, layer 0, which encodes the characters, has the largest weight. In *sense*, the top layer has the largest weight by a wide margin. In *syntax*, the weight of layer 1 is slightly larger than the other weights.
 #
-# In the paper, too, layer 1 was better for parts of speech (accuracy 97.3, against 96.8 for layer 2) and layer 2 for senses (F1 69.0, against 67.4
-# for layer 1).
+# The paper reports a similar pattern: layer 1 was better for parts of speech (accuracy 97.3, compared with 96.8 for layer 2), and layer 2 was better for senses (F1 69.0, compared with 67.4 for layer 1).
 
 # %% [markdown]
-# Each task still prefers the same layer with other penalties and other numbers of training steps (`python -m experiments elmo_mix`), although the size of
-# the weights changes. Layer 2 contains layer 1 through its residual connection; without that part, layer 1 receives more weight, but *sense* still
-# prefers layer 2.
+# Each task still prefers the same layer with other penalties and other numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. Layer 2 contains layer 1 through its residual connection. If we remove this part, the weight of layer 1 increases, but *sense* still prefers layer 2.
 #
-# Are the layers with large weights the better ones? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone*
-# and of the mix, over five seeds. There are two baselines: untrained biLMs, and the most frequent label of the word (for a held-out verb, the most
-# frequent label overall).
+# Are the layers with large weights better than the others? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone*
+# and of the mix, over five seeds. There are two baselines: untrained biLMs and the most frequent label of the word (for a held-out verb, the most frequent label overall).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -863,22 +818,16 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order].rename(columns={"word alone": "most frequent label"}))
 
 # %% [markdown]
-# The layers with large weights are indeed the better ones. For senses, layer 2 is five points better than layer 1. For parts of speech, layers 1 and 2 are almost equally good, and their weights differ
-# little as well. (In the paper layer 2 was *worse* for this task.) The tense of a new verb can be read from its letters: layer 0 is as good as the layers
-# above it, and the weights favour it.
-#
-# The comparison with untrained biLMs shows the effect of training. This effect is largest for senses, where the best layer gains 25 points. In the paper the
-# mix was better than any single layer; in our experiment it is never clearly better than the best layer alone.
+# The layers with large weights are indeed better than the others. For senses, the accuracy of layer 2 is five percentage points higher than that of layer 1. For parts of speech, layers 1 and 2 are almost equally good, and their weights differ little as well. (In the paper layer 2 was *worse* for this task.) The letters of a new verb reveal its tense. Layer 0 is therefore as good as the layers above it, and its weight is the largest.
 
 # %% [markdown]
-# **Question 2.** The task networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with
-# learned weights over using only the top layer, and one over training the whole biLM further on the task. What can be achieved only by further
-# training? (3–5 sentences)
+# The comparison with untrained biLMs shows the effect of training. This effect is largest for senses, where training improves the best layer by 25 percentage points. In the paper the mix was better than any single layer, whereas in our experiment it is never clearly better than the best single layer.
+
+# %% [markdown]
+# **Question 2 · Frozen layers with learned weights.** The task networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage that frozen layers with learned weights have over the top layer alone, and one advantage over training the whole biLM further on the task. What can only be achieved by further training? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, word senses in the higher layers. Learned weights let a task select what it needs at the cost of L + 2 parameters, whereas the top layer alone suits only some tasks. A frozen biLM can
-# be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). What learned weights cannot
-# do is add information that no layer encodes; for this, the biLM itself would have to change.
+# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, word senses in the higher layers. With learned weights, a task can select the information that it needs at the cost of only L + 2 parameters, whereas the top layer alone suits only some tasks. The vectors of a frozen biLM can be computed once and stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). However, learned weights cannot add information that no layer encodes; for this, the biLM itself would have to change.
 #
 # *Marking: 1 point for layers that encode different information, so that the best combination depends on the task; 1 point for an advantage of freezing
 # (cost, sharing, no forgetting) together with its limit.*
@@ -911,18 +860,14 @@ display(Markdown("ELMo compared with the bag of words: " + "; ".join(
 ) + "."))
 
 # %% [markdown]
-# Where order decides, ELMo is far better than every classifier based on counts, because its stacks read one word after another, and in each
-# sentence one of them reads the side that determines the sense. With a cue on the right the gain is smaller, because half of the vector carries no
-# information about the sense but counts fully in the comparison. There the translator of 04 remains ahead, since neither half of its vectors is blind to
-# the cue. But it was trained on pairs of sentences, which somebody has to write, whereas ELMo was trained on text alone.
+# Where word order decides, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator was trained on pairs of sentences, which somebody has to write, whereas ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the two halves of a vector
 #
 # What accuracy does each half of the top layer reach?
 #
-# **Predict:** in sentences with two clauses in which order decides, the forward half finds the sense in about four out of five, and the backward
-# half in about two out of three. What accuracy do the concatenated halves reach (0 to 1)?
+# **Predict:** consider sentences with two clauses in which word order decides. On these sentences, the accuracy of the forward half is about four in five, and that of the backward half is about two in three. What accuracy do the concatenated halves reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("elmo.both_halves", ...)
@@ -935,14 +880,12 @@ for name, of_half in by_half.items():
     print(f"{name:<14} {of_half}")
 
 # %% [markdown]
-# Where order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to what its side allows:
-# the forward half to the dashed line in the figure of section 5, the backward half to the first row of the next figure.
+# Where word order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to the upper bound for its side. For the forward half, this bound is the dashed line in the figure of section 5; for the backward half, it is the first row of the next figure.
 #
-# There is one exception: where the only cue is on the *right*, the backward half alone beats both together. The forward half carries no information
-# about these senses but counts just as much in the cosine, and pulls the vector towards sentences with a similar beginning. Concatenation leaves it
-# to the classifier to decide which half to trust.
-#
-# The next figure shows the recorded results, for all seeds and more classifiers (`python -m experiments elmo_halves`):
+# There is one exception: where the only cue is on the *right*, the backward half alone is better than both halves together. The forward half contains no information about these senses. However, it has the same weight in the cosine and increases the similarity to sentences with a similar beginning. After concatenation, the classifier has to decide which half is more reliable.
+
+# %% [markdown]
+# The next figure shows the recorded results for all seeds and for more classifiers (`python -m experiments elmo_halves`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 after = {kind: surest["right"][exam.held_out.cue == kind].mean() for kind in QUESTIONS}
@@ -950,13 +893,9 @@ recorded_halves = read_table("results/elmo_halves.csv")
 pictures.halves(recorded_halves, after)
 
 # %% [markdown]
-# From the same vectors, a linear classifier finds nearly all senses, because it learns which half to trust. A nearest-neighbour classifier finds
-# them with four times as many labelled sentences. An accuracy therefore always belongs to a vector *and* a classifier. The untrained stacks detect
-# cues, since a random LSTM mixes neighbouring words into a word's state, much as counting does. They do not represent who did what to whom. *That*
-# is what training adds.
+# With the same vectors, a linear classifier finds nearly all senses, because it learns which half is more reliable. A nearest-neighbour classifier finds nearly all senses if it has four times as many labelled sentences. An accuracy therefore always characterises a vector *and* a classifier. The untrained stacks detect cues, since a random LSTM mixes neighbouring words into the state of a word, with an effect similar to counting. However, only *trained* stacks represent who did what to whom.
 #
-# Which sentences are the nearest? Here is a question whose only cue is on the right and which ELMo answers incorrectly, with the three nearest
-# labelled sentences at each layer:
+# Which sentences are the nearest? The next cell shows a question whose only cue is on the right and which ELMo answers incorrectly. For each layer it prints the three nearest labelled sentences:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_layers, held_out_layers = known, asked
@@ -977,15 +916,12 @@ for layer in range(len(labelled_layers)):
     show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word have the same vector. At the top layer the nearest occurrence has a different sense: its sentence begins
-# like ours, with a word of the same kind at each position. The words after the ambiguous word, which determine its sense, have no more weight than
-# those before it.
+# At layer 0 all occurrences of the word have the same vector. At the top layer the nearest occurrence has a different sense: its sentence begins like the question, with a word of the same kind at each position. The words after the ambiguous word determine its sense, but they have no more weight than the words before it.
 
 # %% [markdown]
 # ## Further: the size of the original
 #
-# In each direction ELMo has L = 2 LSTM layers of 4096 units, whose outputs are projected to 512 dimensions (both numbers are half those in Jozefowicz et al. 2016). It
-# has 2048 character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al.
+# In each direction ELMo has L = 2 LSTM layers of 4096 units, whose outputs are projected to 512 dimensions. (Both numbers are half as large as in Jozefowicz et al. 2016.) It has 2048 character filters of widths 1 to 7 and two highway layers. It was trained for 10 epochs on the One Billion Word Benchmark (Chelba et al.
 # 2014) and reached a perplexity of 39.7, averaged over both directions.
 
 # %% tags=["demo"]
@@ -1013,15 +949,14 @@ second_bias = 4 * units                                                  # PyTor
 agrees = sum(p.numel() for p in theirs.parameters()) - second_bias == layer
 print("same number of parameters in nn.LSTM:", agrees)
 vocabulary = 793_471
-print(f"softmax over {vocabulary:,} words, needed only for training: {vocabulary * size:,} weights")
+print(f"softmax over {vocabulary:,} words (used only in training): {vocabulary * size:,} weights")
 ours = sum(p.numel() for p in elmo.parameters())
-print(f"our ELMo, softmax included: {ours:,}")
+print(f"our ELMo, including the softmax: {ours:,}")
 
 # %% [markdown]
-# Nearly all of these parameters are in the LSTMs and the highway layers; the character vectors need almost none. The softmax has more parameters than
-# everything else together and is discarded after training. ELMo reads its input letter by letter, and only its *output* needs a list of words.
+# Nearly all of these parameters belong to the LSTMs and the highway layers, and almost none belong to the character vectors. The softmax has more parameters than all other parts together, but it is discarded after training. ELMo reads its input letter by letter, so only its *output* requires a list of words.
 #
-# With the original library, all this took a single call. AllenNLP (Gardner et al. 2018) is now archived, so we show the code without running it:
+# With the original library, all these steps took a single call. AllenNLP (Gardner et al. 2018) is now archived, so we show the code without running it:
 #
 # ```python
 # from allennlp.commands.elmo import ElmoEmbedder
@@ -1035,15 +970,14 @@ print(f"our ELMo, softmax included: {ours:,}")
 # %% [markdown]
 # > **Checking the literature.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the
 # > **layers** are added, with learned weights (your `scalar_mix`; Peters et al. 2018, equation 1). Concatenated layers would give (2L + 1) · 512 =
-# > 2560 dimensions per word; ELMo's vectors have 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are half right. It *reads*
+# > 2560 dimensions per word; ELMo's vectors have 1024. *"ELMo is a word-level model"* and *"ELMo is character-based"* are both half correct. ELMo *reads*
 # > characters, so no word is unknown, but its LSTMs take one step and make one prediction **per word**. *"Layer norm before mixing"*: the paper
 # > reports that it helped in some cases; in AllenNLP it is an option that is off by default (`do_layer_norm=False`).
 
 # %% [markdown]
 # ## Further: the architecture table
 #
-# We add two columns to the table of 04, measured with the same functions: a single stack of ELMo, which is a recurrent language model, and the
-# complete ELMo. The measurements are saved; 06 and 07 add those of the transformers, and 12 shows the whole table.
+# We add two columns to the table of notebook 04 and measure them with the same functions. One column is for a single stack of ELMo, which is a recurrent language model, and the other is for the complete ELMo. The measurements are saved. Notebooks 06 and 07 add measurements of transformers, and notebook 12 shows the whole table.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1067,15 +1001,15 @@ def random_words(T: int, seed: int) -> Float[Tensor, "T D"]:
     return vectors[torch.randint(len(vectors), (T,), generator=torch.Generator().manual_seed(seed))]
 
 def first_word_left(model, seed: int) -> float:
-    """The influence of the first word on the last state after 64 words, divided by that after 2 words."""
+    """The influence of the first word on the last state after 64 words, divided by its influence after 2 words."""
     far, near = (influence(lambda x: model(x)[-1:], random_words(T, seed))[0, 0] for T in (64, 2))
     return (far / near).item()
 
 from coursekit.architectures import keep_measured
 
 def measured(name: str, model) -> dict[str, str]:
-    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in 12."""
-    seen = influence(model, sentence_x)[3] > 0                                # on the word in the middle
+    """Context, reach and cost of a model that maps (T, D) to (T, K); saved for the table in notebook 12."""
+    seen = influence(model, sentence_x)[3] > 0                                # influence on the word in the middle
     left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
     with torch.no_grad():
@@ -1105,18 +1039,14 @@ for name, values in known.items():
 display(table)
 
 # %% [markdown]
-# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The influence of the first word survives 64 words: a trained
-# LSTM keeps what it needs. (How much survives depends strongly on the words, as the range shows.) But ELMo inherits the cost of recurrence: T steps
-# in sequence, and a state of fixed size for a text of any length.
+# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The first word still has an influence after 64 words, because a trained LSTM preserves the information that it needs. (The size of this influence depends strongly on the words, as the range shows.) However, ELMo inherits the disadvantages of recurrence: T steps in sequence, and a state of fixed size for a text of any length.
 
 # %% [markdown]
-# ## Further: an ELMo of English
+# ## Further: an ELMo for English
 #
-# So far ELMo has read a generated language. The same model, with 256 dimensions in each direction, was also trained on real English: 82 novels from
-# 1839 to 1927 ([its card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)), with one seed.
+# So far we have used an ELMo for the generated language. The same architecture, with 256 dimensions in each direction, was also trained with one seed on real English: 82 novels from 1839 to 1927 ([model card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)).
 #
-# Its softmax covers 16,384 words and treats all others as a *single* word, [UNK], so its perplexity cannot be compared with that of a model with
-# another vocabulary. But ELMo can *read* any word, letter by letter. Your functions run it without changes.
+# The softmax of this model covers 16,384 words and treats all other words as a *single* word, [UNK]. Its perplexity can therefore not be compared with the perplexity of a model with another vocabulary. However, ELMo can *read* any word, letter by letter. Your functions run this model without changes.
 
 # %% tags=["demo"]
 YOUR_WORD = "spring"                                                        # change these
@@ -1153,8 +1083,7 @@ print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameter
       f"the results of your functions differ from the model's own by at most {english_away:.0e}")
 
 # %% [markdown]
-# By the chain rule, the entropy is the same in both directions (section 2), and the ELMo trained on the generated language comes close to it in
-# both. What about English?
+# By the chain rule, the entropy is the same in both directions (section 2), and the loss of the ELMo for the generated language comes close to the entropy in both directions. Does English behave in the same way?
 #
 # **Predict:** on novels by two authors who are not in the training data, in which direction is the perplexity of the English ELMo lower?
 
@@ -1196,17 +1125,12 @@ with pd.option_context("display.max_colwidth", None):
     display(directions_table)
 
 # %% [markdown]
-# The perplexity of the English ELMo is slightly lower from right to left, as in the paper. The chain rule is not violated: it holds for whole
-# sequences, with [EOS] for the forward model and [BOS] for the backward model. With these tokens included, the difference nearly vanishes (six
-# thousandths of a nat).
+# The perplexity of the English ELMo is slightly lower from right to left, as in the paper. This does not violate the chain rule, which holds for whole sequences, with [EOS] for the forward model and [BOS] for the backward model. If these tokens are included, the difference nearly vanishes (six thousandths of a nat).
 #
-# In predicting the next word, ELMo beats a 5-gram model, which counts sequences of up to five words. (When it fills gaps, it does not; see 06.) Nobody
-# knows how far its loss is from the entropy of English.
+# ELMo predicts the next word better than a 5-gram model, which counts sequences of up to five words. (However, ELMo does not fill gaps better than the 5-gram model; see notebook 06.) The entropy of English is unknown, so we cannot say how close ELMo's loss is to it.
 
 # %% [markdown]
-# What are the nearest neighbours of *spring*? In a static embedding they are the same in every sentence. For your two sentences we list, at each
-# layer, the nearest words with a different spelling and the nearest other occurrence of *spring*. All of these come from sentences written for this
-# course, each with one of twelve ambiguous words that occur in the novels.
+# What are the nearest neighbours of *spring*? With a static embedding, its neighbours are the same in every sentence. For each layer and each of your two sentences, we list the nearest words with a different spelling and the nearest other occurrence of *spring*. All these neighbours come from sentences that were written for this course. Each sentence contains one of twelve ambiguous words that occur in the novels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1224,7 +1148,7 @@ def of_each(rows: list[list[str]], model: ELMo):
         yield from (states[:, i, 1 : length - 1] for i, length in enumerate(lengths.tolist()))
 
 def nearest_words(word: str, target: Float[Tensor, "L+1 E"], pool: Float[Tensor, "L+1 N E"], spelt: list[str]) -> list[str]:
-    """At each layer the four nearest words with a different spelling, with the cosine of their nearest occurrence."""
+    """The four nearest words with a different spelling at each layer, with the cosine of their nearest occurrence."""
     lines = []
     for layer, vector_there in zip(pool, target):
         cosines, found_words = torch.cosine_similarity(layer, vector_there, dim=-1), {}
@@ -1261,15 +1185,13 @@ with pd.option_context("display.max_colwidth", None):
     display(pd.DataFrame(neighbours_of_spring, index=[f"layer {layer}" for layer in range(len(english_pool))]).T)
 
 # %% [markdown]
-# At layers 1 and 2, the nearest *spring* has the right sense: the season for the first sentence and the water for the second. Layer 0 gives the
-# same list of similarly spelt words for both sentences; from layer 1 on, each sentence has its own list. The letters still matter at these layers:
-# most of the words listed also end in *-ing*.
+# At layers 1 and 2, the nearest *spring* has the correct sense: the season for the first sentence and the water for the second sentence. At layer 0 both sentences have the same list of similarly spelt words, whereas from layer 1 on each sentence has its own list. The letters still matter at the higher layers, since most of the words in these lists also end in *-ing*.
 
 # %% [markdown]
 # How well do the layers separate senses in English? For each test sentence we predict the sense of its ambiguous word from the nearest labelled
-# sentence with the same word. For some words the senses are different parts of speech (*a rose*, *she rose*); for others they are all nouns.
+# sentence with the same word. For some words the senses are different parts of speech (*a rose*, *she rose*); for other words all senses are nouns.
 #
-# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of two words on each side.
+# There are four baselines: a random choice, an untrained ELMo, a bag of words (the sum of the skip-gram vectors of all other words), and the skip-gram vectors of the two words on each side.
 #
 # **Predict:** what accuracy (0 to 1) does layer 2 reach where the senses are different parts of speech? A random choice is correct in about half of
 # the sentences.
@@ -1337,19 +1259,14 @@ display(pd.DataFrame({
 }).rename_axis("accuracy (95 % interval)"))
 
 # %% [markdown]
-# From nothing but the text of novels, ELMo has learned to separate senses. Where the senses are different parts of speech, layer 2 is far better than a
-# bag of words, an untrained network and layer 0. Where they are all nouns, it is better than all three, but by a smaller margin. There are too few
-# sentences to tell whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, which layer 2 does not clearly beat:
-# much of what determines a sense is close to the word.
+# ELMo has learned to separate senses from the text of novels alone. Where the senses are different parts of speech, layer 2 is far better than a bag of words, an untrained network and layer 0. Where all senses are nouns, layer 2 is also better than these three, but by a smaller margin. There are too few sentences to determine whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, and layer 2 is not clearly better. Much of the information about a sense is close to the word.
 
 # %% [markdown]
 # ## Extensions
 #
 # Both extensions earn extra credit.
 #
-# **How a task uses ELMo.** ELMo enters the task's network twice: it is concatenated with the task's own word vectors x, and again with the states of
-# the network. Each time it has its own mix, and dropout is applied to both mixes. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to
-# the loss. In section 6, `learn` applies it to s: a large λ makes the weights uniform.)
+# **How a task uses ELMo.** The network of a task uses ELMo twice: ELMo's vectors are concatenated with the task's own word vectors x at the input, and with the states of the network at the output. The input and the output have separate mixes, and dropout is applied to both mixes. The biLM is frozen. (Peters et al. also add a penalty λ‖w‖² to the loss. In section 6, `learn` applies this penalty to s; a large λ makes the weights uniform.)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_rnn(case: dict) -> Callable[[Tensor], Tensor]:
@@ -1386,9 +1303,9 @@ def with_elmo(
     """The network of a task with ELMo at its input and at its output.  (extension, ●●○, 10 minutes)
 
     The network reads [x; ELMo] and returns h; the result is [h; ELMo]. Row 0 of s, gamma and
-    draws belongs to the input, row 1 to the output. Dropout sets an activation of a mix to 0
-    where its draw (uniform between 0 and 1) is below p, and divides the others by 1 − p. The
-    biLM is frozen: no gradient reaches R, but x, s and gamma are trained.
+    draws belongs to the input, and row 1 belongs to the output. Dropout sets an activation of a mix to 0
+    where its draw (uniform between 0 and 1) is below p, and divides all other activations by 1 −
+    p. The biLM is frozen: no gradient reaches R, but x, s and gamma are trained.
     """
     ### BEGIN SOLUTION
     R = R.detach()
@@ -1401,8 +1318,7 @@ def with_elmo(
 check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 
 # %% [markdown]
-# Does the task benefit? We train a small LSTM to predict parts of speech from *twenty* labelled sentences. It reads its own word vectors x, either
-# alone or together with the states of an untrained or a trained biLM.
+# Does a task benefit from ELMo? We train a small LSTM on *twenty* labelled sentences to predict parts of speech. It reads its own word vectors x, either alone or together with the states of an untrained or a trained biLM.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -1451,21 +1367,17 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
 
 # %% [markdown]
-# ELMo makes the difference. Twenty sentences contain few of the words in the test. For the others, the task's own vectors are untrained, whereas
-# the biLM has read all of these words in unlabelled text. This is the purpose of pre-training.
+# With ELMo, the accuracy is much higher. Twenty sentences contain few of the words in the test. For all other words, the task's own vectors are untrained, whereas the biLM has seen these words in unlabelled text. This is the purpose of pre-training.
 #
-# More labels do not make ELMo superfluous (recorded: `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of
-# an LSTM on senses from 0.68 to 0.93, and it helps in every task of section 6, with 50 sentences as well as with 1,500. Dropping half of the
-# activations of the mix helps in none of them, and for senses it costs accuracy with either number of sentences.
+# ELMo also helps if there are more labels (recorded with `python -m experiments elmo_use`). With 1,500 labelled sentences, ELMo raises the accuracy of an LSTM on senses from 0.68 to 0.93. It helps in every task of section 6, with 50 sentences as well as with 1,500. Dropout on half of the activations of the mix helps in none of these tasks, and for senses it reduces the accuracy with either number of sentences.
 
 # %% [markdown]
-# **From one sentence to all layers.** Now you write the original library's function for our ELMo. A `BiLM` bundles what this function needs.
+# **From one sentence to all layers.** Now you write a function for our ELMo that corresponds to the function of the original library. A `BiLM` contains the parts that this function needs.
 
 # %%
 @dataclass(frozen=True)
 class BiLM:
-    """A biLM: a function from words to characters, one from characters to x, and the two
-    stacks."""
+    """A biLM: a function from words to characters, a function from characters to x, and the two stacks."""
 
     spell: Callable[[list[str]], Int[Tensor, "T C"]]
     token: Callable[[Int[Tensor, "B T C"]], Float[Tensor, "B T D"]]
@@ -1514,12 +1426,11 @@ with torch.no_grad():
 print("layers, words, 2D:", tuple(embedded.shape), "  unknown words: jailers, moonlight")
 
 # %% [markdown]
-# **An ELMo from a tutorial.** Many texts introduce ELMo with a class like this one, and take a cosine below 1 as evidence that its vectors depend on
-# the context. *Find the bugs*: there are three.
+# **An ELMo from a tutorial.** Many texts introduce ELMo with a class like the following one. They present a cosine below 1 as evidence that its vectors depend on the context. *Find the three bugs.*
 
 # %%
 class TutorialELMo(torch.nn.Module):
-    """Word vectors, two bidirectional layers and a learned mix: short, but not ELMo."""
+    """Word vectors, two bidirectional layers and a learned mix, which do not make an ELMo."""
 
     def __init__(self, V: int, D: int):
         super().__init__()
@@ -1538,7 +1449,7 @@ class TutorialELMo(torch.nn.Module):
 # network assigns to *bank*?
 
 # %% tags=["demo"]
-EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1: it has learned nothing yet", "cosine just below 1", "cosine near 0"
+EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1, because the network has learned nothing yet", "cosine just below 1", "cosine near 0"
 predict("elmo.untrained_cosine", ..., choices=(EXACTLY_1, JUST_BELOW, NEAR_0))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1550,7 +1461,7 @@ alike = sense[:, None] == sense[None, :]
 others = ~np.eye(len(here), dtype=bool)
 
 def two_cosines(vectors: Float[Tensor, "n D"]) -> tuple[float, float]:
-    """The mean cosine of two occurrences of *bank* that share a sense, and of two that do not."""
+    """The mean cosine of two occurrences of *bank* that share a sense, and of two occurrences that do not."""
     unit = torch.nn.functional.normalize(vectors, dim=-1)
     cosines = (unit @ unit.T).numpy()
     return float(cosines[alike & others].mean()), float(cosines[~alike].mean())
@@ -1566,32 +1477,27 @@ by_network = {"tutorial, untrained (mean of 5)": np.mean(cosines_untrained, axis
 untrained = by_network["tutorial, untrained (mean of 5)"][1]
 reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
     EXACTLY_1: "Random LSTMs also mix the neighbouring words into a state, so the two vectors differ.",
-    JUST_BELOW: "The vector of the word itself is part of the sum, and random LSTMs add a little of its neighbours.",
-    NEAR_0: "Both sums contain the same row of the table, whose norm is much larger than that of the states of random LSTMs.",
+    JUST_BELOW: "The vector of the word itself is part of the sum, and random LSTMs add a small contribution of its neighbours.",
+    NEAR_0: "Both sums contain the same row of the table, whose norm is much larger than the norm of the states of random LSTMs.",
 })
 tutorial(ids).square().sum().backward()
 print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.layer_weights.grad.tolist()))
 display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.round(4))
 
 # %% [markdown]
-# *The third weight never receives a gradient*: `zip` stops at the end of the shorter list, and because `nn.LSTM` returns only its top layer, the first
-# layer is missing from the mix. *The network leaks*: its second layer reads both halves (section 3), so it cannot be trained as two language
-# models. And *the demonstration shows nothing*: an untrained network would pass this test, with almost the same cosine within a sense and between senses.
-# What has to be shown is a larger difference between the two columns than in an untrained network. In the course's ELMo there is such a difference,
-# but it is small, because sentences differ in more than the sense of one word.
+# *The third weight never receives a gradient.* `zip` stops at the end of the shorter list, and since `nn.LSTM` returns only its top layer, the first layer is missing from the mix. *The network leaks.* Its second layer reads both halves (section 3), so the network cannot be trained as two language models. *The demonstration is not evidence.* An untrained network would pass this test, although its cosines within a sense and between senses are almost the same. A valid demonstration would show a larger difference between the two columns than in an untrained network. The course's ELMo has such a difference, but it is small, because sentences differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary
 #
 # - ELMo computes a word's vector from its characters, so no word is unknown.
-# - It consists of two language models that share x and the softmax. By the chain rule the entropy is the same in both directions.
-# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word
-#   it should predict.
+# - Its two language models share x and the softmax. By the chain rule the entropy is the same in both directions.
+# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that it should predict.
 # - A loss clearly below the entropy proves a leak, unless the model has memorised the data.
 # - Directions are concatenated; layers are summed, with weights learned for each task.
 # - Trained on novels, the upper layers separate English senses better than a bag of words.
 #
-# **Next**: 06 uses both sides in *every* layer, by masking the words it predicts.
+# **Next**: notebook 06 uses both sides in *every* layer by masking the words to be predicted.
 
 # %% [markdown]
 # ## References

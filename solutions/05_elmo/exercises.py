@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int) -> np.ndarray:
-    """Words as character ids (1 and above), followed by padding (0): short words, and one without padding."""
+    """Words as character ids (1 and above), followed by padding (0): short words, and one word without padding."""
     chars = draw.integers(1, characters, batch, tokens, longest)
     lengths = draw.integers(2, longest, batch, tokens)
     lengths[0, 0] = longest
@@ -20,7 +20,7 @@ def spellings(draw: Draw, batch: int, tokens: int, longest: int, characters: int
 
 
 def char_cnn_cases(draw: Draw) -> Iterator[Case]:
-    """Padding has a row of the table like any character; the widths are not sorted."""
+    """Padding has a row of the table like any other character; the widths are not sorted."""
     for batch, tokens, longest, characters, c, filters, D in (
         (2, 3, 7, 9, 4, {2: 5, 1: 6}, 8),
         (3, 2, 6, 11, 5, {2: 3, 3: 4, 1: 7}, 4),
@@ -61,8 +61,8 @@ char_cnn = Exercise(
     mistakes=(
         Mistake(
             "mean over positions",
-            "You average a filter's responses over all positions, padding included. A feature should report whether the "
-            "pattern occurs anywhere, not how strong the response is on average: take the largest response.",
+            "You average the responses of each filter over all positions, including padding. A feature should indicate "
+            "whether the pattern occurs anywhere in the word, so take the largest response instead.",
             "amax(dim=-1)", "mean(dim=-1)",
             also=(
                 """
@@ -75,52 +75,52 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "sum over positions",
-            "Your numbers grow with the number of positions. A feature is the response of a filter at the single "
-            "position where it is largest.",
+            "Your features grow with the number of positions. A feature is the response of a filter at the single position "
+            "where this response is largest.",
             "amax(dim=-1)", "sum(dim=-1)",
         ),
         Mistake(
-            "only the first position",
-            "Your vectors depend only on the first letters of a word: the filters never move.",
+            "only the first position used",
+            "Your vectors depend only on the first letters of a word. Each filter should move over all positions.",
             ".amax(dim=-1)", "[..., 0]",
         ),
         Mistake(
-            "no relu",
-            "Some of the features that you pass to the highway are negative. A filter that found nothing should report 0.",
+            "relu missing",
+            "Some of the features that you pass to `onward` are negative. Apply relu first, so that a filter without a match "
+            "gives 0.",
             "torch.relu(torch.cat(found, dim=-1))", "torch.cat(found, dim=-1)",
         ),
         Mistake(
             "tanh instead of relu",
-            "Your large features are squashed towards 1. The task asks for a different activation function.",
+            "Your large features are compressed towards 1. The docstring requires relu as the activation function.",
             "torch.relu", "torch.tanh",
         ),
         Mistake(
             "filter biases not used",
-            "Your result does not depend on the biases of the filters.",
+            "Your result does not depend on the biases of the filters. Add them to the responses.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel)",
         ),
         Mistake(
             "filters in a different order",
-            "All features are correct, but in the wrong order: `onward` expects the filters in the order in which they are "
-            "given.",
+            "All features are correct, but they are in the wrong order. `onward` expects the filters in the given order.",
             "torch.cat(found, dim=-1)", "torch.cat(found[::-1], dim=-1)",
             also=(SORTED.format(""), SORTED.format("-")),
         ),
         Mistake(
             "filters flipped",
-            "Filters of width 1 are correct, but wider ones are not: you reverse each kernel, which conv1d does not do.",
+            "The filters of width 1 are correct, but wider filters are not. You reverse each kernel, which conv1d does not "
+            "do.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel.flip(-1), bias)",
         ),
         Mistake(
             "letters reshaped instead of transposed",
-            "The shapes fit, but each column that your filters read mixes the vectors of several letters. Move the axis with "
-            "`transpose` instead of reshaping.",
+            "The shapes are correct, but each column that your filters read mixes the vectors of several letters. Move the "
+            "axis with `transpose` instead of reshaping.",
             ".transpose(1, 2)", ".reshape(chars.shape[0] * chars.shape[1], -1, chars.shape[2])",
         ),
         Mistake(
-            "filters beyond the edges",
-            "You also apply the filters at positions where they fit only partly. A filter of width w has C − w + 1 "
-            "positions.",
+            "filters applied beyond the edges",
+            "You also apply the filters at positions where they fit only partly. A filter of width w has C − w + 1 positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters, kernel, bias, padding=kernel.shape[-1] - 1)",
             also=(
                 SLID.format("padding=kernel.shape[-1] // 2"),
@@ -138,29 +138,30 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "last position left out",
-            "Some of your features are too small: you miss a filter's largest response if it occurs at the last position. "
-            "A filter of width w has C − w + 1 positions.",
+            "Some of your features are too small, because you miss the response at the last position. A filter of width w has "
+            "C − w + 1 positions.",
             "conv1d(letters, kernel, bias)", "conv1d(letters[..., :-1], kernel, bias)",
         ),
         Mistake(
             "stride larger than 1",
-            "Filters of width 1 are correct, but wider ones move by more than one position at a time.",
+            "The filters of width 1 are correct, but wider filters move by more than one position at a time.",
             code=SLID.format("stride=kernel.shape[-1]"),
         ),
         Mistake(
-            "largest absolute value",
-            "You keep the response that is farthest from 0. A strongly negative response means that the pattern is absent, "
-            "so take the largest response.",
+            "largest absolute value instead of the largest response",
+            "You keep the response that is farthest from 0. A strongly negative response means that the pattern is absent, so "
+            "take the largest response instead.",
             "bias).amax", "bias).abs().amax",
         ),
         Mistake(
-            "position instead of answer",
-            "You return the position of a filter's largest response instead of the response itself.",
+            "position instead of response",
+            "You return the position of the largest response of each filter instead of the response itself.",
             "amax(dim=-1) for kernel, bias in filters]", "argmax(dim=-1).float() for kernel, bias in filters]",
         ),
         Mistake(
             "relu applied at the end",
-            "None of your vectors has a negative coordinate. Apply relu to the features, before they go through `onward`.",
+            "None of your vectors has a negative coordinate, because you apply relu at the end. Apply it to the features "
+            "before you pass them to `onward`.",
             edits={
                 "torch.relu(torch.cat(found, dim=-1))": "torch.cat(found, dim=-1)",
                 "onward(features)": "torch.relu(onward(features))",
@@ -168,13 +169,14 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "padding vector set to 0",
-            "Your vectors for words without padding are correct. Padding is character 0, and its row of the table is read like any other.",
+            "Your vectors for words without padding are correct. Padding is character 0, and its row of the table is looked "
+            "up like any other row.",
             "table[chars]", "(table[chars] * (chars != 0)[..., None])",
         ),
         Mistake(
             "padding not read",
-            "Your vectors for long words are correct. For short words you leave out the positions after the end of the word, but all C "
-            "positions count here.",
+            "Your vectors for long words are correct. For short words you leave out the positions after the end of the word. "
+            "The filters should slide over all C positions.",
             code="""
 def char_cnn(chars, table, filters, onward):
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -202,15 +204,16 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "onward not applied",
-            "You return the features themselves. Pass them through `onward`, which you never call.",
+            "You return the features themselves, because you never call `onward`. Pass the features through it.",
             "onward(features)", "features",
         ),
         Mistake(
             "words and sentences swapped",
-            "Every vector is correct, but most are in the wrong position. Keep the words of a sentence together.",
+            "Every vector is correct, but most vectors are in the wrong position. Keep the words of each sentence together.",
             ".unflatten(0, chars.shape[:2])",
             ".unflatten(0, chars.shape[:2]).transpose(0, 1).reshape(*chars.shape[:2], -1)",
         ),
+        detached("char_cnn"),
     ),
     alternatives={
         "word by word, place by place": """
@@ -256,8 +259,8 @@ def char_cnn(chars, table, filters, onward):
         "look up every letter; put all words of the batch on one axis; move the channels before the positions\nfor each kernel: "
         "convolve, then take the maximum over positions\nconcatenate the features, apply relu, call onward\nrestore the two axes "
         "of the words",
-        "A near miss: `conv1d(table[chars][0], …)` without moving an axis treats positions as channels. It raises an error "
-        "unless C happens to equal c; in that case it is silently wrong.",
+        "A near miss: `conv1d(table[chars][0], …)` without moving an axis treats positions as channels. This raises an error "
+        "unless C happens to equal c; in this case the result is silently wrong.",
     ),
 )
 
@@ -292,33 +295,34 @@ reverse_padded = Exercise(
     mistakes=(
         Mistake(
             "padding reversed with the words",
-            "Full rows are correct. In shorter rows the padding now comes first and the words are no longer at the start.",
+            "Your result is correct for full rows. In shorter rows the padding now comes first, and the words are no longer "
+            "at the beginning.",
             ORDER, "(x.shape[1] - 1 - places).expand(len(x), -1)",
         ),
         Mistake(
-            "shifted by one position",
-            "All entries are shifted by one position: your first entry is the one after the last word.",
+            "entries shifted by one position",
+            "All entries are shifted by one position. Your first entry is the entry after the last word.",
             "last - 1 - places", "(last - places).clamp(max=x.shape[1] - 1)",
         ),
         Mistake(
-            "nothing reversed",
-            "You return the rows unchanged.",
+            "entries not reversed",
+            "You return the rows unchanged. Reverse the first lengths[b] entries of each row b.",
             ORDER, "places.expand(len(x), -1)",
         ),
         Mistake(
             "first token not moved",
-            "Your rows still begin with the same token. A backward model must read the last token first, even if the first "
-            "one is a special token.",
+            "The first token of each row has not moved. A backward model must read the last token first, even if the first "
+            "token is a special token.",
             ORDER, "torch.where((places > 0) & (places < last), last - places, places)",
         ),
         Mistake(
             "last token not moved",
-            "The last token of each row stays where it was, but a backward model must read it first.",
+            "The last token of each row has not moved, although a backward model must read it first.",
             ORDER, "torch.where(places < last - 1, last - 2 - places, places)",
         ),
         Mistake(
             "padding overwritten with 0",
-            "The words are correct. The entries after them should stay as they were, but you set them to 0.",
+            "The words are correct. The entries after them should stay unchanged, but you set them to 0.",
             code="""
 def reverse_padded(x, lengths):
     places = torch.arange(x.shape[1])
@@ -330,23 +334,23 @@ def reverse_padded(x, lengths):
         ),
         Mistake(
             "padding reversed as well",
-            "The words are correct. The entries after them should stay as they were, but you reverse them.",
+            "The words are correct. The entries after them should stay unchanged, but you reverse them.",
             code=ROW_BY_ROW.format("row[:n].flip(0), row[n:].flip(0)"),
         ),
         Mistake(
-            "padding in front",
-            "Your words are in the right order, but the padding precedes them. Each row should still begin with its words.",
+            "padding placed before the words",
+            "Your words are in the correct order, but the padding precedes them. Each row should still begin with its words.",
             code=ROW_BY_ROW.format("row[n:], row[:n].flip(0)"),
         ),
         Mistake(
             "one length for all rows",
-            "You reverse as many entries in every row as in the first. Each row has its own length.",
+            "You reverse the same number of entries in every row as in the first row. Each row has its own length.",
             "last = lengths[:, None]", "last = lengths[:1, None]",
         ),
         Mistake(
             "lengths counted from the entries",
-            "Rows of ids are correct. If the entries are vectors, counting nonzero numbers counts coordinates: use the given "
-            "lengths.",
+            "Your result is correct for rows of ids. If the entries are vectors, counting nonzero numbers counts coordinates "
+            "instead of tokens. Use the argument lengths.",
             code="""
 def reverse_padded(x, lengths):
     out = x.clone()
@@ -358,12 +362,13 @@ def reverse_padded(x, lengths):
         ),
         Mistake(
             "sentences reversed",
-            "You reverse the order of the sentences in the batch. Reverse the words within each row.",
+            "You reverse the order of the sentences in the batch. Reverse the words within each row instead.",
             "x[torch.arange(len(x))[:, None], order]", "x.flip(0)",
         ),
         Mistake(
             "coordinates reversed",
-            "Rows of ids are correct. If the entries are vectors, you reverse their coordinates: move whole vectors instead.",
+            "Your result is correct for rows of ids. If the entries are vectors, you reverse their coordinates. Move whole "
+            "vectors instead.",
             "return x[torch.arange(len(x))[:, None], order]",
             "turned = x[torch.arange(len(x))[:, None], order]\n"
             "    return turned.flip(-1) if x.ndim > 2 else turned",
@@ -372,6 +377,7 @@ def reverse_padded(x, lengths):
                 ROW_BY_ROW.format("row[:n].flip(tuple(range(row.ndim))), row[n:]"),
             ),
         ),
+        detached("reverse_padded"),
     ),
     alternatives={
         "a loop and flip": """
@@ -397,12 +403,11 @@ def reverse_padded(x, lengths):
         out[b, :n] = x[b].flip(0).roll(n, dims=0)[:n]
     return out
 """,
-        "numpy": """
-import numpy as np
+        "written into a copy": """
 def reverse_padded(x, lengths):
-    out = x.numpy().copy()
-    for b, n in enumerate(lengths.numpy()):
-        out[b, :n] = out[b, :n][::-1]
+    out = x.clone()
+    for b, n in enumerate(lengths.tolist()):
+        out[b, :n] = x[b, :n].flip(0)
     return out
 """,
     },
@@ -411,8 +416,8 @@ def reverse_padded(x, lengths):
         "Input: x (B, T) or (B, T, D), lengths (B). Output: the shape of x. Each row has its own length.",
         "for each row: its first `length` entries in reverse order, then the rest unchanged\nwithout a loop: compute for each "
         "position the position from which its entry is taken",
-        "A near miss: `x.flip(1)` is correct without padding. With padding, the backward model would read the padding first "
-        "and carry it in its state through the whole sentence.",
+        "A near miss: `x.flip(1)` is correct without padding. With padding, the backward model would read the padding first, "
+        "and this would affect its state in the whole sentence.",
     ),
 )
 
@@ -452,8 +457,8 @@ bilm_loss = Exercise(
     mistakes=(
         Mistake(
             "each token predicts itself",
-            "You compare the logits at t with the token at t. The model has already read this token and should predict its "
-            "neighbour.",
+            "You compare the logits at position t with token t. The model has already read this token, so it should predict "
+            "the neighbour of the token.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, 1:][real], ids[:, 1:][real])",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, 1:][real])",
@@ -468,13 +473,14 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "backward model predicts the next token",
-            "Your first number is correct. The backward logits at t come from a model that has read token t and all tokens "
-            "after it. Which neighbour is left to predict?",
+            "Your first number is correct. The backward logits at position t come from a model that has read token t and all "
+            "tokens after it. Which neighbour can it still predict?",
             PRECEDING, "cross_entropy(backward[:, :-1][real], ids[:, 1:][real])",
         ),
         Mistake(
             "directions swapped",
-            "You use the forward logits to predict the preceding token and the backward logits to predict the following one.",
+            "You compare the forward logits with the preceding token and the backward logits with the following token. The "
+            "directions are swapped.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, 1:][real], ids[:, :-1][real])",
                 PRECEDING: "cross_entropy(backward[:, :-1][real], ids[:, 1:][real])",
@@ -482,13 +488,13 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "padding counted in the loss",
-            "This would be correct for batches without padding. Here some of the tokens that you predict, or predict from, "
-            "are padding.",
+            "Your result is correct for batches without padding. Otherwise, some of the tokens that you predict, or from "
+            "which you predict, are padding.",
             "ids[:, 1:] != 0", "torch.ones_like(ids[:, 1:], dtype=torch.bool)",
         ),
         Mistake(
             "backward prediction from padding",
-            "Your first number is correct. In the second, padding is used to predict the last token of a sequence.",
+            "Your first number is correct. In the second number, padding is used to predict the last token of a sequence.",
             PRECEDING, "cross_entropy(backward[:, 1:][ids[:, :-1] != 0], ids[:, :-1][ids[:, :-1] != 0])",
         ),
         Mistake(
@@ -501,7 +507,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "padding in the denominator",
-            "Your sums are correct, but you also count the padding when you divide.",
+            "Your sums are correct, but you divide by a number of tokens that includes padding.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) * real.float().mean()",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) * real.float().mean()",
@@ -509,7 +515,8 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "mean of sentence means",
-            "You give a short sentence the same weight as a long one. Every predicted token should have the same weight.",
+            "You average within each sentence first, so a short sentence has the same weight as a long one. Every predicted "
+            "token should have the same weight.",
             code="""
 def bilm_loss(forward, backward, ids):
     def one(logits, targets, real):
@@ -521,7 +528,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "bits instead of nats",
-            "Your numbers are too large by a factor of 1.44: use the natural logarithm.",
+            "Your numbers are too large by a factor of 1.44. Use the natural logarithm.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) / 0.6931472",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) / 0.6931472",
@@ -529,12 +536,13 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "last token not predicted",
-            "In the forward direction you never predict the last token of a sentence, which is a token like any other.",
+            "In the forward direction you never predict the last token of a sentence. This token should be predicted like any "
+            "other.",
             "real = ids[:, 1:] != 0", "real = torch.nn.functional.pad(ids[:, 2:] != 0, (0, 1))",
         ),
         Mistake(
             "[BOS] and [EOS] left out",
-            "You average over the words only. [BOS] and [EOS] are tokens like any other: the forward model predicts [EOS], "
+            "You average only over the words. [BOS] and [EOS] are tokens like any other: the forward model predicts [EOS], "
             "and the backward model predicts [BOS].",
             code="""
 def bilm_loss(forward, backward, ids):
@@ -549,13 +557,14 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "one pair too many in short rows",
-            "You check that the *earlier* token of a pair is real. At the end of a short row, padding is then predicted "
-            "and also used to predict: check the later token.",
+            "You check that the *earlier* token of each pair is real. At the end of a short row, padding is then predicted "
+            "and is also used to predict. Check the later token instead.",
             "real = ids[:, 1:] != 0", "real = ids[:, :-1] != 0",
         ),
         Mistake(
-            "divided by all tokens",
-            "Your sums are correct, but the divisor is too large: of the n tokens of each row, n − 1 are predicted in each direction.",
+            "division by the number of all tokens",
+            "Your sums are correct, but you divide by too many tokens. Of the n tokens in each row, n − 1 are predicted in "
+            "each direction.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, :-1][real], ids[:, 1:][real]) * real.sum() / (ids != 0).sum()",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, :-1][real]) * real.sum() / (ids != 0).sum()",
@@ -563,7 +572,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "softmax before cross_entropy",
-            "All your numbers are close to log V, because softmax is applied twice: cross_entropy expects logits.",
+            "All your numbers are close to log V, because you apply the softmax twice. cross_entropy expects logits.",
             edits={
                 FOLLOWING: "cross_entropy(forward.softmax(-1)[:, :-1][real], ids[:, 1:][real])",
                 PRECEDING: "cross_entropy(backward.softmax(-1)[:, 1:][real], ids[:, :-1][real])",
@@ -571,8 +580,8 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "probabilities kept away from 0",
-            "Your loss is too small where a model is confident of a wrong token. The probability of the correct token is then "
-            "almost 0, and you add something to it before you take the logarithm.",
+            "Your loss is too small if a model is confident of a wrong token. The probability of the correct token is then "
+            "almost 0, and you add a small number to it before you take the logarithm.",
             code=KEPT_AWAY.format(1e-5),
             also=tuple(KEPT_AWAY.format(least) for least in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
         ),
@@ -583,14 +592,15 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "sum of both losses",
-            "You add the two losses. Training adds them later; here, return both.",
+            "You return the sum of the two losses. Training adds them later; here, return both losses.",
             "return following, preceding", "return following + preceding",
         ),
         Mistake(
             "results in the wrong order",
-            "Your two numbers are swapped: return the forward loss first.",
+            "Your two numbers are swapped. Return the forward loss first.",
             "return following, preceding", "return preceding, following",
         ),
+        detached("bilm_loss"),
     ),
     alternatives={
         "ignore_index": """
@@ -655,22 +665,23 @@ influence = Exercise(
     mistakes=(
         Mistake(
             "matrix transposed",
-            "Your matrix is transposed: row i should show on which inputs *output* i depends.",
+            "Your matrix is transposed. Row i should show on which inputs *output* i depends.",
             SIZE, SIZE + ".T",
         ),
         Mistake(
             "square root missing",
-            "You return the sums of squares. Take their square root.",
+            "You return the sums of squares. Take their square roots.",
             SIZE, "jacobian.square().sum(dim=(1, 3))",
         ),
         Mistake(
             "sum of absolute values",
-            "You add the absolute values of the derivatives. Take the square root of the sum of their squares.",
+            "You add the absolute values of the derivatives. Take the square root of the sum of their squares instead.",
             SIZE, "jacobian.abs().sum(dim=(1, 3))",
         ),
         Mistake(
             "signed derivatives added",
-            "Some of your numbers are negative or too small, because positive and negative derivatives cancel.",
+            "Some of your numbers are negative or too small, because you add signed derivatives, which partly cancel. Square "
+            "them first.",
             SIZE, "jacobian.sum(dim=(1, 3))",
             also=(
                 """
@@ -681,7 +692,7 @@ def influence(model, x):
         ),
         Mistake(
             "gradient of the sum of an output's coordinates",
-            "Your numbers are slightly off: you add the coordinates of an output *before* you differentiate, so that their "
+            "Your numbers are slightly wrong. You add the coordinates of an output *before* you differentiate, so their "
             "derivatives partly cancel.",
             SIZE, "jacobian.sum(dim=1).square().sum(dim=-1).sqrt()",
         ),
@@ -692,28 +703,28 @@ def influence(model, x):
         ),
         Mistake(
             "only the first coordinate of each output",
-            "Your numbers are too small: an output has K coordinates, and you use only one of them.",
+            "Your numbers are too small. An output has K coordinates, but you use only one of them.",
             SIZE, "jacobian[:, 0].square().sum(dim=-1).sqrt()",
         ),
         Mistake(
-            "largest derivative",
-            "You return the largest partial derivative. All of them count.",
+            "largest derivative instead of all derivatives",
+            "You return the largest partial derivative. The result should include all partial derivatives.",
             SIZE, "jacobian.abs().amax(dim=(1, 3))",
         ),
         Mistake(
             "gradient times input",
-            "You multiply the derivatives by the input. In this different measure, a word with a short vector "
-            "has little influence.",
+            "You multiply the derivatives by the input. This is a different measure, in which a word with a short vector has "
+            "little influence.",
             SIZE, "(jacobian * x).square().sum(dim=(1, 3)).sqrt()",
         ),
         Mistake(
             "rows normalised to 1",
-            "You divide each row by its sum. Leave the influence on its original scale.",
+            "You divide each row by its sum. Leave the values on their original scale.",
             "return " + SIZE, "sizes = " + SIZE + "\n    return sizes / sizes.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
             "one gradient for all outputs",
-            "You have a single number for each input word, because you add all outputs before you differentiate. Keep the "
+            "You compute a single number for each input word, because you add all outputs before you differentiate. Keep the "
             "outputs separate.",
             code="""
 def influence(model, x):
@@ -732,8 +743,8 @@ def influence(model, x):
         ),
         Mistake(
             "gradients accumulated",
-            "`backward` adds to x.grad, and you never reset it: your later rows still contain the gradients of earlier "
-            "outputs.",
+            "`backward` adds to x.grad, which you never reset. Your later rows therefore still contain the gradients of "
+            "earlier outputs.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -748,8 +759,8 @@ def influence(model, x):
         ),
         Mistake(
             "gradient of an output's length",
-            "You differentiate a single number, the length of an output. If an output rotates without changing its length, "
-            "this derivative is 0.",
+            "You differentiate the length of each output, which is a single number. If an output rotates without changing its "
+            "length, this derivative is 0.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -759,14 +770,14 @@ def influence(model, x):
         ),
         Mistake(
             "largest singular value",
-            "You return the largest factor by which a change can grow (the spectral norm). Take the square root of the sum of "
-            "all squares (the Frobenius norm).",
+            "You return the largest factor by which an output can change (the spectral norm). Take the square root of the sum "
+            "of all squares (the Frobenius norm).",
             SIZE, "torch.linalg.matrix_norm(jacobian.transpose(1, 2), ord=2)",
         ),
         Mistake(
             "all input coordinates moved together",
-            "You move all coordinates of an input together. Each coordinate has its own derivatives, which may cancel in the "
-            "sum.",
+            "You differentiate with respect to a joint movement of all coordinates of an input. Each coordinate has its own "
+            "derivatives, which may cancel in the sum.",
             SIZE, "jacobian.sum(dim=3).square().sum(dim=1).sqrt()",
             also=(
                 """
@@ -782,8 +793,8 @@ def influence(model, x):
         ),
         Mistake(
             "gradient of an output's squared length",
-            "You differentiate the squared length of an output. If an output is close to 0, so is this derivative, whatever "
-            "the input does.",
+            "You differentiate the squared length of each output. If an output is close to 0, this derivative is also close "
+            "to 0, whatever the input is.",
             code="""
 def influence(model, x):
     x = x.clone().requires_grad_()
@@ -824,13 +835,13 @@ def influence(model, x):
 """,
     },
     hints=(
-        "One output vector has K coordinates, one input vector has D. How many partial derivatives connect output i with input "
+        "One output vector has K coordinates, and one input vector has D coordinates. How many partial derivatives connect output i with input "
         "j?",
         "x: (T, D). model(x): (T, K). All derivatives together: (T, K, T, D). Output: (T, T).",
-        "compute all partial derivatives of all outputs with respect to all inputs (04 used a function from "
+        "compute all partial derivatives of all outputs with respect to all inputs (notebook 04 used a function from "
         "`torch.autograd.functional` for this)\nfor each pair i, j: square them, add them, take the square root",
-        "A near miss: `model(x).sum().backward()` gives one gradient for each input and no longer shows which output depends "
-        "on it.",
+        "A near miss: `model(x).sum().backward()` gives one gradient for each input, which does not show which output depends "
+        "on this input.",
     ),
 )
 
@@ -884,8 +895,8 @@ two_stacks = Exercise(
     mistakes=(
         Mistake(
             "directions still connected",
-            "Your first layer is correct. In the second layer, each direction still reads the output of the other one, so the "
-            "leak remains.",
+            "Your first layer is correct. In the second layer, each direction still reads the output of the other direction, "
+            "so the leak remains.",
             code="""
 def two_stacks(x, lengths, forward_layers, backward_layers):
     left = right = x
@@ -913,48 +924,49 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
             ),
         ),
         Mistake(
-            "no residual connection",
-            "Your first layer is correct. From the second layer on, add the input of the layer to its output.",
+            "residual connection missing",
+            "Your first layer is correct. From the second layer on, add the input of each layer to its output.",
             RUN, "h = layer(h)",
         ),
         Mistake(
             "residual connection around the first layer",
-            "You add x to the output of the first layer. The residual connections begin with the second layer.",
+            "You add x to the output of the first layer. The residual connections start with the second layer.",
             RUN, "h = layer(h) + h",
         ),
         Mistake(
             "residual connection always from x",
-            "Your first layer is correct. You add x to the output of every later layer. Add the layer's *own* input instead, "
+            "Your first layer is correct. To the output of every later layer you add x. Add the layer's *own* input instead, "
             "which is the state of the layer below.",
             RUN, "h = layer(h) + x if number else layer(h)",
             also=(FROM_BELOW.format("below", "x"),),
         ),
         Mistake(
             "residual connection always from the first layer",
-            "This would be correct for two layers. You add the states of the first layer to the output of every later one. "
-            "Add the layer's *own* input instead.",
+            "Your result would be correct for two layers. To the output of every later layer you add the states of the first "
+            "layer. Add the layer's *own* input instead.",
             code=FROM_BELOW.format("below", "states[0]"),
         ),
         Mistake(
             "states before the residual connection",
-            "Your first layer is correct. For the others you return the output of the LSTM before its input is added.",
+            "Your first layer is correct. For the other layers you return the output of the LSTM without the residual "
+            "connection.",
             code=FROM_BELOW.format("wrote", "below"),
         ),
         Mistake(
             "backward states not reversed again",
-            "Your forward states are correct. Your backward states are still in reading order: position 0 belongs to the last "
-            "word.",
+            "Your forward states are correct. Your backward states are still in the order in which they were read: position 0 "
+            "belongs to the last word.",
             BACK, "backward",
         ),
         Mistake(
             "backward stack not reversed",
-            "Your backward stack reads from left to right, too: at position 0 it has seen only the first word.",
+            "Your backward stack also reads from left to right: at position 0 it has seen only the first word.",
             edits={FLIP: "run(x, backward_layers)", BACK: "backward"},
         ),
         Mistake(
-            "reversed between the layers",
-            "The first layer is correct. Your second backward layer reads from left to right, because you reverse the states "
-            "before it reads them.",
+            "states reversed between the layers",
+            "Your first layer is correct. Your second backward layer reads from left to right, because you reverse the states "
+            "before this layer.",
             code="""
 def two_stacks(x, lengths, forward_layers, backward_layers):
     def run(h, layers, turn):
@@ -974,16 +986,16 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "residual connection in a different order",
-            "The first layer is correct. In your backward stack you add a layer's input before you reverse the words, so "
-            "that a word receives the state of another word.",
+            "Your first layer is correct. In your backward stack you add the input of a layer before you reverse the words, "
+            "so the state of another word is added to each word.",
             code=BETWEEN.format(
                 "reverse_padded(backward(reverse_padded(right, lengths)) + (right if number else 0), lengths)"
             ),
         ),
         Mistake(
             "padding read first",
-            "Full rows are correct. In shorter rows your backward stack reads the padding before the words, because you flip "
-            "the whole row.",
+            "Your result is correct for full rows. In shorter rows your backward stack reads the padding before the words, "
+            "because you reverse the whole row.",
             edits={
                 FLIP: "run(x.flip(1), backward_layers)",
                 BACK: "torch.stack([h.flip(1) for h in backward])",
@@ -992,19 +1004,20 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         Mistake(
             "forward layers used twice",
             "Your backward stack uses the weights of the forward stack. The two directions share the word vectors and the "
-            "softmax, but not the LSTMs.",
+            "softmax, but each has its own LSTM layers.",
             FLIP, "run(reverse_padded(x, lengths), forward_layers)",
         ),
         Mistake(
-            "top layer only",
-            "You return only the states of the top layers. Return those of all layers.",
+            "only the top layer returned",
+            "You return only the states of the top layers. Return the states of all layers.",
             edits={"return forward, ": "return forward[-1:], ", BACK: BACK + "[-1:]"},
         ),
         Mistake(
             "results in the wrong order",
-            "Your two results are swapped: return the forward states first.",
+            "Your two results are swapped. Return the forward states first.",
             f"return forward, {BACK}", f"return {BACK}, forward",
         ),
+        detached("two_stacks"),
     ),
     alternatives={
         "both directions in one loop": """
@@ -1039,7 +1052,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         "same with the backward layers, then reverse the states of every layer\nfrom the second layer on: add a layer's input "
         "to its output",
         "A near miss: if you reverse the states after every layer but not again before the next one, the second backward layer "
-        "reads from left to right. Reverse either once before the first layer and once after the last, or before and after every layer.",
+        "reads from left to right. Reverse the states either once before the first layer and once after the last layer, or before and after every layer.",
     ),
 )
 
@@ -1064,18 +1077,18 @@ representations = Exercise(
     mistakes=(
         Mistake(
             "backward half first",
-            "Layer 0 is correct. In the other layers the halves are swapped: the forward half should come first.",
+            "Your layer 0 is correct. In the other layers the two halves are swapped. Put the forward half first.",
             BOTH, "torch.cat([backward, forward], dim=-1)",
         ),
         Mistake(
             "layers concatenated",
             "You return one long vector for each word. Concatenate the *directions*, but keep the layers separate, so that "
-            "each can have its own weight.",
+            "each layer can have its own weight.",
             "torch.cat([first[None], both])", "torch.cat([first, *both], dim=-1)",
         ),
         Mistake(
             "layer 0 missing",
-            "You return L layers. Add the vector of the word alone as layer 0.",
+            "You return L layers. Add layer 0, which contains x.",
             "torch.cat([first[None], both])", "both",
         ),
         Mistake(
@@ -1084,18 +1097,18 @@ representations = Exercise(
             FIRST, "torch.cat([x, torch.zeros_like(x)], dim=-1)",
         ),
         Mistake(
-            "layer 0 at the end",
-            "All your layers are there, but layer 0 comes last instead of first.",
+            "layer 0 placed at the end",
+            "All your layers are correct, but layer 0 is the last one. Put it first.",
             "torch.cat([first[None], both])", "torch.cat([both, first[None]])",
         ),
         Mistake(
             "layers in reverse order",
-            "Your layers are in reverse order: begin with layer 0.",
+            "Your layers are in reverse order. Start with layer 0.",
             "torch.cat([first[None], both])", "torch.cat([first[None], both]).flip(0)",
         ),
         Mistake(
             "halves interleaved",
-            "Your forward and backward coordinates alternate. They should form two blocks.",
+            "Your forward and backward coordinates alternate. Put the two halves one after the other.",
             BOTH, "torch.stack([forward, backward], dim=-1).flatten(-2)",
             also=(
                 """
@@ -1107,7 +1120,8 @@ def representations(x, forward, backward):
         ),
         Mistake(
             "directions added",
-            "You add forward and backward states. Concatenate them, so that the information of both is kept.",
+            "You add the forward and backward states. Concatenate them instead, so that the information from both directions "
+            "is preserved.",
             BOTH, "torch.cat([forward + backward, forward + backward], dim=-1)",
             also=(
                 """
@@ -1118,13 +1132,13 @@ def representations(x, forward, backward):
         ),
         Mistake(
             "backward states reversed",
-            "Your forward halves are correct. The backward states are already in the order of the sentence, but you "
-            "reverse them again.",
+            "Your forward halves are correct. The backward states are already in the order of the sentence, but you reverse "
+            "them again.",
             BOTH, "torch.cat([forward, backward.flip(2)], dim=-1)",
         ),
         Mistake(
             "2L + 1 layers",
-            "You keep the 2L + 1 vectors separate. Concatenate those of the same layer into one vector of size 2D.",
+            "You return 2L + 1 separate vectors. Concatenate the two vectors of the same layer into one vector of size 2D.",
             edits={f"both = {BOTH}": "both = torch.cat([forward, backward])", FIRST: "x"},
         ),
     ),
@@ -1152,8 +1166,8 @@ def representations(x, forward, backward):
 """,
     },
     hints=(
-        "How many vectors does a word have by now: at the bottom, in the forward stack, in the backward stack? Which of them "
-        "belong together?",
+        "How many vectors does a word have at this point: at the bottom, in the forward stack and in the backward stack? Which "
+        "of these vectors belong together?",
         "x: (B, T, D). forward, backward: (L, B, T, D). Output: (L + 1, B, T, 2D).",
         "layer 0: x concatenated with itself\nlayer l: forward layer l concatenated with backward layer l\nstack all of them on "
         "a new first axis, from the bottom up",
@@ -1187,19 +1201,20 @@ scalar_mix = Exercise(
     rule=Rule(axes={"": "B T E"}),
     mistakes=(
         Mistake(
-            "raw numbers as weights",
-            "You use s as it is: your weights may be negative and do not sum to 1.",
+            "s used directly as weights",
+            "You use s itself as the weights, which may then be negative and do not sum to 1. Apply the softmax to s.",
             SOFT, "s",
         ),
         Mistake(
-            "raw numbers divided by their sum",
-            "Your weights sum to 1 but can be negative. Use the function from 02 that turns any numbers into positive "
-            "weights with sum 1.",
+            "s divided by its sum",
+            "Your weights sum to 1 but can be negative. Use the function from notebook 02 that turns any numbers into "
+            "positive weights with the sum 1.",
             SOFT, "s / s.sum()",
         ),
         Mistake(
             "a sigmoid for each layer",
-            "Each of your weights lies between 0 and 1, but they do not sum to 1: the layers do not compete.",
+            "Each of your weights lies between 0 and 1, but they do not sum to 1, because you apply a sigmoid to each entry "
+            "of s. Apply the softmax instead.",
             SOFT, "torch.sigmoid(s)",
         ),
         Mistake(
@@ -1217,12 +1232,12 @@ scalar_mix = Exercise(
         ),
         Mistake(
             "gamma not used",
-            "In each case, all your numbers are off by the same factor: multiply the sum by gamma.",
+            "In each case, all your numbers are off by the same factor. Multiply the sum by gamma.",
             MIX, "(weights[:, None, None, None] * normed).sum(dim=0)",
         ),
         Mistake(
             "gamma inside the softmax",
-            "Your gamma changes how peaked the weights are. It should scale the result.",
+            "Your gamma changes how peaked the weights are. Multiply the result by gamma instead.",
             edits={
                 SOFT: "torch.softmax(gamma * s, dim=0)",
                 MIX: "(weights[:, None, None, None] * normed).sum(dim=0)",
@@ -1230,12 +1245,13 @@ scalar_mix = Exercise(
         ),
         Mistake(
             "layers not normalised",
-            "In your sum, layers with large activations dominate whatever their weights. Normalise the vectors first.",
+            "In your sum, layers with large activations dominate, whatever their weights are. Normalise the vectors first.",
             NORMED, "R",
         ),
         Mistake(
-            "normalised after mixing",
-            "You normalise the result instead of the layers, so a layer with large activations has already dominated the sum.",
+            "normalisation after mixing",
+            "You normalise the sum instead of the layers, so layers with large activations dominate the sum. Normalise the "
+            "layers first.",
             code="""
 def scalar_mix(R, s, gamma):
     mixed = (torch.softmax(s, dim=0)[:, None, None, None] * R).sum(dim=0)
@@ -1243,9 +1259,9 @@ def scalar_mix(R, s, gamma):
 """,
         ),
         Mistake(
-            "normalised over the whole layer",
-            "You use one mean and one variance for all words of a layer, as AllenNLP does. Here each vector has its own, as in "
-            "03.",
+            "normalisation over the whole layer",
+            "You use one mean and one variance for all words of a layer, as AllenNLP does. Here each vector has its own mean "
+            "and variance, as in notebook 03.",
             edits={
                 "R.mean(dim=-1, keepdim=True)": "R.mean(dim=(1, 2, 3), keepdim=True)",
                 "R.var(dim=-1, unbiased=False, keepdim=True)": "R.var(dim=(1, 2, 3), unbiased=False, keepdim=True)",
@@ -1253,13 +1269,14 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "variance divided by E − 1",
-            "Your numbers are slightly too small. In layer norm, the variance is the sum of squared deviations divided by the number of coordinates, E.",
+            "Your numbers are slightly too small. In layer norm, the variance is the sum of the squared deviations divided by "
+            "the number of coordinates, E.",
             "unbiased=False", "unbiased=True",
         ),
         Mistake(
             "epsilon missing, of a different size, or outside the root",
-            "Only vectors whose coordinates are nearly equal are wrong. For these it matters how large epsilon is, "
-            "and whether it is added before or after the square root.",
+            "Your result is wrong only for vectors whose coordinates are nearly equal. For these vectors it matters how large "
+            "epsilon is and whether it is added before or after the square root.",
             NORMED, "(R - mean) / variance ** 0.5",
             also=(
                 """
@@ -1278,8 +1295,9 @@ def scalar_mix(R, s, gamma):
             ),
         ),
         Mistake(
-            "normalised over the sentence",
-            "You use one mean and one variance for all words of a sentence. Here each vector has its own, as in 03.",
+            "normalisation over the sentence",
+            "You use one mean and one variance for all words of a sentence. Here each vector has its own mean and variance, "
+            "as in notebook 03.",
             edits={
                 "R.mean(dim=-1, keepdim=True)": "R.mean(dim=(-2, -1), keepdim=True)",
                 "R.var(dim=-1, unbiased=False, keepdim=True)": "R.var(dim=(-2, -1), unbiased=False, keepdim=True)",
@@ -1287,7 +1305,7 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "mean not subtracted",
-            "Your vectors have the right variance, but their mean is not 0: subtract it first.",
+            "Your vectors have the correct variance, but their mean is not 0. Subtract the mean first.",
             NORMED, "R / (variance + 1e-5) ** 0.5",
         ),
         Mistake(
@@ -1303,7 +1321,7 @@ def scalar_mix(R, s, gamma):
         ),
         Mistake(
             "uniform weights",
-            "Your result does not depend on s: every layer has the same weight.",
+            "Your result does not depend on s, because every layer has the same weight.",
             SOFT, "torch.full_like(s, 1 / len(s))",
         ),
         Mistake(
@@ -1311,6 +1329,7 @@ def scalar_mix(R, s, gamma):
             "Your weights are in reverse order: layer 0 has the weight of the top layer.",
             SOFT, SOFT + ".flip(0)",
         ),
+        detached("scalar_mix"),
     ),
     alternatives={
         "layer_norm and einsum": """
@@ -1327,13 +1346,12 @@ def scalar_mix(R, s, gamma):
         total = total + e * centred / torch.sqrt(centred.pow(2).mean(-1, keepdim=True) + 1e-5)
     return gamma * total / exponentials.sum()
 """,
-        "numpy": """
-import numpy as np
+        "the layers in numpy": """
 def scalar_mix(R, s, gamma):
-    R, s = R.numpy(), s.numpy()
-    normed = (R - R.mean(-1, keepdims=True)) / np.sqrt(R.var(-1, keepdims=True) + 1e-5)
-    w = np.exp(s - s.max())
-    return float(gamma) * np.tensordot(w / w.sum(), normed, 1)
+    R = R.numpy()
+    normed = (R - R.mean(-1, keepdims=True)) / (R.var(-1, keepdims=True) + 1e-5) ** 0.5
+    w = torch.exp(s - s.max())
+    return gamma * torch.tensordot(w / w.sum(), torch.from_numpy(normed), 1)
 """,
     },
     survivors={"torch.softmax(s, dim=-1)": "s has one axis: its first is its last"},
@@ -1389,98 +1407,100 @@ with_elmo = Exercise(
     mistakes=(
         Mistake(
             "biLM not frozen",
-            "Your output is correct, but a gradient reaches R: the task would train the biLM as well.",
+            "Your output is correct. However, a gradient reaches R, so the task would train the biLM as well.",
             "R = R.detach()", "R = R * 1.0",
         ),
         Mistake(
             "mix frozen as well",
-            "Your output is correct, but no gradient reaches s: the task could not learn the weights of the layers. Freeze "
-            "only R.",
+            "Your output is correct. However, no gradient reaches s, so the task could not learn the weights of the layers. "
+            "Freeze only R.",
             DROPPED, f"({DROPPED}).detach()",
         ),
         Mistake(
             "gamma frozen as well",
-            "Your output is correct, but no gradient reaches gamma, which the task should learn together with s.",
+            "Your output is correct. However, no gradient reaches gamma, which the task should learn together with s.",
             "gamma[i])", "gamma[i].item())",
         ),
         Mistake(
             "the task's own vectors frozen as well",
-            "Your output is correct, but no gradient reaches x. The task's own word vectors are trained; only the biLM is "
-            "frozen.",
+            "Your output is correct. However, no gradient reaches x. The task's own word vectors are trained; only the biLM "
+            "is frozen.",
             "R = R.detach()", "R, x = R.detach(), x.detach()",
         ),
         Mistake(
             "the task's network without gradients",
-            "Your output is correct, but no gradient passes through the network: neither the network nor its input could be "
-            "trained.",
+            "Your output is correct. However, no gradient passes through the network, so neither the network nor its input "
+            "could be trained.",
             "h = rnn(torch.cat([x, mixed[0]], dim=-1))", "h = rnn(torch.cat([x, mixed[0]], dim=-1)).detach()",
         ),
         Mistake(
-            "no ELMo at the output",
+            "ELMo missing at the output",
             "You return only the states of the network. Concatenate them with the second mix.",
             "torch.cat([h, mixed[1]], dim=-1)", "h",
         ),
         Mistake(
             "one mix for input and output",
-            "You use the same weights at the input and at the output: row 1 of s is never used.",
+            "You use the same weights at the input and at the output, so row 1 of s is never used.",
             "for i in range(2)]", "for i in (0, 0)]",
         ),
         Mistake(
             "mixes swapped",
-            "The first row of s and gamma belongs to the input, but you use it at the output.",
+            "You use the first row of s and gamma at the output. The first row belongs to the input.",
             edits={
                 "torch.cat([x, mixed[0]], dim=-1)": "torch.cat([x, mixed[1]], dim=-1)",
                 "[h, mixed[1]]": "[h, mixed[0]]",
             },
         ),
         Mistake(
-            "ELMo first",
-            "The order is [x; ELMo] and [h; ELMo], but you concatenate ELMo first.",
+            "ELMo placed first",
+            "You put ELMo first in both concatenations. The order should be [x; ELMo] and [h; ELMo].",
             edits={
                 "torch.cat([x, mixed[0]], dim=-1)": "torch.cat([mixed[0], x], dim=-1)",
                 "[h, mixed[1]]": "[mixed[1], h]",
             },
         ),
         Mistake(
-            "no dropout",
-            "None of your ELMo activations is 0: nothing is dropped.",
+            "dropout missing",
+            "You do not apply dropout: none of your ELMo activations is 0.",
             DROPPED, "scalar_mix(R, s[i], gamma[i])",
         ),
         Mistake(
             "kept activations not scaled up",
-            "You do not scale up the activations that are kept. The network would then receive smaller values in training "
+            "You do not scale up the activations that remain. The network would therefore receive smaller values in training "
             "than at test time.",
             " / (1 - p)", "",
         ),
         Mistake(
-            "divided by p",
-            "You scale the kept activations by the wrong factor: the fraction that is *kept* is 1 − p.",
+            "division by p instead of 1 − p",
+            "You divide the remaining activations by p. The fraction of activations that *remain* is 1 − p, so divide by 1 − "
+            "p.",
             "(1 - p)", "p",
         ),
         Mistake(
             "kept and dropped swapped",
-            "You drop an activation if its draw is p or more. A draw is below p with probability p, so drop the "
-            "activations whose draw is below p.",
+            "You drop an activation if its draw is at least p. Drop it if the draw is below p, which happens with probability "
+            "p.",
             "draws[i] >= p", "draws[i] < p",
         ),
         Mistake(
-            "a draw of exactly p dropped",
-            "Nearly everything is correct. Drop only activations whose draw is *below* p; some draws are exactly p.",
+            "activations with a draw of exactly p dropped",
+            "Your output is correct at nearly all positions. Drop only activations whose draw is *below* p; some draws are "
+            "exactly p.",
             "draws[i] >= p", "draws[i] > p",
         ),
         Mistake(
             "x and h scaled up as well",
-            "You divide x and h by 1 − p as well. This dropout applies only to the mixes.",
+            "You also divide x and h by 1 − p. This dropout applies only to the two mixes.",
             edits={"[x, mixed[0]]": "[x / (1 - p), mixed[0]]", "[h, mixed[1]]": "[h / (1 - p), mixed[1]]"},
         ),
         Mistake(
-            "dropout before the mix",
-            "You apply dropout to the layers, before they are normalised and added. Apply it to the mix.",
+            "dropout applied before the mix",
+            "You apply dropout to the layers before they are normalised and added. Apply dropout to the mix.",
             DROPPED, "scalar_mix(R * (draws[i] >= p) / (1 - p), s[i], gamma[i])",
         ),
         Mistake(
             "the task's own vectors at the output",
-            "At the output you concatenate h with x. Concatenate it with the second mix instead.",
+            "At the output you concatenate h with x. Concatenate h with the second mix instead.",
             "[h, mixed[1]]", "[h, x]",
         ),
     ),
@@ -1541,12 +1561,12 @@ embed_sentence = Exercise(
     mistakes=(
         Mistake(
             "[BOS] and [EOS] returned",
-            "You return two tokens too many: the model reads [BOS] and [EOS], but the result should contain only the words.",
+            "You return two vectors too many. The model reads [BOS] and [EOS], but the result should contain only the words.",
             EMBEDDED, "representations(x, forward, backward)[:, 0]",
         ),
         Mistake(
             "[BOS] and [EOS] not added",
-            "Layer 0 is correct. Your higher layers differ, because the model was trained on sentences that begin "
+            "Your layer 0 is correct. Your higher layers are wrong, because the model was trained on sentences that begin "
             "with [BOS] and end with [EOS].",
             edits={AROUND: "words", EMBEDDED: "representations(x, forward, backward)[:, 0]"},
         ),
@@ -1570,40 +1590,41 @@ embed_sentence = Exercise(
         ),
         Mistake(
             "wrong tokens removed",
-            "Your vectors are shifted by one position: your first vector belongs to the second word. Remove one token at each "
-            "end.",
+            "Your vectors are shifted by one position, so your first vector belongs to the second word. Remove one token at "
+            "each end.",
             "1:-1", "2:",
         ),
         Mistake(
-            "[EOS] returned",
-            "You return one token too many at the end: the model reads [EOS], but the result should contain only the words.",
+            "[EOS] returned with the words",
+            "You return one vector too many at the end. The model reads [EOS], but the result should contain only the words.",
             "1:-1", "1:",
         ),
         Mistake(
             "[BOS] and [EOS] swapped",
-            "Layer 0 is correct. Your higher layers differ, because a sentence begins with [BOS] and ends with [EOS].",
+            "Your layer 0 is correct. Your higher layers are wrong, because a sentence should begin with [BOS] and end with "
+            "[EOS].",
             AROUND, '["[EOS]", *words, "[BOS]"]',
         ),
         Mistake(
             "length without [BOS] and [EOS]",
-            "Your forward halves are correct. The length that you pass does not count [BOS] and [EOS], so the backward model "
-            "begins two tokens too early.",
+            "Your forward halves are correct. The length that you pass does not include [BOS] and [EOS], so the backward "
+            "model begins two tokens too early.",
             "torch.tensor([x.shape[1]])", "torch.tensor([len(words)])",
         ),
         Mistake(
-            "words in lower case",
-            "Words without a capital letter are correct at layer 0. ELMo reads characters, and a capital letter is a different "
-            "character.",
+            "words converted to lower case",
+            "Your layer 0 is correct for words without a capital letter. ELMo reads characters, and a capital letter is a "
+            "different character from the corresponding small letter.",
             AROUND, '["[BOS]", *(word.lower() for word in words), "[EOS]"]',
         ),
         Mistake(
             "a string instead of a list",
-            "You return far too many words: `spell` expects a list of words and splits a string into its letters.",
+            "You return far too many words. `spell` expects a list of words, and it splits a string into its letters.",
             f"bilm.spell({AROUND})", f'bilm.spell(" ".join({AROUND}))',
         ),
         Mistake(
-            "top layer only",
-            "You return only one layer. Return all layers.",
+            "only the top layer returned",
+            "You return only the top layer. Return the representations at all layers.",
             EMBEDDED, "representations(x, forward, backward)[-1:, 0, 1:-1]",
             also=(
                 """
@@ -1617,27 +1638,28 @@ def embed_sentence(words, bilm):
         ),
         Mistake(
             "layers averaged",
-            "You mix the layers. Keep them separate here: each task learns its own weights for them.",
+            "You average the layers. Keep them separate, because each task learns its own weights for them.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].mean(dim=0)",
         ),
         Mistake(
             "batch axis not removed",
-            "Your result has an extra axis of size 1, the batch. Return a single sentence.",
+            "Your result has an additional axis of size 1 for the batch. Return the result for a single sentence without this "
+            "axis.",
             EMBEDDED, "representations(x, forward, backward)[:, :, 1:-1]",
         ),
         Mistake(
-            "words before layers",
-            "Your first axis is that of the words. The axis of the layers should come first.",
+            "axis of the words before the axis of the layers",
+            "Your first axis is the axis of the words. The axis of the layers should come first.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1)",
         ),
         Mistake(
             "layers concatenated",
-            "You return one long vector for each word. Keep an axis for the layers.",
+            "You return one long vector for each word. Keep a separate axis for the layers.",
             EMBEDDED, "representations(x, forward, backward)[:, 0, 1:-1].transpose(0, 1).flatten(1)",
         ),
         Mistake(
-            "one word at a time",
-            "Only layer 0 is correct: you pass each word to the model without its sentence.",
+            "words processed one at a time",
+            "Only your layer 0 is correct, because you pass each word to the model without the rest of its sentence.",
             code="""
 def embed_sentence(words, bilm):
     columns = []
@@ -1671,12 +1693,12 @@ def embed_sentence(words, bilm):
     },
     survivors={"[:, -1, 1:-1]": "a batch of one sentence: its first is its last"},
     hints=(
-        "What did the model read in training before the first word and after the last one? Should the result contain vectors "
+        "What did the model read in training before the first word and after the last word? Should the result contain vectors "
         "for these tokens?",
         "chars: (1, T + 2, C). x: (1, T + 2, D). States: (L, 1, T + 2, D) each. Output: (L + 1, T, 2D).",
         "put [BOS] and [EOS] around the words; spell them; compute x; run both stacks on a batch of one sentence; call "
         "representations\nremove the batch axis and the two extra tokens",
-        "A near miss: without [BOS] and [EOS] everything runs and the shapes are correct. But the model then reads the "
+        "A near miss: without [BOS] and [EOS] the code runs and the shapes are correct. However, the model then reads the "
         "first word in its initial state, which never happened in training.",
     ),
 )

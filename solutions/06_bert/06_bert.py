@@ -9,9 +9,8 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo (Peters et al. 2018) combines two unidirectional language models, one for each direction; neither ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like that of notebook 03, in which
-# every word attends to every other, and trains it to predict words that have been masked. We build everything around the encoder: subword tokenisation, sentence pairs, masking
-# and two losses. Then we train it and measure how much the right-hand context is worth.
+# ELMo (Peters et al. 2018) combines two language models, one for each direction, so neither of them ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like the encoder of notebook 03, in which
+# every word attends to every other, and trains it to predict words that have been masked. In this notebook we build everything around the encoder: subword tokenisation, sentence pairs, masking and two losses. Then we train the model and measure how much the right-hand context is worth.
 #
 # **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises and two written questions. Seven
 # extensions are optional.
@@ -25,7 +24,7 @@
 # - mask words as in BERT's pre-training, and compute the loss on the masked words only;
 # - train a small masked language model and compare its loss with the entropy of the language;
 # - state in nats how much the right-hand context is worth;
-# - run the weights of a published model in an encoder of your own.
+# - load the weights of a published model into an encoder of your own.
 
 # %%
 import torch
@@ -35,13 +34,13 @@ from torch import Tensor
 from coursekit import check, hint, predict, reveal
 from coursekit.growing import whole_numbers
 
-UNCHOSEN = -100                      # the label of a position that does not count in the loss, as in PyTorch
+UNCHOSEN = -100                      # the label of a position that the loss ignores, as in PyTorch
 
 # %% [markdown]
 # ## 1 · Self-supervision: the text provides the labels
 #
-# The translator of 04 needed pairs of sentences that someone had written. A language model is self-supervised: its labels are the words of the text itself. Two objectives are common.
-# A *causal* (autoregressive) model predicts each word from those before it. A **masked language model** (MLM) predicts masked words from the words on both sides
+# The translator of notebook 04 was trained on pairs of sentences that someone had written. A language model is self-supervised: it needs no such pairs, because the words of the text itself are its labels. Two objectives are common.
+# A *causal* (autoregressive) model predicts each word from the words before it. A **masked language model** (MLM) predicts masked words from the words on both sides
 # (Taylor 1953 used the same task with human readers and called it the cloze procedure).
 
 # %% tags=["demo"]
@@ -65,22 +64,19 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# The causal model has a label at every position but the last; the masked model has labels only at masked words. This is the price of bidirectional context. Why not predict all words without masking? The model could see them: in a deep bidirectional network the information about each word flows back to its own position through its neighbours, which is the leak that you
-# found in 05. (In an extension you compute both kinds of labels.)
+# The causal model has a label at every position except the last, whereas the masked model has labels only at masked words. Fewer labels are the price of bidirectional context. Could a bidirectional model predict all words without masking any of them? Such a model could see the answers, because in a deep bidirectional network the information about each word flows back to its own position through its neighbours. This is the leak that you found in notebook 05. (In one of the extensions you compute both kinds of labels.)
 
 # %% [markdown]
 # ## 2 · Subword tokenisation
 #
-# A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT uses 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016): frequent
-# words are single tokens, and rarer words are composed of several. A subword that continues a word is written with ## in front. Tokenisation is greedy: take the longest subword that matches the beginning of the word, then the longest
-# that matches the rest, and so on.
-#
-# An example: with the vocabulary {un, ##forget, ##table, ##able, forget, table}, *unforgettable* begins with *un*; the remaining *forgettable* begins with *##forget*; what is left, *table*, matches *##table*. The result is
-# *un ##forget ##table*. The shorter *##able* is never tried because the longest match is found first.
+# A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT therefore uses a vocabulary of 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016). A frequent word is a single token, whereas a rarer word is composed of several tokens. A subword that continues a word is written with ## in front. Tokenisation is greedy: we take the longest subword that matches the beginning of the word, then the longest subword that matches the beginning of the rest, and so on.
+
+# %% [markdown]
+# As an example, consider the vocabulary {un, ##forget, ##table, ##able, forget, table}. The longest subword at the beginning of *unforgettable* is *un*. The rest of the word, *forgettable*, begins with *##forget*, and the remaining *table* matches *##table*. The result is *un ##forget ##table*. The subword *##able* is never tried, because the longer *##table* already covers the rest of the word.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
-    """The subword ids of each word as a row, padded with −1, so that they form an array."""
+    """One row of subword ids per word, padded with −1 so that the rows form an array."""
     vocab = dict(zip(case["pieces"], case["ids"].tolist(), strict=True))
     rows = [whole_numbers(cut(word, vocab), "wordpiece")[:10] for word in case["words"]]
     return torch.tensor([row + [-1] * (10 - len(row)) for row in rows])
@@ -89,10 +85,10 @@ def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
 def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
     """The subword ids of a word, by greedy longest match.  (difficulty ●●○, 10 minutes)
 
-    vocab maps each subword to its id (≥ 0). Subwords that begin a word are listed as they are,
-    all others with ## in front. From left to right, take the longest subword that matches,
-    continue after it, and never backtrack. If no subword matches at some position, the whole
-    word becomes the single id vocab["[UNK]"].
+    vocab maps each subword to its id (≥ 0). A subword that begins a word is listed as it is; a
+    subword that continues a word is listed with ## in front. From left to right, take the longest
+    subword that matches, continue after it, and never backtrack. If no subword matches at some
+    position, the whole word becomes the single id vocab["[UNK]"].
     """
     ### BEGIN SOLUTION
     pieces, start = [], 0
@@ -112,7 +108,7 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
 check("bert.wordpiece", lambda case: cut_all(case, wordpiece))
 
 # %% [markdown]
-# We first try a vocabulary of eight entries and then BERT's own, which is supplied in a small package.
+# We first try your function with a vocabulary of eight entries and then with BERT's own vocabulary, which is supplied in a small package.
 #
 # **Predict:** what fraction of the words in our generated language are single tokens in BERT's vocabulary (0 to 1)?
 
@@ -128,7 +124,7 @@ real = wordpieces.get_vocab()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cut_into(word: str, vocab: dict[str, int]) -> str:
-    """The subwords of a word as text."""
+    """The subwords of a word, separated by spaces."""
     names = {i: piece for piece, i in vocab.items()}
     return " ".join(names[i] for i in wordpiece(word, vocab))
 
@@ -149,19 +145,16 @@ most = words[counts.argmax()]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens; the largest number of subwords is "
-    f"{counts.max()} ({most}: {cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
+    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens. The word with the most subwords is "
+    f"*{most}* with {counts.max()} subwords ({cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
     f"**{agree:.1%}** of the words."
 ))
 
 # %% [markdown]
-# The toy vocabulary contains *##forget*; BERT's does not, so the greedy match ends after *##for*, and *##get* follows. Subwords need not be meaningful
-# units: they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so what is learned for one helps the other, and a word that
-# never occurred in training consists of subwords that did.
+# The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units, because they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
 
 # %% [markdown]
-# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We use the files of a model that tokenises like BERT and is installed on this
-# machine; a name such as "bert-base-uncased" would download BERT's files from the Hugging Face hub.
+# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that tokenises text as BERT does and is installed on this machine. A name such as "bert-base-uncased" would instead download BERT's files from the Hugging Face hub.
 
 # %% tags=["demo"]
 from transformers import AutoTokenizer
@@ -177,15 +170,15 @@ print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids
 #
 # Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters. Then the best pair of adjacent units is merged into a new subword, and this step is repeated until
 # the vocabulary has the desired size. Two criteria are common. **Byte-pair encoding** (BPE; Sennrich et al. 2016) merges the pair that occurs most often. WordPiece merges the pair
-# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published; textbooks usually give this ratio instead:
+# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published. Textbooks usually give the following ratio as its criterion:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
 # Up to a constant factor, this ratio measures how much more often b follows a than it would by chance.
 
 # %% [markdown]
-# Here is a worked example: a text with *the* (9 times), *hat* (4) and *quiz* (1). The pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore starts with a pair from *the*.
-# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so with this ratio a pair from the rarest word is merged first.
+# As an example, consider a text with the words *the* (9 times), *hat* (4 times) and *quiz* (once). The pairs (t, ##h) and (##h, ##e) occur 9 times, the pair (h, ##a) occurs 4 times, and the pair (q, ##u) occurs once. BPE therefore starts with a pair from *the*.
+# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for the pairs of *hat*, and 1/(1 · 1) = 1 for the pairs of *quiz*. With this ratio, therefore, a pair from the rarest word is merged first.
 
 # %%
 from collections import Counter
@@ -200,14 +193,14 @@ def by_likelihood(pair: int, left: int, right: int) -> float:
     return pair / (left * right)
 
 def by_share(pair: int, left: int, right: int) -> float:
-    """How often the right part follows the left one, as a fraction: a third score, to test your function."""
+    """The count of the pair, divided by the count of its left part; the check uses this third score."""
     return pair / left
 
 SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
-    """The character codes of each subword as a row, padded with −1, so that they form an array."""
+    """One row of character codes per subword, padded with −1 so that the rows form an array."""
     rows = [[ord(letter) for letter in piece[:12]] + [-1] * (12 - len(piece)) for piece in pieces]
     return torch.tensor(rows, dtype=torch.int16)
 
@@ -215,10 +208,14 @@ def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
 def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
     """A vocabulary of `size` subwords, in the order in which they are learned.  (extension, ●●●, 15 minutes)
 
-    counts: the number of occurrences of each word in a text. At first a word consists of its
-    letters, all but the first with ## in front; the list starts with these one-letter subwords in the order of `sorted`, even if there are more than `size` of them. Then merge until the list has size entries or no word has
-    two parts left: choose the pair of adjacent parts with the highest
-    score(pair, left, right), whose arguments say how often the pair, its left part and its right part occur in the text. In a tie, choose the pair (left, right) that comes first when the pairs are sorted. Within each word, merge from left to right. All counts refer to the current segmentation; x ##a ##a ##a
+    counts: the number of occurrences of each word in a text. At first each word consists of its
+    letters, and every letter but the first has ## in front. The list starts with these one-letter
+    subwords in the order of `sorted`, even if there are more than `size` of them. Then merge
+    pairs until the list has `size` entries or no word has two parts left. In each step, choose
+    the pair of adjacent parts with the highest score(pair, left, right); the arguments are the
+    numbers of occurrences of the pair, of its left part and of its right part in the text. In a
+    tie, choose the pair (left, right) that comes first when the pairs are sorted. Within each
+    word, merge from left to right. All counts refer to the current segmentation; x ##a ##a ##a
     contains (##a, ##a) twice.
     """
     ### BEGIN SOLUTION
@@ -252,7 +249,7 @@ check("bert.learn_pieces", lambda case: spell_all(
 ))
 
 # %% [markdown]
-# Our text consists of the sentences in `data/senses`, split into words as in BERT. Like most such programs, ours ignores rare words and learns from those that occur at least three times. We begin with six words and both scores:
+# Our training text consists of the sentences in `data/senses`, which we split into words as BERT does. Like most programs of this kind, ours ignores rare words and learns only from words that occur at least three times. We first apply both scores to a text of only six different words:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -260,7 +257,7 @@ from coursekit.datasets import read_table
 bert_splits = wordpieces.backend_tokenizer
 
 def count_words(texts) -> Counter:
-    """Counts of lower-case words, split as in BERT, without numbers or punctuation."""
+    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or punctuation."""
     small = (bert_splits.normalizer.normalize_str(text) for text in texts)
     return Counter(
         word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
@@ -273,14 +270,14 @@ letters = len(learn_pieces(six_words, 0, by_count))
 merges = {name: learn_pieces(six_words, letters + 5, SCORES[name])[letters:] for name in ("count", "likelihood")}
 print(six_words)
 for name, new in merges.items():
-    print(f"best by {name:<10} →", ", ".join(new))
+    print(f"merged by {name:<10} →", ", ".join(new))
 
 # %% tags=["demo"]
 print("This takes about five seconds.")
 learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
 
 # %% [markdown]
-# We apply your two vocabularies to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
+# We now apply the two vocabularies that you have learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
@@ -310,9 +307,7 @@ cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies
 display(cut_reviews)
 
 # %% [markdown]
-# Merging by count spends its 300 subwords on frequent strings: almost half of all word occurrences are single tokens. The ratio is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges
-# extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's list is a hundred times as long
-# and contains nearly all words. In our text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK].
+# Merging by count uses its 300 subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
 
 # %% [markdown]
 # **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
@@ -327,16 +322,15 @@ trained.train_from_iterator(repeated, trainers.WordPieceTrainer(vocab_size=300, 
 their_pieces = set(trained.get_vocab())
 shared = len(their_pieces & set(learned["count"]))
 only_theirs = sorted(their_pieces - set(learned["count"]))
-print(f"{shared} of your 300 subwords are also in their vocabulary. Only in theirs: {', '.join(only_theirs)}")
+print(f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that only Hugging Face's vocabulary contains: {', '.join(only_theirs)}")
 
 # %% [markdown]
-# Their trainer differs from yours in two rules. Its vocabulary contains every letter without ##, even if no word begins with it (here x). Among pairs with the same count, it merges the pair whose parts entered the list first.
+# Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
 
 # %% [markdown]
 # ## 3 · Sentence pairs
 #
-# BERT's input is a single sequence of one or two sentences: *[CLS]* at the start, *[SEP]* after each sentence, and padding at the end. The vector of the **[CLS] token** will represent the whole sequence.
-# *Segment ids* indicate the sentence to which a token belongs.
+# BERT's input is a single sequence that contains one or two sentences. It begins with *[CLS]*, each sentence is followed by *[SEP]*, and padding fills the remaining positions. The vector of the **[CLS] token** will represent the whole sequence. *Segment ids* indicate to which of the two sentences each token belongs.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-encode_pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_pair(
@@ -346,8 +340,8 @@ def encode_pair(
 
     ids: cls, a, sep, b, sep, then padding. segments: 0 for cls, a and its sep; 1 for b and its
     sep; 0 for padding. keep: True for all tokens, whatever their ids, and False for padding.
-    If the pair is too long, repeatedly remove the last token of the longer sentence until it
-    fits; if both are equally long, remove from b.
+    If the pair is too long, repeatedly remove the last token of the longer sentence until the
+    pair fits; if both sentences are equally long, remove the last token of b.
     """
     ### BEGIN SOLUTION
     a, b = a.tolist(), b.tolist()
@@ -366,7 +360,7 @@ def encode_pair(
 check("bert.encode_pair", lambda case: encode_pair(**case))
 
 # %% [markdown]
-# We encode a pair with BERT's vocabulary and your two functions, and compare the result with Hugging Face's:
+# We encode a sentence pair with BERT's vocabulary and your two functions, and compare the result with the output of Hugging Face's tokenizer:
 
 # %% tags=["demo"]
 def ids_of(text: str) -> Int[Tensor, "T"]:
@@ -390,17 +384,16 @@ pictures.input_row(wordpieces.convert_ids_to_tokens(ids.tolist()), segments, kee
 # %% [markdown]
 # ## 4 · Masking
 #
-# The model has to predict 15 % of all words, which are *chosen* at random. But [MASK] never occurs in the texts on which the model will be used. Therefore only 80 % of the chosen words become
-# [MASK]; 10 % become a random word, and 10 % are left unchanged (Devlin et al., section 3.1). Since any word may have to be predicted, the model has to compute a useful vector at every position.
+# In pre-training, 15 % of all words are *chosen* at random, and the model has to predict these words. However, [MASK] never occurs in the texts to which the model will be applied. Therefore only 80 % of the chosen words become [MASK]; 10 % become a random word, and 10 % are left unchanged (Devlin et al., section 3.1). Since any word of the input may be a chosen word, the model has to compute a useful vector at every position.
 #
-# **Predict:** of 100 words, how many does the model see in a changed form?
+# **Predict:** out of 100 words of a text, how many are different in the model's input?
 
 # %% tags=["demo"]
 predict("bert.seen_changed", ...)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def with_draws(case: dict) -> dict:
-    """The inputs of a check, with the draws converted from thousandths; some lie exactly on a threshold."""
+    """The inputs of a check, with the draws converted from thousandths; some draws equal a threshold exactly."""
     return case | {name: case[name].double() / 1000 for name in ("choice", "change")}
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -412,13 +405,13 @@ def mlm_corrupt(
     change: Float[Tensor, "B T"],
     random_words: Int[Tensor, "B T"],
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """The input of the model and its labels: (corrupted, labels).  (difficulty ●●○, 8 minutes)
+    """The model's input and its labels: (corrupted, labels). (difficulty ●●○, 8 minutes)
 
-    All randomness is given: choice and change are uniform draws from [0, 1). A token is chosen
-    if its choice is below 0.15, but never if its id is in special. A chosen token becomes mask
-    if its change is below 0.8, and its entry of random_words (whatever that is) if its change
-    is at least 0.8 but below 0.9; otherwise it is left unchanged. labels: the original id
-    where chosen, UNCHOSEN (−100) elsewhere.
+    All random numbers are given: choice and change contain uniform draws from [0, 1). A token is
+    chosen if its entry in choice is below 0.15, but never if its id is in special. A chosen token
+    becomes mask if its entry in change is below 0.8. If that entry is at least 0.8 but below 0.9,
+    the token becomes its entry in random_words (whatever that id is); otherwise it is left
+    unchanged. labels: the original id where a token is chosen, UNCHOSEN (−100) elsewhere.
     """
     ### BEGIN SOLUTION
     chosen = (choice < 0.15) & ~torch.isin(ids, special)
@@ -432,13 +425,13 @@ def mlm_corrupt(
 check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 
 # %% [markdown]
-# Does your function produce the proportions 80/10/10? We corrupt several thousand sentences and compare the proportions with the range in which 95 % of such samples lie.
+# Does your function produce the proportions 80/10/10? We corrupt several thousand sentences and compare each proportion with the range in which 95 % of such samples would lie.
 
 # %% tags=["demo"]
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
 
 def corrupt(ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Your mlm_corrupt with draws from a generator."""
+    """Corrupt ids with your mlm_corrupt, using random draws from a generator."""
     choice, change = torch.rand(2, *ids.shape, generator=generator)
     random_words = torch.randint(len(SPECIAL_TOKENS), vocabulary, ids.shape, generator=generator)
     return mlm_corrupt(ids, SPECIAL, MASK, choice, change, random_words)
@@ -464,19 +457,17 @@ print(f"special tokens chosen: {special_chosen} of {(~is_word).sum().item():,}")
 pictures.corruption(shares)
 
 # %% [markdown]
-# All four proportions lie within the expected range, and no special token was changed. A random word can happen to be the original one. On average this occurs once in as many draws as the vocabulary has words, which is too
-# rare to be visible here.
+# All four proportions lie within the expected ranges, and no special token was changed. A random word may happen to be the original word. On average this occurs once in as many draws as the vocabulary has words, which is too rare to be visible in the figure.
 
 # %% [markdown]
-# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at positions that are not [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining cases (10 % each) prevent this? (3–5 sentences)
+# **Question 1 · Why not every chosen word becomes [MASK].** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. Which information could the model then neglect at positions that are not [MASK], and why would this be harmful when we use the model's vectors for clean text? How do the random words and the unchanged words (10 % each) prevent this? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. They would not need to encode
-# which word fits at their own position. Clean text contains no [MASK], so every vector we use would come from a position on which the loss placed no demands.
-# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so their vectors must encode the word. Because a tenth become random words, it cannot simply copy what it
-# sees: any word may be wrong, so it has to weigh the word against its context.
+# The loss would require a prediction only at [MASK], so the vectors at all other positions would only have to help predict the masked words. These vectors would not need to encode
+# which word fits at their own position. Clean text contains no [MASK], so every vector that we use would come from a kind of position that the loss ignored in training.
+# Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input. Any word may be wrong, so the model has to weigh each word against its context.
 #
-# *Marking: 1 point for the mismatch (no demands on unmasked positions, no [MASK] in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
+# *Marking: 1 point for the mismatch (the loss ignores unmasked positions, and [MASK] does not occur in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
 
 # %% [markdown]
@@ -491,7 +482,7 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
     A position is chosen if its label is not UNCHOSEN (−100). Take the mean over all chosen
     positions of the batch, each with the same weight; at least one position is chosen. Use the
     natural logarithm. Logits may be large: if the model is confident in a wrong word, the loss
-    can be hundreds of nats.
+    can be hundreds of nats. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     chosen = labels != UNCHOSEN
@@ -500,11 +491,10 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mlm_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("bert.mlm_loss", lambda case: mlm_loss(**case))
+check("bert.mlm_loss", lambda case: mlm_loss(**case), gradients=True)
 
 # %% [markdown]
-# What loss can we expect? For our language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`), and its cross-entropy is the conditional **entropy** of a masked word: no model can have a lower expected loss. The
-# difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's. We compare the entropy with the losses of three baselines.
+# What loss can we expect? For our generated language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`). Its cross-entropy is the conditional **entropy** of a masked word, and no model can have a lower expected loss. The difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's distribution. We compare the entropy with the losses of three baselines.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert = load_small("bert")
@@ -530,20 +520,19 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Our model starts well above that: its token embeddings are initialised ten times as large as its other weights, which makes the untrained model confident in random predictions. Training
-# corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a non-zero loss: the entropy is the uncertainty in the
-# language itself, which no model can remove.
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. The first loss of our model is much higher, because its token embeddings are initialised ten times as large as its other weights. As a result, the untrained model is confident in random predictions. Training corrects this quickly, but comparing the first loss with ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a loss above zero, because the entropy is the uncertainty of the language itself, which no model can remove.
 
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use part of the language: the topics *prison*, *river* and *night*. We leave out sentences whose sense depends on word order, and those whose cue is on the right. This part has its own entropy, which we also know exactly. All 720 batches pass through your functions.
-#
-# The encoder is given; you will build it in section 10. It consists of layers like yours in 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
-# BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
+# Training on text alone, before training on any task, is called **pre-training**. To see results in less than twenty seconds, we use only a part of the language: the topics *prison*, *river* and *night*. We leave out the sentences in which the sense depends on word order and those in which the cue is on the right. The exact entropy of this part of the language is also known. Your functions process all 720 batches.
 
 # %% [markdown]
-# Without padding, the sequences from your `encode_pair` differ in length. A `DataLoader` shuffles them and passes 32 at a time to a function that pads them with `collate` (03). Each step calls your `training_step` from 03. At several points during training, the model fills two gaps in a sentence.
+# The encoder is given for now; you will build one yourself in section 10. It consists of layers like those that you built in notebook 03, with post-norm and exact **GELU** (Hendrycks and Gimpel 2016), and of an additional layer norm on the sum of the embeddings.
+# BERT also uses **dropout**, which sets a tenth of the activations to 0 during training; our small model does not use it.
+
+# %% [markdown]
+# We remove the padding from the sequences that your `encode_pair` returns, so the sequences differ in length. A `DataLoader` shuffles them and passes 32 sequences at a time to a function that pads them with your `collate` from notebook 03. Each step calls your `training_step`, which is also from notebook 03. At several points during training, the model fills two gaps in a sentence.
 
 # %%
 from torch.utils.data import DataLoader
@@ -562,7 +551,7 @@ corner = Language.from_grammar(replace(GRAMMAR.only("prison", "river", "night"),
 V, T = len(corner.vocabulary), 2 * corner.max_length - 1
 
 def rows_of(passages) -> list[tuple[list[int], list[int], int]]:
-    """ids, segments and next-sentence label of each passage, from your encode_pair without the padding."""
+    """The ids, segments and next-sentence label of each passage, from your encode_pair, with the padding removed."""
     sides = ([torch.from_numpy(row[row > SEP]) for row in side.ids] for side in (passages.first, passages.second))
     encoded = (encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True))
     return [(ids[real].tolist(), segments[real].tolist(), int(not continues))
@@ -577,10 +566,10 @@ BATCH, STEPS = 32, 720
 rows = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
 examined = corner.passages(300, np.random.default_rng(1), split="held_out")
 exam_rows = batch_of(rows_of(examined))
-print(f"vocabulary of {V} instead of {len(language.vocabulary):,} words; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
+print(f"vocabulary: {V} instead of {len(language.vocabulary):,} words; training data: {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
 
 # %% [markdown]
-# Our pairs are either two consecutive sentences or two sentences from different texts. In the second case the other sentence carries no information, so the best possible prediction of a masked word is that of `masked_word` for the word's own sentence. We evaluate on pairs of the second kind, with every chosen word replaced by [MASK].
+# Each of our pairs consists either of two consecutive sentences or of two sentences from different texts. If the sentences come from different texts, neither contains information about the other. The best possible prediction of a masked word is then the prediction of `masked_word` for the word's own sentence. We therefore evaluate the loss on pairs from different texts, with every chosen word replaced by [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 apart = exam_rows[2] == 1
@@ -589,7 +578,7 @@ _, exam_labels = corrupt(strangers, V, torch.Generator().manual_seed(1))
 exam_hidden = exam_labels != UNCHOSEN
 
 def exact_losses() -> tuple[float, float]:
-    """The entropies: nats per masked word, nats per pair."""
+    """The two entropies, in nats per masked word and in nats per pair."""
     losses = []
     for side, segment in ((examined.first, 0), (examined.second, 1)):
         ids = side.ids[~examined.continues]
@@ -603,7 +592,7 @@ def exact_losses() -> tuple[float, float]:
 
 @torch.no_grad()
 def examine(model: BERT) -> tuple[float, float, float]:
-    """On held-out pairs: nats per masked word, nats per pair, accuracy on pairs."""
+    """The losses on held-out pairs, in nats per masked word and in nats per pair, and the accuracy on pairs."""
     ids, segments, not_next = exam_rows
     output = model(strangers.masked_fill(exam_hidden, MASK), segments[apart])
     next_logits = model(ids, segments).next_sentence
@@ -624,7 +613,7 @@ def filled(model: BERT) -> str:
 
 # %% tags=["demo"]
 class WordsOfPairs(torch.nn.Module):
-    """A BERT with the interface that training_step expects: logits for each position from (ids, segments)."""
+    """A BERT with the interface that training_step expects: it maps (ids, segments) to the logits at each position."""
 
     def __init__(self, model: BERT):
         super().__init__()
@@ -634,18 +623,20 @@ class WordsOfPairs(torch.nn.Module):
         return self.model(*rows).logits
 
 def words_alone(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
-    """Your training step, in which only the chosen words of each batch count."""
+    """Your training step, with a loss on the chosen words of each batch only."""
     batch = (ids, segments), labels, labels != UNCHOSEN
     return training_step(WordsOfPairs(model), batch, optimiser, rate, 1.0)
 
 def learning_rate(step: int, steps: int, highest: float = 6e-3) -> float:
-    """Linear warm-up over the first three tenths, then cosine decay."""
+    """Linear warm-up over the first three tenths of the steps, then cosine decay."""
     return highest * min((step + 1) / (0.3 * steps), 0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7))
 
 def train(take_step, steps: int, show_at=()) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
-    """A BERT trained on batches of 32, and the evaluation during training: (step, results of examine).
+    """A BERT trained on batches of 32, and its evaluations during training as rows (step, results
+    of examine).
 
-    take_step receives a batch and returns its loss. After the steps in `show_at` the model fills two gaps.
+    take_step receives a batch and returns its loss. After each step in `show_at`, the model fills
+    two gaps.
     """
     torch.manual_seed(0)
     model, generator = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224)), torch.Generator().manual_seed(0)
@@ -669,14 +660,14 @@ bounds = exact_losses()
 pictures.hidden_words_learned(course[:, :2], bounds[0])
 
 # %% [markdown]
-# The loss falls from about 7 nats to 1.1, while the entropy is 0.64: the model has covered most of the distance, but its remaining KL divergence is still about 0.5 nats. BERT was trained on a second task as well, **next-sentence prediction** (NSP): does the second sentence follow the first in the text? The section *Further: the next sentence, and a bug to find* adds this task.
+# The loss falls from about 7 nats to 1.1 nats. Since the entropy is 0.64 nats, the model has covered most of the distance, but a KL divergence of about 0.5 nats remains. BERT was also trained on a second task, **next-sentence prediction** (NSP): the model predicts whether the second sentence follows the first in the text. The section *Further: the next sentence, and a bug to find* adds this task.
 # RoBERTa (Liu et al. 2019) was trained without NSP.
 
 # %% [markdown]
 # ## 7 · A longer training run
 #
-# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in that time, the model had to predict more words than in the paper:
-# in addition to the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK]. The figure compares its loss on masked words with that of the untrained model and with the entropy.
+# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). So that the model learned more in this time, it had to predict more words than in the paper:
+# in addition to the 15 % that your `mlm_corrupt` chooses, a fifth of the other words became [MASK]. The figure compares the model's loss on masked words with the loss of the untrained model and with the entropy.
 
 # %% tags=["demo"]
 from coursekit.pictures import small_models
@@ -685,11 +676,11 @@ figure, alt = small_models.losses("bert")
 show(figure, alt=alt)
 
 # %% [markdown]
-# Held-out sentences contain combinations of words that occur in no training sentence; fresh sentences of the training split contain no such combinations. A loss is a single number. To see what is behind it, we plot three distributions for each of three masked words: the exact one given the words before, the exact one given both sides, and the model's.
+# Held-out sentences contain combinations of words that occur in no training sentence, whereas fresh sentences of the training split contain no such combinations. The loss is a single number that summarises many predictions. To see some of these predictions, we plot three distributions for each of three masked words: the exact distribution given the words before, the exact distribution given both sides, and the model's distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
-    """Three distributions of the word at a position: exact given the left side, exact given both, BERT's."""
+    """Three distributions of the word at a position: exact given the left side, exact given both sides, and BERT's."""
     ids = language.encode(words)[None]
     masked = np.zeros(ids.shape, dtype=bool)
     masked[0, place] = True
@@ -711,10 +702,9 @@ panels = {(words, place): guesses(words, place) for words, place in hidden_words
 pictures.hidden_words(panels, language.vocabulary)
 
 # %% [markdown]
-# Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only people who lock thieves in cells remain. After *along the* an adjective is possible,
-# but the following *of a river* rules it out. The model has learned these sets from text alone. *Within* a set the true distribution is uniform, whereas the model has preferences, which increase its loss even when the set is right.
+# Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only words for people who lock thieves in cells remain. After *along the* an adjective is possible, but the following *of a river* rules adjectives out. The model has learned these sets of possible words from text alone. *Within* a set the true distribution is uniform, whereas the model prefers some words to others. These preferences increase the loss even when the model has found the right set.
 #
-# Mask another word of these sentences (this needs a running notebook and is not graded):
+# Now mask another word in these sentences (this requires a running notebook and is not graded):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
@@ -722,19 +712,18 @@ import ipywidgets
 from coursekit.sliders import interact
 
 def show_hidden(sentence: str, place: int) -> None:
-    """The three distributions of the word at a position of a sentence, counted from 1."""
+    """The three distributions of the word at a position of a sentence; positions are counted from 1."""
     place = min(place, len(sentence.split()))
     pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
 
 interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9))
 
 # %% [markdown]
-# ## 8 · What the right-hand context is worth
+# ## 8 · The value of the right-hand context
 #
-# How much do the words *after* a gap help? In our language this has an exact answer: the entropy given the left side minus the entropy given both sides, for the
-# same words. (We mask one word at a time, and do so for all words of 300 held-out sentences.)
+# How much do the words *after* a gap help to predict the missing word? For our language this question has an exact answer: the entropy given the left side minus the entropy given both sides, computed for the same words. (We mask one word at a time and repeat this for every word of 300 held-out sentences.)
 #
-# **Predict:** how many nats per word is the right-hand context worth? The entropy given the left side is about 1.8.
+# **Predict:** how many nats per word is the right-hand context worth? The entropy given the left side is about 1.8 nats.
 
 # %% tags=["demo"]
 predict("bert.right_worth", ...)
@@ -768,21 +757,20 @@ last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the two trained models differ by "
-    f"**{measured_worth:.2f}** nats. At the last word of a sentence it is worth {last_word:.2f} nats, and {six:.2f} nats if six "
-    "words follow."
+    f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the losses of the two trained models "
+    f"differ by **{measured_worth:.2f}** nats. The right-hand context is worth {last_word:.2f} nats at the last word of a "
+    f"sentence and {six:.2f} nats at words that are followed by six others."
 ))
 
 # %% [markdown]
-# The right-hand side helps a little even at the last word, because the model can see that the sentence ends after it. GPT, the model of the next notebook, sees only the left side. The difference between the two models is nearly
-# equal to that between the entropies. Each model's loss remains above the corresponding entropy, by about the same amount.
+# Even at the last word the right-hand context helps a little, because it shows the model that the sentence ends there. GPT, the model of the next notebook, sees only the left side. The difference between the losses of GPT and BERT is nearly equal to the difference between the two entropies, because each loss exceeds its entropy by about the same amount.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 is computed from all words and their positions.
+# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 is computed from all words of the sentence and their positions.
 #
-# **Predict:** in two-clause sentences whose sense depends on word order, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 achieve (0 to 1)?
+# **Predict:** in some two-clause sentences the sense of the word depends on word order. On these sentences, a classifier that ignores word order reaches an accuracy of at most 0.5. What accuracy do the vectors of layer 1 reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("bert.order_layer_1", ...)
@@ -795,7 +783,7 @@ from coursekit.small import recorded, recorded_senses
 accuracy = {"ELMo": recorded_senses("elmo", 2), "BERT": recorded_senses("bert", 2)}      # one for each seed
 
 def in_short(shares: list[float]) -> str:
-    """Mean over the seeds, and half the width of its 95 % interval."""
+    """The mean over the seeds and half the width of its 95 % interval."""
     return "{:.3f} ± {:.3f}".format(*mean_and_half(shares))
 
 # %% tags=["demo"]
@@ -804,15 +792,14 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side. Its use of word order depends on the seed: two of the three seeds are hardly better than a bag of words, and the third answers four questions in five correctly. This explains the wide interval. Layer 2
-# is nearly always correct for every seed, with one clause as well as with two, so there is no sign that two clauses need more depth than one. Does order require two layers, then?
+# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds the accuracy is hardly better than that of a bag of words, whereas for the third seed four questions in five are answered correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 depth = read_table("results/transformer_depth.csv")
 alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
-display(Markdown("Accuracy where order decides, two clauses: " + "; ".join(
+display(Markdown("Accuracy on sentences of two clauses in which word order decides: " + "; ".join(
     f"{name} **{in_short(shares)}**" for name, shares in {
         "BERT's layer 1": [one.order2 for one in by_layer[1]], "BERT's layer 2": [one.order2 for one in by_layer[2]],
         "a model with one layer, trained on labelled senses (03)": alone.order2,
@@ -820,10 +807,10 @@ display(Markdown("Accuracy where order decides, two clauses: " + "; ".join(
 ) + "."))
 
 # %% [markdown]
-# It does not: in 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth. BERT's first layer was trained for a different purpose: to prepare what the second layer needs for its predictions. What a layer encodes therefore depends on what its
-# model was trained to do, and does not show how deep a model must be.
-#
-# The untrained model finds cues as well, because random attention mixes neighbouring words into a word's vector. Where order decides it is no better than a bag of words: the use of word order is learned. We add this notebook's results to the scoreboard:
+# It does not. In notebook 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth seed. BERT's first layer was trained for a different purpose, namely to provide the information that the second layer needs for its predictions. The information that a layer encodes therefore depends on the training objective of the model, and does not show how deep a model must be.
+
+# %% [markdown]
+# The vectors of the untrained model also contain information about cues, because random attention mixes neighbouring words into the vector of a word. Where word order decides, however, the untrained model is no better than a bag of words, so the use of word order has to be learned. We add this notebook's results to the scoreboard:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
@@ -835,7 +822,7 @@ draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def beside(kind: str) -> str:
-    """BERT compared with ELMo on one kind of question: both means, and whether they differ over the seeds."""
+    """The mean accuracies of BERT and ELMo on one kind of question, and whether they differ over the seeds."""
     (elmo_mean, elmo_half), (bert_mean, bert_half) = (
         mean_and_half([one[kind] for one in accuracy[name]]) for name in ("ELMo", "BERT")
     )
@@ -846,18 +833,13 @@ def beside(kind: str) -> str:
 display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 
 # %% [markdown]
-# BERT outperforms ELMo where the only cue is on the right: half of ELMo's vector is blind to such a cue (05), but no part of BERT's is. Where order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be
-# predicted by knowing who does what to whom. It does not outperform ELMo there: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was ever given labels for
-# senses.
+# BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
 
 # %% [markdown]
-# **Question 2.** ELMo predicts every word, BERT only 15 % of them, so BERT gets fewer labels from the same text. Why can BERT not predict all words, as ELMo does, while using
-# both sides in every layer? And why can its loss not be compared with that of a left-to-right language model? (3–5 sentences)
+# **Question 2 · Why BERT predicts so few words.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why can a model that uses both sides in every layer, such as BERT, not predict all words, as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict that word the model only has to copy it, as the
-# leaking bidirectional LSTM of 05 did. Masking the word at the input removes it from all layers at once, but a masked word cannot help to predict others, so only a few can be
-# masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every
+# If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict this word, the model then only has to copy it, as the leaking bidirectional LSTM of notebook 05 did. Masking the word at the input removes it from all layers at once. However, a masked word cannot help to predict other words, so only a few words can be masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every
 # word is used to predict its neighbours and is then predicted from them. The terms of an autoregressive model add up to −log p of the sentence by the chain rule.
 #
 # *Marking: 1 point for the word that reaches its own position (and masking as the remedy, with its cost); 1 point for the different conditioning (no chain rule, more context known,
@@ -866,12 +848,11 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %% [markdown]
 # ## 10 · Your own BERT
 #
-# MiniLM is a published encoder with BERT's architecture and six layers like those of 03. (It was distilled from a larger model and then fine-tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
+# MiniLM is a published encoder with BERT's architecture and six layers like those that you built in notebook 03. (It was distilled from a larger model and then fine-tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run this model? Your encoder will use your `Block`, configured as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
 # default of 10⁻⁵.
 
 # %% [markdown]
-# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, one each for its subword, its segment and its position. BERT does not use the sinusoids of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
-# **pooler**: a linear map and tanh applied to the vector of [CLS], for predictions about the whole sequence.
+# Attention ignores positions (03), and it would also ignore the boundary between two sentences. Each token is therefore represented by the sum of three learned vectors: one for its subword, one for its segment and one for its position. BERT does not use the sinusoids of notebook 03. Its position embeddings are a learned table of 512 rows, which limits the length of the input. After the last block, the **pooler** applies a linear map and tanh to the vector of [CLS]; the result is used for predictions about the whole sequence.
 
 # %%
 from torch import nn
@@ -884,14 +865,15 @@ Block = mine("Block")
 class Bert(nn.Module):
     """The encoder of Devlin et al. (2019), built from your blocks.  (difficulty ●●●, 10 minutes)
 
-    Register `token`, `segment` and `position`, each an nn.Embedding, with vocabulary, 2 and
-    tokens rows; `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks
-    (post-norm, exact GELU, no dropout); and `pooler`, an nn.Linear from dim to dim. Nothing
-    else is saved with the model. Every norm has eps 1e-12. Then write forward(self, ids,
-    segments, real), all (B, T); real is False at padding, to which no token may attend. Return
-    the hidden states (layers + 1, B, T, dim), the first of which are the normalised sums of
-    the embeddings, and the pooled vectors (B, dim). Positions are counted from 0 across both
-    sentences. Padding positions are computed like all others.
+    Register three tables, each an nn.Embedding: `token` with `vocabulary` rows, `segment` with 2
+    rows and `position` with `tokens` rows. Also register `norm`, an nn.LayerNorm for the sum of
+    the three embeddings; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
+    dropout); and `pooler`, an nn.Linear from dim to dim. Nothing else is saved with the model.
+    Every norm has eps 1e-12. Then write forward(self, ids, segments, real), whose inputs are all
+    (B, T); real is False at padding, to which no token may attend. Return the hidden states
+    (layers + 1, B, T, dim), which start with the normalised sums of the embeddings, and the
+    pooled vectors (B, dim). Positions are counted from 0 across both sentences. The states at
+    padding are computed like all others.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
@@ -914,7 +896,7 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """The outputs of a class with the weights of the case, also in training mode; nothing where a weight cannot be loaded."""
+    """The outputs of a class with the weights of the case, also in training mode; no outputs if a weight cannot be loaded."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
     whole = registered[:-1].all() and registered[-1] <= 0
@@ -936,8 +918,7 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
-# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than you need. They include heads for the training objectives, which your encoder lacks. Files from 2019 contain the position indices 0 to 511
-# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused, and none are transposed, since both implementations use `nn.Linear`. (In GPT-2's files, matrices are fused and transposed: see 07.)
+# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than your encoder needs. The files include heads for the training objectives, for which your encoder has no parameters. Files from 2019 also contain the position indices 0 to 511 as a buffer (03), which is saved with the model but never trained. In files from 2018, the weight of a norm is called gamma and its bias is called beta. The matrices are neither fused nor transposed, since both implementations use `nn.Linear`. (GPT-2's files, in contrast, contain fused and transposed matrices; see notebook 07.)
 
 # %%
 PLACES = {
@@ -953,10 +934,10 @@ PLACES = {
 def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a BertModel, under the names of your Bert.  (difficulty ●●○, 7 minutes)
 
-    Layer i is called encoder.layer.i there and layers.i in your class; PLACES lists the rest.
-    In a model with heads, the names of the encoder start with "bert.": accept these as well,
-    and leave out everything for which your Bert has no parameter. gamma is weight, beta is
-    bias. The values are not changed.
+    Layer i is called encoder.layer.i in a BertModel and layers.i in your class; PLACES lists the
+    other names. In a model with heads, the names of the encoder's parameters start with "bert.".
+    Accept these names as well, and leave out everything for which your Bert has no parameter.
+    gamma becomes weight, and beta becomes bias. Do not change the values.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -976,7 +957,7 @@ def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("bert.bert_names", lambda case: bert_names(case))
 
 # %% [markdown]
-# We pass ten sentences, as one padded batch, through the model from the transformers library and through yours. For comparison we also run your model with PyTorch's default ε, to see how much such a detail matters.
+# We pass ten sentences, as one padded batch, through the model from the transformers library and through your model. We also run your model with PyTorch's default ε to see how much such a detail matters.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -998,7 +979,7 @@ batch_of_ten = minilm.tokenizer(PRISON + BIOLOGY, padding=True, return_tensors="
 is_real = batch_of_ten["attention_mask"].bool()
 
 def largest_difference(model: Bert) -> float:
-    """Largest difference at real tokens between the model's last hidden states and those of transformers."""
+    """The largest difference, at real tokens, between the model's last hidden states and those from transformers."""
     with torch.no_grad():
         states, _ = model(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
         theirs = minilm.model(**batch_of_ten).last_hidden_state
@@ -1014,10 +995,10 @@ for module in own_bert.modules():
         module.eps = 1e-12
 print(f"{minilm.name}: {sum(w.numel() for w in own_bert.parameters()):,} parameters in your code")
 print(f"largest difference between the last hidden states: {from_transformers:.0e}")
-print(f"the same with ε = 1e-5 in every norm:              {with_another_eps:.0e}")
+print(f"largest difference with ε = 1e-5 in every norm:    {with_another_eps:.0e}")
 
 # %% [markdown]
-# The outputs agree up to rounding: your code runs a published model. How do its layers represent *cell*? Five of the sentences are about prisons and five about biology. The figure shows the cosines between the vectors of *cell* in pairs of sentences, by layer:
+# The outputs agree up to rounding, so your code runs a published model. How do the layers of this model represent *cell*? Five of the ten sentences are about prisons, and five are about biology. For each layer, the figure shows the cosines between the vectors of *cell* in pairs of sentences:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cell_piece = minilm.tokenizer.convert_tokens_to_ids("cell")
@@ -1032,24 +1013,22 @@ same_sense, other_sense = cosines[:, once & one_sense], cosines[:, once & ~one_s
 pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
-# At layer 0 the vectors differ only in the position of the word. From layer 1 on, pairs with the same sense are closer on average than pairs with different senses, most clearly in the top layer, although individual pairs overlap at every layer. Ten sentences are an illustration rather than a test
-# (sentences with the same sense also share other words); notebook 08 repeats the comparison with hundreds of sentences and with controls.
+# At layer 0 the vectors of *cell* differ only because of the position of the word. From layer 1 on, pairs of vectors with the same sense are more similar on average than pairs with different senses. The difference is clearest in the top layer, but individual pairs overlap at every layer. Ten sentences are an illustration rather than a test, because sentences with the same sense also share other words. Notebook 08 repeats the comparison with hundreds of sentences and with controls.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
 #
-# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half it comes from another text. From the vector of [CLS], the model has to predict which is the case. Label 0 means "b continues a", as in Hugging Face's library. In our language a continuation has the same topic:
+# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half the second sentence comes from another text. From the vector of [CLS], the model has to predict whether the second sentence follows the first. Label 0 means "b continues a", as in Hugging Face's library. In our language, a sentence has the same topic as the sentence that it continues:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 examples = language.passages(4, np.random.default_rng(9), split="train")
 certainty = language.continuation_posterior(examples.first.ids, examples.second.ids)
 for i, probability in enumerate(certainty):
     pair = " / ".join(language.decode(side.ids[i]) for side in (examples.first, examples.second))
-    print(f"label {int(~examples.continues[i])}, exact probability of 0: {probability:.2f}\n    {pair}")
+    print(f"label {int(~examples.continues[i])}, exact probability of label 0: {probability:.2f}\n    {pair}")
 
 # %% [markdown]
-# BERT's loss is the sum of the two losses. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed it
-# as follows (shown with our variable names). Words that were not chosen had the label 0, and a single criterion that ignores 0 was used for both tasks.
+# BERT's loss is the sum of the losses of its two tasks. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed this sum as follows (shown with our variable names). Words that were not chosen had the label 0, and the same criterion, which ignored the label 0, was used for both tasks.
 
 # %%
 def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
@@ -1060,7 +1039,7 @@ def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
     return next_loss + mask_loss
 
 # %% [markdown]
-# A user reported that the NSP loss became very low while the accuracy stayed near 50 %. What does 0 mean in each of the two calls? Write a correct version of the
+# A user reported that the NSP loss became very low while the accuracy stayed near 50 %. What does the label 0 mean in each of the two calls of `criterion`? Write a correct version of the
 # loss.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1070,22 +1049,23 @@ def pretraining_loss(
     next_logits: Float[Tensor, "B 2"],
     next_labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """The loss for masked words plus that for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
+    """The loss for masked words plus the loss for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
 
-    labels: UNCHOSEN (−100) where no word was chosen; 0 is a word like any other. next_labels:
-    0 if b continues a, 1 if not. Return the sum of two means: over the chosen words, and over
-    the pairs.
+    labels: UNCHOSEN (−100) where no word was chosen; 0 is the label of a word like any other.
+    next_labels: 0 if b continues a, 1 if not. Return the sum of two means: the mean over the
+    chosen words and the mean over the pairs.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return mlm_loss(logits, labels) + torch.nn.functional.cross_entropy(next_logits, next_labels)
     ### END SOLUTION
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("bert.pretraining_loss", lambda case: pretraining_loss(**case))
+check("bert.pretraining_loss", lambda case: pretraining_loss(**case), gradients=True)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def with_both_tasks(loss_of):
-    """A training step like yours, with a loss for both tasks."""
+    """A training step like yours, but with a loss for both tasks."""
     def take_step(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
         output = model.train()(ids, segments)
         loss = loss_of(output.logits, labels, output.next_sentence, not_next)
@@ -1099,9 +1079,9 @@ def with_both_tasks(loss_of):
     return take_step
 
 # %% [markdown]
-# We repeat the training of section 6 for two models: 720 batches with your loss, and 720 with the 2018 version of the loss.
+# We repeat the training of section 6 for two models. One is trained on 720 batches with your loss, the other on 720 batches with the loss of 2018.
 #
-# **Predict:** what does a model learn about the next sentence from the 2018 version of the loss? Run the cell to see the choices.
+# **Predict:** what does a model learn about the next sentence from the loss of 2018? Run the cell to see the choices.
 
 # %% tags=["demo"]
 CONSTANT, SLOWER, EQUAL = "the same answer for every pair", "the same as with your loss, more slowly", "the same as with your loss"
@@ -1120,8 +1100,8 @@ with torch.no_grad():
     answers = wild(*exam_rows[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 reveal("bert.next_2018", CONSTANT if says_not > 0.95 else SLOWER if wild_course[-1, 3] < paired_course[-1, 3] else EQUAL, because={
-    SLOWER: "More steps do not help: the loss contains no pairs with label 0, so there is no incentive to distinguish the two kinds.",
-    EQUAL: "A label of 0 was treated as padding and ignored, so the loss contains no pairs in which b continues a.",
+    SLOWER: "More steps do not help: pairs with label 0 do not contribute to the loss, so the model has no reason to distinguish the two kinds of pairs.",
+    EQUAL: "The label 0 was treated as padding and ignored, so pairs in which b continues a do not contribute to the loss.",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1130,22 +1110,21 @@ as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).ite
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Accuracy on held-out pairs: **{paired_course[-1, 3]:.1%}** with your loss, **{wild_course[-1, 3]:.1%}** with the loss of 2018. The latter model predicts "
-    f"\"does not continue\" for **{says_not:.0%}** of the pairs, and its own NSP loss is {as_it_was:.4f} nats. "
-    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats with "
-    f"your loss and {wild_course[-1, 1]:.2f} with that of 2018; the entropy is {bounds[0]:.2f}."
+    f"The accuracy on held-out pairs is **{paired_course[-1, 3]:.1%}** with your loss and **{wild_course[-1, 3]:.1%}** with "
+    f"the loss of 2018. The model trained with the loss of 2018 predicts \"does not continue\" for **{says_not:.0%}** of "
+    f"the pairs, and the NSP part of that loss is {as_it_was:.4f} nats. "
+    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats "
+    f"with your loss and {wild_course[-1, 1]:.2f} nats with the loss of 2018; the entropy is {bounds[0]:.2f} nats."
 ))
 
 # %% [markdown]
-# If the label 0 is ignored, only pairs with label 1 remain in the loss, and giving the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
-# Evaluated on *all* pairs, this model's loss lies above the range of the figure. The masked words are learned nevertheless, so the sum decreases as expected: only the accuracy, or a look at the
-# predictions, reveals the bug. (With one run of each we cannot say which loss is better for masked words.)
+# If the label 0 is ignored, only pairs with label 1 contribute to the loss, and a model that gives the same answer for every pair reduces the NSP loss to almost 0. (In the code of 2018 the label 1 meant "continues", so that model always predicted "continues".) On *all* pairs, the NSP loss of our model lies above the range of the figure. The model still learns to predict masked words, so the sum of the losses decreases as expected. The bug is revealed only by the accuracy or by a look at the predictions. (With one run for each loss, we cannot say which loss is better for masked words.)
 
 # %% [markdown]
 # ## Further: ELMo and BERT compared
 #
-# In both models the vector of a word depends on both sides, but in different ways. For each coordinate of a word's vector in the last layer we ask whether it changes at all when a word on the left
-# or on the right changes. (We use the derivative of each coordinate, as in 05.)
+# In both models the vector of a word depends on both sides of the word, but in different ways. For each coordinate of a word's vector in the last layer, we test whether the coordinate changes at all when a word on the left
+# or on the right changes. (We use the derivative of each coordinate, as in notebook 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.small import Spelling
@@ -1155,9 +1134,9 @@ row = torch.from_numpy(language.encode("the guard locked the thief in a dark cel
 place, real_tokens = 5, torch.ones_like(row, dtype=torch.bool)
 
 def sees(encode, x: Float[Tensor, "1 T D"]) -> dict[str, float]:
-    """The fraction of coordinates of a word's last vector that depend on each side, and on both."""
+    """The fractions of the coordinates of a word's last vector that depend on each side and on both sides."""
     jacobian = torch.autograd.functional.jacobian(lambda x: encode(x, real_tokens)[-1][0, place], x)
-    depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate on which word
+    depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate depends on which word
     left, right = depends[:, :place].any(dim=1), depends[:, place + 1 :].any(dim=1)
     sides = {"its left": left, "its right": right, "both": left & right}
     return {name: side.float().mean().item() for name, side in sides.items()}
@@ -1170,8 +1149,7 @@ display(pd.DataFrame(reads).T.map("{:.0%}".format).rename_axis("coordinates that
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
-# > of ELMo's coordinates depend on the left side, the other half on the right side, and none on both. In BERT every coordinate depends on both sides. ("Independently" is not
-# > quite right: the two directions of ELMo share the word vectors and the softmax, as in 05.)
+# > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not quite right, because the two directions of ELMo share the word vectors and the softmax, as in 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.small.elmo import both_losses
@@ -1203,10 +1181,9 @@ against = {
 display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 
 # %% [markdown]
-# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. The vectors of the two models, however, can be compared on the same task.
+# The losses of the two models cannot be compared, because the models make different predictions, each of which has its own entropy. The vectors of the two models, however, can be compared on the same task.
 #
-# We now add the encoder's column to the architecture table that we began in 04. We measure the trained layers on sequences of random words without positions, so that a sequence can be of any length; the
-# times are those of one layer.
+# We now add the encoder's column to the architecture table that we began in notebook 04. We measure the trained layers on sequences of random words without position embeddings, so that a sequence can have any length. The times are for a single layer.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1214,13 +1191,13 @@ from time import perf_counter
 from coursekit.architectures import keep_measured
 
 def random_row(T: int, seed: int) -> Float[Tensor, "1 T D"]:
-    """Vectors of random words."""
+    """The vectors of T random words."""
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(len(SPECIAL), len(language.vocabulary), (1, T), generator=generator)
     return bert.embeddings.norm(bert.embeddings.token(drawn)).detach()
 
 def first_word_matters(T: int, seed: int) -> float:
-    """Size of the derivative of the last word's vector with respect to the first word's."""
+    """The norm of the derivative of the last word's vector with respect to the first word's vector."""
     x, everywhere = random_row(T, seed), torch.ones(1, T, dtype=torch.bool)
     def last(first: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
         return bert.encode(torch.cat([first[None, None], x[:, 1:]], dim=1), everywhere)[-1][0, -1]
@@ -1228,7 +1205,7 @@ def first_word_matters(T: int, seed: int) -> float:
 
 @torch.no_grad()
 def one_layer_ms(T: int) -> float:
-    """Time of the first layer, after a short sequence to warm up."""
+    """The time that the first layer takes in milliseconds, measured after a short sequence as warm-up."""
     bert.layers[0](random_row(16, 0), torch.ones(1, 1, 16, dtype=torch.bool))
     x, keep = random_row(T, 0), torch.ones(1, 1, T, dtype=torch.bool)
     start = perf_counter()
@@ -1254,15 +1231,14 @@ encoder_column = {
 display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
-# As in the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step. Its cost, visible in the times, is that a layer compares all T² pairs of words. Unlike a decoder, an encoder cannot generate text.
+# As in the single attention layer of notebook 04, the first of 64 words still influences the last word, with a weight of the order of 1/T. A *trained* LSTM also preserves information about its first word (05), so this is not the encoder's advantage. The encoder's advantage is that each layer is a single sequential step. Its cost is that each layer compares all T² pairs of words, as the times show. Unlike a decoder, an encoder cannot generate text.
 
 # %% [markdown]
 # ## Further: masked words in English
 #
-# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head; we trained a head on 82 English novels from 1839 to 1927 and fine-tuned the top two layers with it ([its card](../../data/models/novels_minilm.md)). With an internet connection you can run the original in its place: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The other is a BERT of our own with four layers, trained on these
-# novels alone, with a vocabulary of 8,192 subwords ([its card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
+# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head. We trained a new head on 82 English novels from 1839 to 1927 and fine-tuned the top two layers together with this head ([model card](../../data/models/novels_minilm.md)). With an internet connection you can run the original BERT instead: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The second encoder is a BERT of our own with four layers and a vocabulary of 8,192 subwords, which was trained on these novels only ([model card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
 #
-# *Your* Bert runs both encoders, without the pooler. The head consists of a linear map, GELU, layer norm, the token embeddings once more, and a bias for each subword.
+# *Your* Bert runs both encoders; their predictions do not use the pooler. The head consists of a linear map, GELU, a layer norm, the token embeddings as the output matrix, and a bias for each subword.
 
 # %% tags=["demo"]
 from collections.abc import Callable
@@ -1289,12 +1265,12 @@ novel_reader = Bert(
 ).eval()
 own_names = {name.removeprefix("embeddings."): w for name, w in of_course.state_dict().items()}
 fits_too = novel_reader.load_state_dict(own_names, strict=False)
-print("without weights:", sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}))
+print("parts without loaded weights:", sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}))
 
 # %% tags=["demo"]
 @dataclass(frozen=True)
 class Reader:
-    """Your encoder with weights, the head on top of it, and the tokenizer of both."""
+    """Your encoder with loaded weights, the head that is applied to its output, and the tokenizer."""
 
     encoder: Bert
     head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
@@ -1313,7 +1289,7 @@ readers = {
 
 @torch.no_grad()
 def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each subword at one [MASK] of a text; a long text is truncated around it."""
+    """log p of each subword at one [MASK] of a text; a long text is truncated around this [MASK]."""
     found = by.pieces.encode(text, add_special_tokens=False).ids
     mask = by.pieces.token_to_id("[MASK]")
     place = [i for i, piece in enumerate(found) if piece == mask][which]
@@ -1338,7 +1314,7 @@ some_ids = torch.tensor([novel_pieces.encode("the prisoner sat in a dark cell ."
 with torch.no_grad():
     states_of_yours, _ = novel_reader(some_ids, torch.zeros_like(some_ids), some_ids > 0)
     states_of_course = of_course(some_ids).hidden
-print(f"largest difference between your Bert and the course's, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} (the course's ε is 1e-5)\n")
+print(f"largest difference between your Bert and the course's Bert, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} (the course's Bert has ε = 1e-5)\n")
 gaps = (
     "The prisoner sat in a dark [MASK].", "The red blood [MASK] carries oxygen.", "Plug in your [MASK] phone.",
     "I will hike along the [MASK] of a river.", "I will open a new account at my [MASK].", YOUR_TEXT,
@@ -1349,17 +1325,16 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. This is the lesson of scale: the original BERT was trained on 3.3 billion words.
+# Many of these predictions are wrong. For example, *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
-# A few sentences do not show how well the models predict on average, so we measure their accuracy. We also ask how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own and let each model see both sides, only the
-# words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends (or begins) at the gap, or every token of that side becomes [MASK].
+# A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 def some_gaps(count: int, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Sentences split at a random word that is a single token for both models: before it, the word, after it."""
+    """Sentences split at a random word that is a single token for both models: (text before, word, text after)."""
     rng, found = np.random.default_rng(seed), []
     for sentence in rng.permutation(read_table("senses/senses.csv").sentence):
         words = sentence.split(" ")
@@ -1374,7 +1349,8 @@ def hide(text: str, pieces: Tokenizer) -> str:
     return " ".join("[MASK]" for _ in pieces.encode(text, add_special_tokens=False).ids)
 
 def read_gaps(by: Reader) -> tuple[dict[str, Float[np.ndarray, "gaps"]], Int[np.ndarray, "gaps"], list[bool]]:
-    """For each kind of context, the loss of the correct word; its rank given both sides; and whether a truncated text is predicted to end."""
+    """The loss of the correct word for each kind of context, its rank given both sides, and
+    whether the model predicts that a truncated text ends."""
     nats, ranks, ends = {}, [], []
     for before, word, after in english_gaps:
         texts = {
@@ -1418,8 +1394,8 @@ for reader_name, (their_nats, their_ranks, ends_there) in gaps_read.items():
 published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_read.values())
 between_readers = mean_and_half(novel_right - published_right)
 display(pd.DataFrame(by_reader))
-print("top-1 accuracy of the novels' BERT minus that of the other model, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
-print(f"in the generated language the right side is worth {worth.mean():.1f} nats (exact)\n")
+print("top-1 accuracy of the novels' BERT minus that of MiniLM, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
+print(f"in the generated language the right-hand context is worth {worth.mean():.1f} nats (exact)\n")
 
 on_cards = pd.concat([
     recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
@@ -1444,16 +1420,16 @@ other_training = {
     other: mean_and_half((first_right[other].astype(float) - first_right["BERT, seed 1"]).to_numpy()) for other in ("BERT", "ELMo")
 }
 for other, (by, give_or_take) in other_training.items():
-    print(f"  {other} minus the same BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
+    print(f"  {other} minus the BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
 
 # %% [markdown]
-# Whichever way it is removed, the right-hand context is worth something to both models. Its value depends on the method, most of all for the novels' BERT. A truncated text looks complete, and nearly all sequences in this model's training data ended with a complete sentence. For English no exact entropy tells us which method is right.
+# The right-hand context helps both models, whichever way we remove it. Its measured value depends on how we remove it, most of all for the novels' BERT. A truncated text looks like a complete text, and nearly all sequences in this model's training data ended with a complete sentence. For English we know no exact entropy that would show which of the two methods is right.
 
 # %% [markdown]
-# In novels the ranking by top-1 accuracy, paired by gap, is clear: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head. On our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
+# On gaps in novels, a comparison of top-1 accuracies, paired by gap, gives a clear ranking: the 5-grams are best, followed by the ELMo of notebook 05, the small BERT, and MiniLM with its new head. On our own sentences, MiniLM and the small BERT cannot be distinguished. (Nats per gap are comparable only for models with the same vocabulary.) Counting outperforms a small BERT, whose flexibility does not pay off with five million parameters and an hour of training. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested this explanation.)
 
 # %% [markdown]
-# **Training curves.** During training we recorded the loss on novels by authors outside the training set. We did so for this BERT, for the same model with another seed, and for the GPT of 07, which was trained on the same sequences.
+# **Training curves.** During training we recorded the loss on novels by authors outside the training set. We recorded it for this BERT, for a BERT trained with another seed, and for the GPT of notebook 07, which was trained on the same sequences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.novels.shipped import curve as curve_of_novels
@@ -1466,15 +1442,15 @@ of_unread = {
 pictures.losses_of_training(of_unread)
 
 # %% [markdown]
-# GPT's loss decreases steadily but ever more slowly. BERT's loss has a plateau in both runs: from step 320 to 1,280 it falls by a third of a nat, and in the next 800 steps by more than one. Chen et al. (2024) also observed such a plateau in BERT and found that attention begins to follow syntax at its end. We have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves, not their heights.)
+# GPT's loss decreases steadily, although more and more slowly. BERT's loss has a plateau in both runs: from step 320 to step 1,280 it falls by a third of a nat, and in the next 800 steps it falls by more than one nat. Chen et al. (2024) also observed such a plateau in BERT. They found that attention begins to follow syntax when the plateau ends; we have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves rather than their heights.)
 
 # %% [markdown]
-# The two BERTs end with top-1 accuracies that cannot be distinguished, and ELMo outperforms both. Among three smaller BERTs, trained for fewer steps, accuracy ranges from 12 % to 20 % ([models](../../data/models/README.md)). They differ more than the two full-size models; we have not tested whether size or training length is responsible.
+# The two BERTs end with top-1 accuracies that cannot be distinguished, and ELMo outperforms both. For three smaller BERTs, which were trained for fewer steps, the accuracy ranges from 12 % to 20 % ([models](../../data/models/README.md)). The smaller models differ from each other more than the two full-size models do; we have not tested whether size or training length is responsible.
 
 # %% [markdown]
 # ## Further: the size of BERT
 #
-# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating weights: on the *meta* device a tensor has a shape but no content, so counting needs no memory.
+# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating memory for their weights. On the *meta* device a tensor has a shape but no data, which is enough for counting.
 
 # %% tags=["demo"]
 from transformers import BertConfig, BertForPreTraining
@@ -1511,18 +1487,16 @@ display(pd.concat([
 ]).map("{:,}".format))
 
 # %% [markdown]
-# > **Checking the literature.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of Base and 335,141,888 for that of Large,
-# > or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
+# > **Checking the literature.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of BERT-Base. For BERT-Large we count 335,141,888 for the encoder, or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
 # > masked-LM head is the token embedding matrix, which it shares with the encoder.
 
 # %% [markdown]
 # ## Further: ablations of BERT's design
 #
-# Which of the paper's choices matter? We compare a small BERT trained as in the paper with five variants that each change one choice, using three seeds (`experiments/ablations.py`, over an hour on one core). Much is
-# simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
+# Which of the paper's design choices matter? We compare a small BERT, trained as in the paper, with five variants, each of which changes one choice. All six are trained with three seeds (`experiments/ablations.py`, over an hour on one core). The experiment is simplified in several ways: it uses two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
-# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, given with its t interval over seeds (02), is the *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
+# The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (notebook 02). Next to it is the *paired* difference from the first row. The differences are paired because models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
@@ -1542,30 +1516,30 @@ for variant in ablations.index.unique("variant"):
 display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"]))
 
 # %% [markdown]
-# Weight decay matters: without it the loss is higher, and this difference survives a correction for all fifteen comparisons (Holm's method, 12). Seven of the fifteen intervals exclude 0, where chance alone would give about one. Taken individually:
+# Weight decay matters: without weight decay the loss is higher, and this difference remains significant after a correction for all fifteen comparisons (Holm's method, notebook 12). Seven of the fifteen intervals exclude 0, although chance alone would lead us to expect about one. Without the correction, these intervals show the following:
 #
-# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up also lowers it a little.
-# - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
+# - Replacing every chosen word by [MASK] raises the loss slightly. Choosing 40 % of the words lowers the loss, since there are more labels to learn from. Omitting the warm-up also lowers the loss a little.
+# - Without weight decay, the accuracy on senses is lower, both where the cue is on the right and where word order decides. Without NSP, the accuracy is slightly higher where the cue is on the right.
 
 # %% [markdown]
 # > **Checking the literature.** RoBERTa performed as well or slightly better without NSP (Liu et al. 2019), and a model of BERT-Large's size was better with 40 % of the words masked than with 15 % (Wettig et al. 2023); both results are for fine-tuned models in English.
-# > Our results point in the same directions; three seeds do not support more than that.
+# > Our results point in the same directions; three seeds do not support a stronger claim.
 
 # %% [markdown]
 # ## Extensions
 #
-# Extensions earn extra credit. The first computes the labels of section 1 for whole batches.
+# Extensions earn extra credit. The first extension computes the labels of section 1 for whole batches.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-lm_examples", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lm_examples(
     ids: Int[Tensor, "B T"], chosen: Bool[Tensor, "B T"], pad: int
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """The labels of each kind of model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
+    """The labels of a causal and a masked model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
 
-    causal: at position t the token at t + 1. masked: at position t the token at t, where
-    chosen is True. The label is UNCHOSEN (−100) where nothing is predicted: in causal at the
-    last position and where the next token is padding (the id pad), in masked where no token
-    was chosen. Padding is never chosen.
+    causal: the label at position t is the token at t + 1. masked: the label at position t is the
+    token at t if chosen is True there. The label is UNCHOSEN (−100) where nothing is predicted:
+    in causal, at the last position and where the next token is padding (the id pad); in masked,
+    where no token was chosen. Padding is never chosen.
     """
     ### BEGIN SOLUTION
     nothing = torch.full_like(ids[:, :1], UNCHOSEN)
@@ -1579,7 +1553,7 @@ def lm_examples(
 check("bert.lm_examples", lambda case: lm_examples(**case))
 
 # %% [markdown]
-# The second creates the pairs for NSP from documents, as was done for BERT's training data.
+# The second extension creates sentence pairs for NSP from documents, as was done for BERT's training data.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_pairs(
@@ -1591,8 +1565,8 @@ def nsp_pairs(
     sentence s, and the sentences of a document are consecutive. Each sentence s whose
     successor belongs to the same document begins one pair, in order. If coin[s] is below 0.5,
     the second sentence is s + 1, with label 0. Otherwise it is a sentence of another document,
-    with label 1: number the n sentences of other documents in order from 0 and take number
-    ⌊other[s] · n⌋.
+    with label 1: number the n sentences of other documents in order from 0 and take the sentence
+    with number ⌊other[s] · n⌋.
     """
     ### BEGIN SOLUTION
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -1609,7 +1583,7 @@ def nsp_pairs(
 check("bert.nsp_pairs", lambda case: nsp_pairs(**case))
 
 # %% [markdown]
-# The third is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), then two logits.
+# The third extension is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), followed by a map to two logits.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(
@@ -1641,16 +1615,16 @@ generator = torch.Generator().manual_seed(3)
 document = torch.arange(2000) // 5
 first, second, next_labels = nsp_pairs(document, *torch.rand(2, len(document), generator=generator))
 from_elsewhere = (document[first] != document[second]).float().mean().item()
-print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} of them the second comes from another document")
+print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} of the pairs the second sentence comes from another document")
 
 pooler, classify = paired.next_sentence.pooler, paired.next_sentence.classify
 with torch.no_grad():
     top = paired(*exam_rows[:2]).hidden[-1]
     yours = nsp_loss(top, pooler.weight.T, pooler.bias, classify.weight.T, classify.bias, exam_rows[2]).item()
-print(f"your head on the held-out pairs: {yours:.4f} nats; in the evaluation above: {paired_course[-1, 2]:.4f}")
+print(f"NSP loss on the held-out pairs: {yours:.4f} nats with your head, {paired_course[-1, 2]:.4f} nats in the evaluation above")
 
 # %% [markdown]
-# A word of several subwords has several vectors. How should the word be represented? Two choices are common: the mean of these vectors, or the first.
+# A word that consists of several subwords has several vectors. How should we represent such a word by one vector? Two choices are common: the mean of these vectors and the vector of the first subword.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pool_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_pieces(
@@ -1659,8 +1633,8 @@ def pool_pieces(
     """One vector for each word of a sentence.  (extension, ●●○, 6 minutes)
 
     word_ids[t] is the index of the word to which token t belongs: 0, 1, 2 … in the order of
-    the sentence, and −1 for special tokens. how is "mean" (of the word's subwords) or "first"
-    (its first subword).
+    the sentence, and −1 for special tokens. how is "mean" (the mean over the word's subwords) or
+    "first" (the vector of its first subword).
     """
     ### BEGIN SOLUTION
     vectors = []
@@ -1674,7 +1648,7 @@ def pool_pieces(
 check("bert.pool_pieces", lambda case: pool_pieces(**case))
 
 # %% [markdown]
-# We test both with MiniLM, using ten words of several subwords, each with a near-synonym of one or two subwords. We insert each of these words into the same sentence. For each of the ten, is its own near-synonym the nearest? The chance level is one in ten.
+# We test both choices with MiniLM on ten words that consist of several subwords. Each of them has a near-synonym of one or two subwords, and we insert all these words into the same sentence. For each of the ten words, we check whether its own near-synonym has the most similar vector. The chance level is one in ten.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 alike = {
@@ -1703,18 +1677,19 @@ for how in ("mean", "first"):
 display(pd.DataFrame(near).T)
 
 # %% [markdown]
-# The two methods give different results, and ten words are an illustration, not evidence. Both methods are in use, so state which one you used.
+# The two methods give different results, but ten words are an illustration rather than evidence. Both methods are in use, so always state which of them you used.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:
     """Trainable parameters: (embeddings, all layers, pooler, both heads).  (extension, ●●○, 10 minutes)
 
-    V words, P positions, 2 segments, width D, L layers, feed-forward width F. Each linear map
-    has a bias, each layer norm a scale and a shift. Embeddings: three tables and a layer norm.
-    A layer: queries, keys, values, output; two feed-forward maps; two layer norms. Pooler: D
-    to D. Masked-LM head: D to D, a layer norm, then the token embeddings again
-    (not counted twice) with a bias for each word. Next-sentence head, after the pooler: D to
-    2.
+    The model has V words, P positions, 2 segments, width D, L layers and the feed-forward width
+    F. Each linear map has a bias, and each layer norm has a scale and a shift. The embeddings
+    consist of three tables and a layer norm. A layer consists of the maps for queries, keys,
+    values and output, two feed-forward maps and two layer norms. The pooler maps D to D. The
+    masked-LM head consists of a map from D to D, a layer norm, and the token embeddings again
+    (not counted twice) with a bias for each word. The next-sentence head, which follows the
+    pooler, maps D to 2.
     """
     ### BEGIN SOLUTION
     embeddings = (V + P + 2) * D + 2 * D
@@ -1741,14 +1716,14 @@ for name, c in configurations.items():
 # %% [markdown]
 # ## Summary
 #
-# - Text provides its own labels: an autoregressive model predicts the next word, and a masked model predicts masked words.
+# - Text provides its own labels: an autoregressive model predicts next words, and a masked model predicts masked words.
 # - WordPiece tokenises greedily by the longest match. A word that the 30,522 subwords cannot represent becomes [UNK].
 # - Each token starts as the sum of its token, segment and position embeddings.
-# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. The loss counts only these positions.
-# - The loss of a model minus the entropy of the language is a KL divergence.
-# - Three embedding tables, your blocks and a mapping of names can run a published model.
+# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. Only these positions contribute to the loss.
+# - A model's loss minus the entropy of the language is a KL divergence.
+# - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
-# **Next**: notebook 07 introduces a causal mask. A decoder sees only the left side but can generate text.
+# **Next**: notebook 07 introduces a causal mask. A decoder sees only the words on the left, but it can generate text.
 
 # %% [markdown]
 # ## References

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -13,7 +13,7 @@ UNCHOSEN = -100
 
 
 def rows_with_padding(draw: Draw, batch: int, tokens: int, words: int, pad: int) -> np.ndarray:
-    """Ids of words, all different from pad; the first row has three tokens of padding, the second none."""
+    """Ids of words, all different from pad; the first row has three tokens of padding, and the second has none."""
     ids = draw.integers(7, 7 + words, batch, tokens)
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[1] = tokens - 3, tokens
@@ -44,13 +44,13 @@ lm_examples = Exercise(
     mistakes=(
         Mistake(
             "causal labels not shifted",
-            "In your first result, the label of every word is the word itself, so the model only has to copy it. Which word "
-            "comes after it?",
+            "In your first result, the label of every word is the word itself, so the model only has to copy its input. Which "
+            "word comes next?",
             edits={FOLLOWING: "ids.clone()", CAUSAL: "following.masked_fill(following == pad, UNCHOSEN)"},
         ),
         Mistake(
             "causal labels shifted the wrong way",
-            "In your first result, the label of every word is the word before it, which the model can see.",
+            "In your first result, the label of every word is the word before it, which a causal model can already see.",
             FOLLOWING, "torch.cat([nothing, ids[:, :-1]], dim=1)",
             also=(
                 """
@@ -63,23 +63,25 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "first word as the successor of the last",
-            "Your last column contains the words of the first column. Nothing follows the last position.",
+            "Your last column contains the words of the first column. No word follows the last position, so its label should "
+            "be −100.",
             FOLLOWING, "torch.roll(ids, -1, dims=1)",
         ),
         Mistake(
             "padding as a label",
-            "In your first result, padding is the label of the last word of a short sentence and of padding itself. There is "
-            "nothing to learn from that.",
+            "In your first result, padding is the label of the last word of a short sentence and of padding itself. The model "
+            "should not be trained to predict padding.",
             CAUSAL, "following",
         ),
         Mistake(
-            "label missing at padding instead of before it",
-            "In your first result, the label of the last word of a short sentence is still the padding after it.",
+            "label missing at padding instead of at the position before padding",
+            "In your first result, the label of the last word of a short sentence is still the padding after it. At this "
+            "position the label should be −100.",
             CAUSAL, "following.masked_fill(ids == pad, UNCHOSEN)",
         ),
         Mistake(
             "masked labels inverted",
-            "Your second result has labels where no token was chosen, and none where one was.",
+            "Your second result has labels where no token was chosen, and has none where a token was chosen.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "ids.masked_fill(chosen, UNCHOSEN)",
             also=(
                 """
@@ -90,8 +92,8 @@ def lm_examples(ids, chosen, pad):
             ),
         ),
         Mistake(
-            "masked labels shifted, too",
-            "Your second result is off by one position: a masked word is predicted at its own position.",
+            "masked labels shifted by one position",
+            "Your second result is off by one position. The label of a masked word belongs at the position of that word.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "following.masked_fill(~chosen, UNCHOSEN)",
             also=(
                 """
@@ -104,30 +106,32 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "causal labels one column short",
-            "Your first result lacks the last column. Every position should have a label; where nothing follows, it is −100.",
+            "Your first result lacks the last column. Every position should have a label; where no word follows, this label "
+            "is −100.",
             FOLLOWING, "ids[:, 1:]",
         ),
         Mistake(
             "padding assumed to be 0",
-            "Your result is right where the id of padding is 0. The id is given as pad and differs in some of the inputs.",
+            "Your result is correct if the id of padding is 0. The argument pad gives this id, and in some of the inputs it "
+            "is not 0.",
             CAUSAL, "following.masked_fill(following == 0, UNCHOSEN)",
         ),
         Mistake(
             "causal labels only at chosen tokens",
-            "Your first result leaves out positions. The choice matters only to the masked model; the causal model predicts "
-            "every next word.",
+            "Your first result lacks labels at some positions. Only the masked model depends on chosen; the causal model "
+            "predicts every next word.",
             CAUSAL, "following.masked_fill((following == pad) | ~chosen, UNCHOSEN)",
         ),
         Mistake(
             "masked label missing where nothing follows",
-            "Your first result is right. In the second, a chosen word at the end of its sentence has lost its label; it needs "
-            "no successor.",
+            "Your first result is correct. In your second result, a chosen word at the end of its sentence has lost its "
+            "label, although masked prediction needs no next word.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "ids.masked_fill(~chosen | (causal == UNCHOSEN), UNCHOSEN)",
         ),
         Mistake(
             "masked label missing in the last column",
-            "Your first result is right. In the second, a chosen word at the last position has lost its label; it needs no "
-            "successor.",
+            "Your first result is correct. In your second result, a chosen word at the last position has lost its label, "
+            "although masked prediction needs no next word.",
             code="""
 def lm_examples(ids, chosen, pad):
     following = torch.nn.functional.pad(ids[:, 1:], (0, 1), value=pad)
@@ -138,18 +142,18 @@ def lm_examples(ids, chosen, pad):
         ),
         Mistake(
             "chosen word with id 0 ignored",
-            "Your first result is right. In the second, a chosen word with the id 0 has no label. Any id but pad may be that "
-            "of a word; `chosen` indicates where a label is needed.",
+            "Your first result is correct. In your second result, a chosen word with the id 0 has no label. A word may have "
+            "any id except pad; only `chosen` indicates where a label is needed.",
             "masked = ids.masked_fill(~chosen, UNCHOSEN)", "masked = ids * chosen\n    masked[masked == 0] = UNCHOSEN",
         ),
         Mistake(
             "masked labels everywhere",
-            "Your second result has a label at every word, including those that the model can see.",
+            "Your second result has a label at every word, including the words that the model can see.",
             "ids.masked_fill(~chosen, UNCHOSEN)", "ids.masked_fill(ids == pad, UNCHOSEN)",
         ),
         Mistake(
             "0 instead of −100",
-            "You write 0 where nothing is predicted, but 0 is the id of a token. The docstring names another number.",
+            "You write 0 where nothing is predicted, but 0 is the id of a token. The docstring gives another value.",
             edits={
                 CAUSAL: "following.masked_fill((following == pad) | (following < 0), 0)",
                 "ids.masked_fill(~chosen, UNCHOSEN)": "ids.masked_fill(~chosen, 0)",
@@ -193,8 +197,8 @@ def lm_examples(ids, chosen, pad):
     hints=(
         "Choose a word. What does a causal model predict at its position, and what does a masked model? Where is there nothing "
         "to predict?",
-        "Input: ids and chosen, both (B, T). Output: two tensors (B, T). The label for column t is in column t; column T − 1 "
-        "of the first has no successor.",
+        "Input: ids and chosen, both (B, T). Output: two tensors (B, T). The label for column t is in column t. In the first "
+        "tensor, column T − 1 has no next token.",
         "causal:  at t the id of t + 1; −100 in the last column and wherever that id is padding\nmasked:  at t the id of t if "
         "it was chosen, else −100",
         "A near miss: `ids[:, 1:]` alone is one column too short, and `roll` fills the gap with the first word of the "
@@ -206,11 +210,13 @@ def lm_examples(ids, chosen, pad):
 
 
 def piece_cases(draw: Draw) -> Iterator[Case]:
-    """Vocabularies of made-up subwords, and words that test the matching; some become [UNK], immediately or only at their end.
+    """Vocabularies of made-up subwords, and words that test the matching; some of them become [UNK], immediately or only at
+    their end.
 
-    Some words are planted. In the first, the longest first subword leads nowhere, although a shorter one would have
-    led to the end of the word. In the second, a long subword inside the word begins before the longest first subword
-    ends. The others test a subword of eleven letters, alone and inside a word; a single letter; a letter that occurs
+    Some words are constructed. In the first, the rest of the word has no match after the longest
+    first subword, although it would have one after a shorter subword. In the second, a long
+    subword inside the word begins before the longest first subword ends. The other words test a subword of eleven letters,
+    alone and inside a word; a single letter; a letter that occurs
     in no subword, at the beginning and in the middle; and a capital letter, which differs from the lower-case one. The
     subword of eleven letters has the id 0.
     """
@@ -303,12 +309,11 @@ wordpiece = Exercise(
     mistakes=(
         Mistake(
             "## missing inside words",
-            "You look up subwords inside a word as if they began it. A subword that continues a word has the id of the entry "
-            "with ##.",
+            "You look up a subword inside a word without ##. A subword that continues a word has the id of its entry with ##.",
             INSIDE, "piece = word[start:end]",
         ),
         Mistake(
-            "## at the beginning of words, too",
+            "## at the beginning of words",
             "Your words begin with subwords that continue a word. The first subword of a word has no ##.",
             INSIDE, 'piece = "##" + word[start:end]',
             also=(
@@ -331,7 +336,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "subwords without ## accepted inside words",
-            "Inside a word you also accept subwords without ##. Those can only begin a word.",
+            "Inside a word you also accept subwords without ##, although such subwords can only begin a word.",
             code="""
 def wordpiece(word, vocab):
     pieces, start = [], 0
@@ -351,40 +356,43 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "shortest match first",
-            "You take the shortest match at each position, mostly a single letter. Take the *longest*.",
+            "You take the shortest match at each position, which is mostly a single letter. Take the *longest* match.",
             LONGEST_FIRST, "range(start + 1, len(word) + 1)",
         ),
         Mistake(
             "subwords kept before [UNK]",
-            "Where the rest of a word cannot be matched, you keep the subwords before [UNK]. The whole word becomes a single "
-            "[UNK].",
+            "If the rest of a word cannot be matched, you keep the subwords before [UNK]. The whole word should become a "
+            "single [UNK].",
             UNKNOWN, 'return pieces + [vocab["[UNK]"]]',
         ),
         Mistake(
             "one [UNK] per unmatched letter",
-            "Your words contain [UNK] among their subwords. A word that cannot be tokenised becomes one [UNK].",
+            "Some of your words contain [UNK] among their subwords. A word that cannot be tokenised should become a single "
+            "[UNK].",
             UNKNOWN, 'pieces.append(vocab["[UNK]"]); start += 1; continue',
         ),
         Mistake(
             "rest of the word dropped",
-            "Where the rest of a word cannot be matched, you return only its beginning.",
+            "If the rest of a word cannot be matched, you return only the subwords at its beginning. The whole word should "
+            "become a single [UNK].",
             UNKNOWN, "return pieces",
         ),
         Mistake(
             "nothing returned instead of [UNK]",
-            "Your result is right for words that can be tokenised. For the others you return no id at all; return that of [UNK].",
+            "Your result is correct for words that can be tokenised. For all other words you return no id at all; return the "
+            "id of [UNK].",
             UNKNOWN, "return []",
         ),
         Mistake(
             "unmatched letters skipped",
-            "Where no subword matches, you continue with the next letter, so that letter is missing from the result. The whole "
-            "word becomes a single [UNK].",
+            "If no subword matches, you skip a letter and continue, so that this letter is missing from the result. The whole "
+            "word should become a single [UNK].",
             edits={UNKNOWN: "start += 1; continue", "return pieces": 'return pieces or [vocab["[UNK]"]]'},
         ),
         Mistake(
             "fixed id for [UNK]",
-            "Your result is right for words that can be tokenised. The others get a number that is not the id of [UNK] in this vocabulary: "
-            "look it up.",
+            "Your result is correct for words that can be tokenised. For all other words you return a number that is not the "
+            "id of [UNK] in this vocabulary. Look up the id.",
             UNKNOWN, "return [0]",
             also=(
                 GREEDY.format(test=FITS, found=KEPT, none="return [100]"),
@@ -393,13 +401,13 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "single letters never tried",
-            "A subword may be a single letter. Words that need one become [UNK] in your result.",
+            "Words that need a subword of a single letter become [UNK] in your result. A subword may consist of one letter.",
             LONGEST_FIRST, "range(len(word), start + 1, -1)",
         ),
         Mistake(
             "long subwords never tried",
-            "Your result is right for nearly all words. But you try subwords only up to a certain length, and a vocabulary may contain longer "
-            "ones.",
+            "Your result is correct for nearly all words. However, you only try subwords up to a certain length, and a "
+            "vocabulary may contain longer subwords.",
             LONGEST_FIRST, "range(min(len(word), start + 8), start, -1)",
             also=tuple(
                 GREEDY.format(test=FITS, found=KEPT, none=UNKNOWN).replace(
@@ -410,35 +418,38 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "words converted to lower case",
-            "You tokenise a word with a capital letter as if it were in lower case. Look up subwords as the word is written; a "
-            "tokenizer for lower case converts the text beforehand.",
+            "You tokenise a word with a capital letter as if it were written in lower case. Look up each subword as it is "
+            "written; a tokenizer for lower case converts the text before this step.",
             "pieces, start = [], 0", "word, pieces, start = word.lower(), [], 0",
         ),
         Mistake(
             "one letter skipped after each subword",
-            "Your second subwords begin one letter too late. The next one begins where the previous one ended.",
+            "From the second subword on, your subwords begin one letter too late. Each subword should begin where the "
+            "previous one ended.",
             "start = end", "start = end + 1",
         ),
         Mistake(
-            "whole word never tried",
-            "Words that are in the vocabulary are split or become [UNK]. Which substring should you try first?",
+            "whole words never tried",
+            "You split words that are in the vocabulary as a whole, or you return [UNK] for them. Which substring should you "
+            "try first?",
             LONGEST_FIRST, "range(max(len(word) - 1, start + 1), start, -1)",
         ),
         Mistake(
             "every word becomes [UNK]",
-            "Every word becomes [UNK], even one that is in the vocabulary itself. Does any of your subwords ever reach the last "
-            "letter of the word?",
+            "You return [UNK] for every word, even for a word that is itself in the vocabulary. Does the substring that you "
+            "look up ever include the last letter of the word?",
             LONGEST_FIRST, "range(len(word) - 1, start, -1)",
         ),
         Mistake(
             "subword with id 0 ignored",
-            "You ignore a subword whose id is 0. Whether a subword is in the vocabulary does not depend on its id.",
+            "You ignore a subword whose id is 0. To test whether a subword is in the vocabulary, do not use its id as a truth "
+            "value.",
             "if piece in vocab:", "if vocab.get(piece):",
         ),
         Mistake(
             "matching from the end of the word",
-            "You take the longest *ending* first. WordPiece works from left to right: the longest beginning, then the longest "
-            "beginning of the rest.",
+            "You match the longest *ending* of the word first. WordPiece works from left to right: it matches the longest "
+            "beginning of the word, then the longest beginning of the rest.",
             code="""
 def wordpiece(word, vocab):
     pieces, end = [], len(word)
@@ -456,8 +467,8 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "longest match anywhere first",
-            "You take the longest match anywhere in the word. WordPiece works from left to right: the longest beginning, then "
-            "the longest beginning of the rest.",
+            "You match the longest subword anywhere in the word first. WordPiece works from left to right: it matches the "
+            "longest beginning of the word, then the longest beginning of the rest.",
             code="""
 def wordpiece(word, vocab):
     def cut(start, end):
@@ -474,8 +485,8 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "fewest subwords instead of greedy matching",
-            "You split words into as few subwords as possible. Greedy matching takes the longest at each position, even if "
-            "more subwords follow.",
+            "You split words into as few subwords as possible. Greedy matching takes the longest match at each position, even "
+            "if the word then needs more subwords.",
             code="""
 def wordpiece(word, vocab):
     best = {0: []}
@@ -491,7 +502,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "backtracking",
-            "You find subwords for words that should become [UNK]. Greedy matching never backtracks.",
+            "You find subwords for words that should become [UNK]. Greedy matching never backtracks to a shorter match.",
             code="""
 def wordpiece(word, vocab):
     def rest(start):
@@ -548,14 +559,14 @@ def wordpiece(word, vocab):
     },
     hints=(
         "Cover more and more of the word with your hand, from the right, until what you see is in the vocabulary. What do you "
-        "do with the covered letters, and what if no letter is left uncovered?",
+        "do with the covered letters, and what do you do if no letter is left uncovered?",
         "Input: a string and a dictionary from subwords to ids. Output: a list of ids, one per subword, in order; or a list "
         "with the single id of [UNK].",
         "start at the first letter\nwhile letters are left:\n    find the longest text from start that is in the vocabulary "
         "(with ## in front unless it begins the word)\n    none? the whole word is [UNK]\n    keep its id; continue where it "
         "ended",
-        "A near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` also finds a subword, but one "
-        "that begins a word.",
+        "A near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` also finds a subword, but this "
+        "subword begins a word.",
     ),
 )
 
@@ -565,11 +576,13 @@ def wordpiece(word, vocab):
 def learning_cases(draw: Draw) -> Iterator[Case]:
     """Words with counts, and the size of the vocabulary; the letters are drawn, so they differ between seeds.
 
-    The first cases use words made of a few letters, with every score: some have ties, one asks for more subwords than can
-    be found, and one for fewer than there are letters. The other cases are constructed. A pair that overlaps itself counts twice
-    in three letters, which decides the first merge; then it matters from which end the three are merged. A word
-    contains a pair twice. A pair also occurs inside the text of two longer subwords. Of two pairs with the same
-    count, one comes first as a pair and the other as a joined text.
+    The first cases use words made of a few letters, with every score: some cases have ties, one
+    requires more subwords than can be found, and one requires fewer subwords than there are
+    letters. The other cases are constructed. In one case, a pair that overlaps itself is counted
+    twice in three letters, which determines the first merge, and the result depends on the end
+    from which the three letters are merged. In others, a word contains a pair twice, a pair also
+    occurs inside the text of two longer subwords, or two pairs have the same count, of which one
+    comes first as a pair and the other as a joined text.
     """
 
     def letters(many: int) -> list[str]:
@@ -634,7 +647,8 @@ learn_pieces = Exercise(
     mistakes=(
         Mistake(
             "word counts ignored",
-            "Your merges do not depend on the counts. A word that occurs forty times in the text should count forty times.",
+            "Your merges do not depend on the counts. A word that occurs forty times in the text should be counted forty "
+            "times.",
             edits={ALONE: "alone[piece] += 1", PAIRED: "pairs[pair] += 1"},
             also=(
                 """
@@ -660,13 +674,14 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of parts not weighted by word counts",
-            "Your result is right with by_count. For the likelihood, the counts of the two parts should refer to the whole text, as that of the pair does.",
+            "Your result is correct with by_count. With the likelihood, you count the two parts without the counts of the "
+            "words. Like the count of the pair, the counts of the parts should refer to the whole text.",
             ALONE, "alone[piece] += 1",
         ),
         Mistake(
             "parts counted on one side of a pair only",
-            "Your result is right with by_count. For the likelihood, a part should be counted wherever it occurs, on either side of a pair or "
-            "alone.",
+            "Your result is correct with by_count. With the likelihood, each part should be counted wherever it occurs: on "
+            "either side of a pair or alone.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -695,18 +710,20 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "## missing",
-            "None of your subwords begins with ##. A letter inside a word is a different subword from the same letter at its "
-            "beginning.",
+            "None of your subwords begins with ##. A letter inside a word is a different subword from the same letter at the "
+            "beginning of a word.",
             edits={'["##" + letter for letter in word[1:]]': "list(word[1:])", JOINED: "best[0] + best[1]"},
         ),
         Mistake(
             "## inside a subword",
-            "Your longer subwords contain ## in the middle. It belongs only at the front of a subword that continues a word.",
+            "Your longer subwords contain ## in the middle. The mark ## belongs only at the front of a subword that continues "
+            "a word.",
             JOINED, "best[0] + best[1]",
         ),
         Mistake(
             "## lost in merging",
-            "Your longer subwords never begin with ##. A subword that continues a word keeps its ##.",
+            "Your longer subwords never begin with ##. When a subword that continues a word is merged with the next one, the "
+            "result keeps the ## at its front.",
             JOINED, 'best[0].removeprefix("##") + best[1][2:]',
             also=(
                 """
@@ -737,8 +754,8 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts not updated after a merge",
-            "Your first merge is right. But each merge changes the segmentation and thus the counts, and yours remain those of "
-            "the single letters.",
+            "Your first merge is correct. However, each merge changes the segmentation and therefore the counts, whereas you "
+            "still use the counts of the single letters.",
             code=COUNTED_ONCE.format(
                 """ranked = sorted(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
     for left, right in ranked[: max(0, size - len(vocabulary))]:
@@ -748,7 +765,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of merged parts not reduced",
-            "Your result is right with by_count. But a merge also reduces the counts of the two parts it joins.",
+            "Your result is correct with by_count. However, a merge also reduces the counts of the two parts that it joins.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -780,7 +797,8 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "letters missing from the list",
-            "Your list begins with the first merge. Single letters, with and without ##, are subwords, too, and should come before it.",
+            "Your list begins with the first merge. The single letters, with and without ##, are also subwords and should "
+            "precede the merges.",
             edits={ENOUGH: "letters = len(vocabulary)\n    " + ENOUGH, "return vocabulary": "return vocabulary[letters:]"},
             also=(
                 """
@@ -812,29 +830,32 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "every letter with and without ##",
-            "Your list contains forms that do not occur. A letter that never begins a word has no form without ##, and one that "
-            "never occurs inside a word has none with ##.",
+            "Your list contains one-letter subwords that do not occur in the text. A letter that never begins a word has no "
+            "form without ##, and a letter that never continues a word has no form with ##.",
             FIRST_PIECES, 'sorted({form for word in counts for letter in word for form in (letter, "##" + letter)})',
         ),
         Mistake(
             "letters in the order of the words",
-            "Your subwords are right but in the wrong order: the letters should come first, in the order in which `sorted` returns them (## precedes a).",
+            "Your subwords are correct but in the wrong order. The letters should come first, in the order in which `sorted` "
+            "returns them (## precedes a).",
             FIRST_PIECES, "list(dict.fromkeys(piece for pieces in cut.values() for piece in pieces))",
         ),
         Mistake(
             "letters without ## before those with ##",
-            "Your subwords are right but in the wrong order: `sorted` puts the letters with ## before those without.",
+            "Your subwords are correct but in the wrong order. `sorted` puts the letters with ## before the letters without "
+            "##.",
             FIRST_PIECES, 'sorted({piece for pieces in cut.values() for piece in pieces}, key=lambda piece: (len(piece), piece))',
         ),
         Mistake(
             "all subwords in alphabetical order",
-            "Your subwords are right but in the wrong order: only the letters should be sorted. The learned subwords follow in the "
-            "order of the merges.",
+            "Your subwords are correct but in the wrong order. Only the letters should be sorted; the learned subwords follow "
+            "in the order of the merges.",
             "return vocabulary", "return sorted(vocabulary)",
         ),
         Mistake(
             "merged parts removed",
-            "Your list lacks subwords. Merged parts should stay in the vocabulary, since other words still need them.",
+            "Your list lacks some subwords. Parts that have been merged should stay in the vocabulary, since other words "
+            "still need them.",
             "return vocabulary", "return [piece for piece in vocabulary if any(piece in pieces for pieces in cut.values())]",
             also=(
                 """
@@ -864,40 +885,44 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "ties broken by the last pair in alphabetical order",
-            "Only ties are broken wrongly: you take the last pair in alphabetical order, but the docstring asks for the first.",
+            "Your result is wrong only where there is a tie: you take the last pair in alphabetical order, but the docstring "
+            "requires the first.",
             CHOOSE, "max(pairs, key=lambda pair: (score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))",
         ),
         Mistake(
             "ties broken by the order in the text",
-            "Only ties are broken wrongly: you take the pair that comes first in the text, but the docstring states another rule.",
+            "Your result is wrong only where there is a tie: you take the pair that comes first in the text, but the "
+            "docstring gives another rule.",
             CHOOSE, "max(pairs, key=lambda pair: score(pairs[pair], alone[pair[0]], alone[pair[1]]))",
         ),
         Mistake(
             "ties broken by the joined text",
-            "Only ties are broken wrongly: you compare the joined texts. Compare the pairs, left part first.",
+            "Your result is wrong only where there is a tie: you compare the joined texts. Compare the pairs (left, right) "
+            "instead.",
             CHOOSE,
             "min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair[0] + pair[1][2:]))",
         ),
         Mistake(
-            "always by count",
-            "Your result is right with by_count. In the other inputs, `score` is another function. Use it to choose the pair.",
+            "pairs always chosen by count",
+            "Your result is correct with by_count. In the other inputs, `score` is a different function, which you should use "
+            "to choose the pair.",
             CHOOSE, "min(pairs, key=lambda pair: (-pairs[pair], pair))",
         ),
         Mistake(
             "left and right part swapped",
-            "Your result is right where the score treats both parts alike. `score` expects the counts of the pair, its left part and "
-            "its right part, in this order.",
+            "Your result is correct where the score treats both parts alike. `score` expects three counts in this order: of "
+            "the pair, of its left part and of its right part.",
             "score(pairs[pair], alone[pair[0]], alone[pair[1]])", "score(pairs[pair], alone[pair[1]], alone[pair[0]])",
         ),
         Mistake(
-            "lowest score",
-            "You merge the pair with the lowest score. The best pair has the highest score.",
+            "pair with the lowest score merged",
+            "You merge the pair with the lowest score. Merge the pair with the highest score.",
             "(-score(", "(score(",
         ),
         Mistake(
             "repeated letters merged from the right",
-            "Only words with repeated letters are wrong: of three equal letters in a row, you merge the last two. Merge each word from left "
-            "to right.",
+            "Your result is wrong only for words with repeated letters. Of three equal letters in a row, you merge the last "
+            "two, although each word should be merged from left to right.",
             IN_WORD, """
             merged = []
             for piece in reversed(pieces):
@@ -909,8 +934,8 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "Only words with repeated letters are counted wrongly: ##a ##a ##a contains the pair (##a, ##a) twice, starting at each of the first "
-            "two.",
+            "Your counts are wrong only for words with repeated letters: ##a ##a ##a contains the pair (##a, ##a) twice, "
+            "starting at each of the first two parts.",
             code="""
 def learn_pieces(counts, size, score):
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -944,8 +969,8 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "a part merged with both neighbours",
-            "Only words with repeated letters are wrong: of three equal letters, the middle one enters your new subword twice. A merged part "
-            "is used up.",
+            "Your result is wrong only for words with repeated letters. Of three equal letters, the middle letter enters your "
+            "new subword twice. A part that has been merged cannot be merged again in the same step.",
             IN_WORD, """
             merged, i = [], 0
             while i < len(pieces):
@@ -959,7 +984,7 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "only one merge per word",
-            "Where a word contains the pair twice, you merge it only once. Merge it wherever it occurs.",
+            "In a word that contains the pair twice, you merge the pair only once. Merge it at both positions.",
             "if merged and (merged[-1], piece) == best:", "if merged and (merged[-1], piece) == best and vocabulary[-1] not in merged:",
             also=(
                 """
@@ -1010,18 +1035,19 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "pair counted once per word",
-            "Where a word contains the pair twice, you count it once. Count it at each position where it occurs.",
+            "In a word that contains the pair twice, you count the pair once. Count it at each position at which it occurs.",
             "in pairwise(pieces):", "in set(pairwise(pieces)):",
         ),
         Mistake(
             "merged inside longer subwords",
-            "You merge text, not subwords: \"ca ##b\" contains \"a ##b\", although neither of its subwords is a.",
+            "You merge text instead of subwords: the text \"ca ##b\" contains \"a ##b\", although neither of its two subwords "
+            "is a.",
             IN_WORD, """
             cut[word] = " ".join(pieces).replace(" ".join(best), vocabulary[-1]).split()""",
         ),
         Mistake(
             "more than `size` subwords",
-            "Your list is too long: `size` is the number of all subwords, including the letters.",
+            "Your list is too long. `size` is the number of all subwords, including the letters.",
             edits={ENOUGH: "letters = len(vocabulary)\n    while len(vocabulary) < size + letters:"},
             also=(
                 """
@@ -1053,8 +1079,8 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "letters truncated",
-            "Your list is right if `size` is larger than the number of letters. If it is not, all letters should stay: without them, "
-            "some words could not be represented.",
+            "Your list is correct if `size` is larger than the number of letters. Otherwise you drop some letters, and words "
+            "with these letters can no longer be represented. Keep all letters.",
             "return vocabulary", "return vocabulary[:size]",
         ),
     ),
@@ -1146,14 +1172,14 @@ def learn_pieces(counts, size, score):
     },
     hints=(
         "Segment three words by hand: *hug* ten times, *pug* five times, *hugs* twice. Which pair occurs most often in the "
-        "text? Merge it in all three words. Which pair is next?",
+        "text? Merge this pair in all three words. Which pair is next?",
         "Keep a list of parts for each word, a count for each pair of neighbours and a count for each part. Output: a list of "
         "strings, letters first.",
         "split each word into letters; the vocabulary = the sorted set of these\nwhile it is too small:\n    count parts and "
         "pairs, with the counts of the words\n    no pairs? stop\n    best = highest score, then first in alphabetical order\n    "
         "append the joined text; merge in every word, from the left",
-        "A near miss: `max(pairs, key=…)` finds the highest score, but in a tie it returns the pair inserted first. `min` with "
-        "a tuple of −score and the pair gets both right.",
+        "A near miss: `max(pairs, key=…)` finds the highest score, but in a tie it returns the pair that was inserted first. "
+        "`min` with a tuple of −score and the pair handles both cases.",
     ),
 )
 
@@ -1188,23 +1214,24 @@ encode_pair = Exercise(
     mistakes=(
         Mistake(
             "first [SEP] in segment 1",
-            "Your ids are right. But the segment changes one token too early: the first [SEP] belongs to the first sentence.",
+            "Your ids are correct. However, the segment changes one token too early: the first [SEP] belongs to the first "
+            "sentence.",
             SEGMENTS, "torch.tensor([0] * (len(first) - 1) + [1] * (len(second) + 1) + [0] * rest)",
         ),
         Mistake(
             "[CLS] before each sentence",
-            "Your ids contain two [CLS]. There should be only one, at the very beginning, for both sentences.",
+            "Your ids contain [CLS] twice. The sequence should contain only one [CLS], at its very beginning.",
             edits={SECOND: "second = [cls, *b, sep]", "len(a) + len(b) + 3 > T": "len(a) + len(b) + 4 > T"},
         ),
         Mistake(
             "[SEP] missing at the end",
-            "Your second sentence does not end with a [SEP].",
+            "Your second sentence does not end with [SEP]. Each sentence should be followed by [SEP].",
             edits={SECOND: "second = [*b]", "len(a) + len(b) + 3 > T": "len(a) + len(b) + 2 > T"},
         ),
         Mistake(
             "last [SEP] truncated",
-            "Where the pair is too long, you truncate the finished sequence. The last [SEP] is lost, and only the second "
-            "sentence becomes shorter.",
+            "If the pair is too long, you truncate the finished sequence. This removes the last [SEP] and shortens only the "
+            "second sentence.",
             code="""
 def encode_pair(a, b, T, cls, sep, pad):
     first, second = [cls, *a.tolist(), sep], [*b.tolist(), sep]
@@ -1216,46 +1243,47 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "only the second sentence truncated",
-            "Your result is right for pairs that fit. In longer pairs you always remove tokens from the second sentence, even if the first is "
-            "longer.",
+            "Your result is correct for pairs that fit. From longer pairs you always remove tokens of the second sentence, "
+            "even if the first sentence is longer.",
             SHORTEN, "longer = b",
         ),
         Mistake(
             "first sentence truncated in a tie",
-            "Your result is right for pairs that fit. If both sentences of a longer pair are equally long, you remove a token from the first; the docstring "
-            "states which one to shorten.",
+            "Your result is correct for pairs that fit. If both sentences of a longer pair are equally long, you remove a "
+            "token of the first sentence. The docstring states which sentence to shorten.",
             SHORTEN, "longer = a if len(a) >= len(b) else b",
         ),
         Mistake(
-            "truncated at the beginning",
-            "Your result is right for pairs that fit. In longer pairs, words are missing at the beginning of a sentence. Remove the last words instead.",
+            "first words of a sentence truncated",
+            "Your result is correct for pairs that fit. From longer pairs you remove words at the beginning of a sentence. "
+            "Remove the last words instead.",
             "longer.pop()", "longer.pop(0)",
         ),
         Mistake(
             "padding in segment 1",
-            "Your ids are right. But your segments are 1 at padding, too.",
+            "Your ids are correct. However, your segments are 1 at padding, where they should be 0.",
             SEGMENTS, "torch.tensor([0] * len(first) + [1] * (len(second) + rest))",
         ),
         Mistake(
             "keep inverted",
-            "Your keep is True at padding. In this course, True means that a token may be attended to.",
+            "Your keep is True at padding and False at tokens. In this course, True means that a token may be attended to.",
             "torch.arange(T) < T - rest", "torch.arange(T) >= T - rest",
         ),
         Mistake(
-            "segments 1 and 2",
-            "Your segments are counted from 1; the table has rows 0 and 1.",
+            "segments numbered 1 and 2",
+            "You number the segments 1 and 2. They should be numbered 0 and 1.",
             SEGMENTS, "torch.tensor([1] * len(first) + [2] * len(second) + [0] * rest)",
         ),
         Mistake(
             "keep derived from the ids",
-            "Your ids are right. But your keep is False at a word whose id happens to be that of padding. Use the lengths to "
-            "find the padding.",
+            "Your ids are correct. However, your keep is False at a word whose id happens to be the id of padding. Use the "
+            "lengths to find the padding.",
             "torch.arange(T) < T - rest", "ids != pad",
         ),
         Mistake(
             "segments derived from the ids",
-            "Your ids are right. But your segments change at the first token with the id of [SEP], which is a word in one of "
-            "the inputs. Use the length of the first sentence to find its end.",
+            "Your ids are correct. However, your segments change at the first token with the id of [SEP], which is the id of "
+            "a word in one of the inputs. Use the length of the first sentence instead.",
             edits={
                 SEGMENTS: "torch.tensor([int(row.index(sep) < t < T - rest) for t in range(T)])",
                 SECOND: f"{SECOND}; row = first + second",
@@ -1263,14 +1291,14 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "last [SEP] in segment 0",
-            "Your ids are right. But the segment changes back one token too early: the last [SEP] belongs to the second "
-            "sentence.",
+            "Your ids are correct. However, the segment changes back to 0 one token too early: the last [SEP] belongs to the "
+            "second sentence.",
             SEGMENTS, "torch.tensor([0] * len(first) + [1] * (len(second) - 1) + [0] * (rest + 1))",
         ),
         Mistake(
-            "truncated to half of the positions",
-            "Your result is right for pairs that fit. In longer pairs you truncate the second sentence to half of the positions, even if the first leaves "
-            "room.",
+            "second sentence truncated to half of the positions",
+            "Your result is correct for pairs that fit. In longer pairs you truncate the second sentence to half of the "
+            "positions, even if the first sentence needs fewer than half.",
             code="""
 def encode_pair(a, b, T, cls, sep, pad):
     a, b = a.tolist(), b.tolist()
@@ -1297,7 +1325,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "padding missing",
-            "Your result is right for sequences of full length. The others are too short: pad them to length T.",
+            "Your result is correct for pairs that fill all T positions. Shorter pairs need padding up to length T.",
             edits={
                 "[pad] * rest)": "[])",
                 SEGMENTS: "torch.tensor([0] * len(first) + [1] * len(second))",
@@ -1306,7 +1334,8 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "padding at the start",
-            "Your result is right for sequences of full length. In the others, padding comes first; put it at the end.",
+            "Your result is correct for pairs that fill all T positions. For shorter pairs you put the padding first; put it at "
+            "the end.",
             edits={
                 "torch.tensor(first + second + [pad] * rest)": "torch.tensor([pad] * rest + first + second)",
                 SEGMENTS: "torch.tensor([0] * rest + [0] * len(first) + [1] * len(second))",
@@ -1315,25 +1344,26 @@ def encode_pair(a, b, T, cls, sep, pad):
         ),
         Mistake(
             "special tokens not counted",
-            "Your result is right for pairs that fit. Longer pairs remain too long: [CLS] and the two [SEP] occupy three of the T positions.",
+            "Your result is correct for pairs that fit. Longer pairs remain too long, because [CLS] and the two [SEP] occupy "
+            "three of the T positions.",
             edits={
                 "len(a) + len(b) + 3 > T": "len(a) + len(b) > T",
                 "torch.arange(T) < T - rest": "torch.arange(max(T, T - rest)) < T - rest",
             },
         ),
         Mistake(
-            "one token too many removed",
-            "You remove a token from a pair that fits exactly, and one too many from every longer pair.",
+            "one token too many removed from each pair",
+            "You remove a token from a pair that fits exactly, and you remove one token too many from every longer pair.",
             "len(a) + len(b) + 3 > T", "len(a) + len(b) + 3 >= T",
         ),
         Mistake(
-            "padded with 0",
-            "You pad with 0. The id of padding is given as pad.",
+            "padding with 0 instead of pad",
+            "You pad with 0. The argument pad gives the id of padding.",
             "[pad] * rest)", "[0] * rest)",
         ),
         Mistake(
             "keep False at special tokens",
-            "Your keep is False at [CLS] and [SEP]. They are tokens like all others; only padding must not be attended to.",
+            "Your keep is False at [CLS] and [SEP]. These are tokens like all others; only padding must not be attended to.",
             "torch.arange(T) < T - rest", "(ids != cls) & (ids != sep) & (ids != pad)",
         ),
     ),
@@ -1401,7 +1431,8 @@ def encoder_shapes(V: int, P: int, D: int, L: int, F: int) -> dict[str, tuple[in
 
 
 def bert_cases(draw: Draw) -> Iterator[Case]:
-    """Two layers; one layer, with sequences as long as the position table; and one with vectors so short that ε matters.
+    """A model with two layers; a model with one layer and sequences as long as the position table; and a model with vectors
+    so short that ε matters.
 
     Each layer takes a millisecond to build and half a millisecond per run, so only two are also run in training mode
     and checked for a gradient.
@@ -1445,47 +1476,48 @@ Bert = Exercise(
     mistakes=(
         Mistake(
             "segment embeddings missing",
-            "Your first hidden states do not depend on the segments. The sum has three terms.",
+            "Your first hidden states do not depend on the segments. The sum of the embeddings has three terms.",
             SUMMED, "self.token(ids) + self.position.weight[: ids.shape[1]]",
         ),
         Mistake(
             "position embeddings missing",
-            "In your result, a token has the same initial state (layer 0) at every position. The sum has three terms.",
+            "In your result, a token has the same first state (layer 0) at every position. The sum of the embeddings has "
+            "three terms.",
             SUMMED, "self.token(ids) + self.segment(segments)",
         ),
         Mistake(
             "positions counted from 1",
-            "You count positions from 1. The first token has position 0.",
+            "You count positions from 1, but the first token has position 0.",
             "self.position.weight[: ids.shape[1]]",
             "self.position((torch.arange(ids.shape[1]) + 1).clamp(max=self.position.num_embeddings - 1))",
         ),
         Mistake(
             "positions looked up by token id",
-            "The same token has the same first state wherever it occurs. A position is a token's index in the sequence, not "
-            "its id.",
+            "In your result, a token has the same first state wherever it occurs. The position of a token is its index in the "
+            "sequence, not its id.",
             "self.position.weight[: ids.shape[1]]", "self.position(ids % self.position.num_embeddings)",
         ),
         Mistake(
             "positions restarted in the second sentence",
-            "Your first states are right in the first sentence. In the second, your positions start again from 0; in BERT they "
-            "continue.",
+            "Your first states are correct in the first sentence. In the second sentence, your positions start again from 0, "
+            "whereas BERT's positions continue.",
             "self.position.weight[: ids.shape[1]]",
             "self.position(torch.arange(ids.shape[1]) - torch.where(segments == 1, (segments == 0).sum(1, keepdim=True), 0))",
         ),
         Mistake(
-            "last rows of the position table",
-            "Your result is right where a sequence is as long as the position table. In shorter ones you use the last rows of the "
-            "table, but the first token has position 0.",
+            "last rows of the position table used",
+            "Your result is correct if a sequence is as long as the position table. For shorter sequences you use the last "
+            "rows of the table, although the first token has position 0.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight[-ids.shape[1] :]",
         ),
         Mistake(
             "segments inverted",
-            "Your two segments are swapped: each sentence receives the vector of the other.",
+            "Your two segments are swapped: each sentence receives the segment vector of the other sentence.",
             "self.segment(segments)", "self.segment(1 - segments)",
         ),
         Mistake(
             "sum of embeddings not normalised",
-            "Your first states are the plain sum of the embeddings. BERT normalises it before the first layer.",
+            "Your first states are the plain sum of the embeddings. BERT normalises this sum before the first layer.",
             "states = [self.norm(summed)]", "states = [summed]",
             also=(
                 """
@@ -1526,7 +1558,8 @@ class Bert(nn.Module):
         ),
         Mistake(
             "unnormalised sum among the states",
-            "Only your first state is wrong: it is the sum before the norm, whereas your layers read the sum after it.",
+            "Only your first state is wrong. It is the sum before the norm, whereas your layers correctly read the sum after "
+            "the norm.",
             code="""
 class Bert(nn.Module):
     def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
@@ -1548,30 +1581,31 @@ class Bert(nn.Module):
         ),
         Mistake(
             "default ε in all norms",
-            "Your numbers are right for long vectors and too small for short ones: by default, nn.LayerNorm uses an ε of 1e-5.",
+            "Your values are correct for long vectors but too small for short vectors, because nn.LayerNorm uses an ε of 1e-5 "
+            "by default.",
             edits={"self.norm = nn.LayerNorm(dim, eps=1e-12)": "self.norm = nn.LayerNorm(dim)", BLOCKS: "Block(dim, heads, inner)"},
         ),
         Mistake(
             "default ε in the norm of the embeddings",
-            "The norms in your layers use BERT's ε. The norm after the three tables uses PyTorch's default, 1e-5.",
+            "The norms in your layers use BERT's ε. However, the norm after the three tables uses PyTorch's default of 1e-5.",
             "self.norm = nn.LayerNorm(dim, eps=1e-12)", "self.norm = nn.LayerNorm(dim)",
         ),
         Mistake(
             "default ε in the layers",
-            "The norm after your tables uses BERT's ε. The norms in your layers use PyTorch's default, 1e-5: a Block accepts "
-            "its ε as `eps`.",
+            "The norm after your three tables uses BERT's ε. However, the norms in your layers use PyTorch's default of 1e-5. "
+            "A Block accepts its ε as `eps`.",
             BLOCKS, "Block(dim, heads, inner)",
         ),
         Mistake(
             "dropout in the blocks",
-            "Your numbers are right in evaluation mode. In training mode your blocks apply dropout; the docstring asks for "
-            "none.",
+            "Your values are correct in evaluation mode. In training mode your blocks apply dropout, although the docstring "
+            "requires blocks without dropout.",
             BLOCKS, "Block(dim, heads, inner, eps=1e-12, dropout=0.1)",
         ),
         Mistake(
             "hidden states detached",
-            "Your numbers are right. But training on your hidden states would change nothing: detach, .data or no_grad "
-            "separates them from the weights.",
+            "Your values are correct. However, training on your hidden states would change nothing, because detach, .data or "
+            "no_grad separates the states from the weights.",
             "return torch.stack(states),", "return torch.stack(states).detach(),",
             also=("""
 class Bert(nn.Module):
@@ -1592,62 +1626,65 @@ class Bert(nn.Module):
 """,),
         ),
         Mistake(
-            "each layer detached from the one below",
-            "Your numbers are right. But each of your layers reads a detached copy (detach or .data), so no gradient flows to "
-            "the layers below.",
+            "each layer detached from the layer below",
+            "Your values are correct. However, each of your layers reads a detached copy of its input (detach or .data), so "
+            "no gradient flows to the layers below.",
             "layer(states[-1], real[:, None])", "layer(states[-1].detach(), real[:, None])",
         ),
         Mistake(
             "pooler detached",
-            "Your numbers are right. But your pooler reads a detached copy (detach or .data), so training on the pooled "
-            "vectors would change only the pooler.",
+            "Your values are correct. However, your pooler reads a detached copy of the last state (detach or .data), so "
+            "training on the pooled vectors would change only the pooler.",
             POOLED, "torch.tanh(self.pooler(states[-1][:, 0].detach()))",
         ),
         Mistake(
             "all outputs detached",
-            "Your numbers are right. But training could not change your weights: no_grad separates your output from them.",
+            "Your values are correct. However, training could not change your weights, because no_grad separates your output "
+            "from them.",
             "    def forward(self, ids, segments, real):", "    @torch.no_grad()\n    def forward(self, ids, segments, real):",
         ),
         Mistake(
             "position table detached",
-            "Your numbers are right. But training could not change your position table: .data or detach separates it from the "
-            "output.",
+            "Your values are correct. However, training could not change your position table, because .data or detach "
+            "separates the table from the output.",
             "self.position.weight[: ids.shape[1]]", "self.position.weight.data[: ids.shape[1]]",
         ),
         Mistake(
-            "pre-norm",
-            "Your layers normalise their inputs. BERT, from 2018, normalises the residual sums.",
+            "pre-norm instead of post-norm",
+            "Your layers normalise their inputs (pre-norm). BERT (2018) normalises the residual sums instead (post-norm).",
             BLOCKS, "Block(dim, heads, inner, norm_first=True, eps=1e-12)",
         ),
         Mistake(
-            "tanh approximation of GELU",
-            "Your numbers are off by a thousandth or less: you use GPT-2's approximation of GELU. BERT uses the exact "
+            "tanh approximation of GELU instead of the exact function",
+            "Your values are off by a thousandth or less, because you use GPT-2's approximation of GELU. BERT uses the exact "
             "function.",
             BLOCKS, 'Block(dim, heads, inner, activation="gelu_tanh", eps=1e-12)',
         ),
         Mistake(
             "ReLU instead of GELU",
-            "Your layers use ReLU, as in 2017. BERT uses GELU.",
+            "Your layers use ReLU, as the transformer of 2017 did. BERT uses GELU.",
             BLOCKS, 'Block(dim, heads, inner, activation="relu", eps=1e-12)',
         ),
         Mistake(
             "padding not masked",
-            "Your result is right for sequences without padding. In the others, your tokens attend to padding, too.",
+            "Your result is correct for sequences without padding. In padded sequences, your tokens also attend to padding.",
             "real[:, None]", "torch.ones_like(real)[:, None]",
         ),
         Mistake(
             "padding mask inverted",
-            "In padded sequences, your tokens attend only to padding. `real` is True for tokens, just as `keep` is True for the positions that may be attended to.",
+            "In padded sequences, your tokens attend only to padding. `real` is True at tokens, just as `keep` is True at the "
+            "positions that may be attended to.",
             "real[:, None]", "(~real | real.all(1, keepdim=True))[:, None]",
         ),
         Mistake(
             "tanh missing in the pooler",
-            "Your states are right. But your pooled vectors contain numbers above 1: tanh is missing.",
+            "Your states are correct. However, your pooled vectors contain values above 1, because the tanh is missing.",
             POOLED, "self.pooler(states[-1][:, 0])",
         ),
         Mistake(
             "mean pooled instead of [CLS]",
-            "Your states are right. But BERT pools the vector of [CLS], the first in the sequence, not the mean of all vectors.",
+            "Your states are correct. However, BERT pools the vector of [CLS], the first in the sequence, rather than the "
+            "mean of all vectors.",
             POOLED, "torch.tanh(self.pooler(states[-1].mean(1)))",
             also=(
                 """
@@ -1670,29 +1707,31 @@ class Bert(nn.Module):
         ),
         Mistake(
             "[CLS] pooled from the first state",
-            "Your states are right. But your pooler reads the first state instead of the last.",
+            "Your states are correct. However, your pooler reads the first state instead of the last state.",
             POOLED, "torch.tanh(self.pooler(states[0][:, 0]))",
         ),
         Mistake(
             "layers in a plain list",
-            "The weights of your layers are not registered: PyTorch does not look into a plain list. No optimiser would train "
-            "these weights, and no file would contain them.",
+            "The weights of your layers are not registered, because PyTorch does not search a plain list for modules. No "
+            "optimiser would train these weights, and no file would contain them.",
             "nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))", "[Block(dim, heads, inner, eps=1e-12) for _ in range(layers)]",
         ),
         Mistake(
             "one layer repeated",
-            "All your layers are the same module with a single set of weights. (ALBERT, from 2019, does this; BERT does not.)",
+            "All your layers are the same module, so they share a single set of weights. (ALBERT, from 2019, shares its "
+            "weights in this way; BERT does not.)",
             "nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))", "nn.ModuleList([Block(dim, heads, inner, eps=1e-12)] * layers)",
         ),
         Mistake(
             "embeddings missing from the states",
-            "You return one state too few. The first is the normalised sum, which layer 1 reads.",
+            "You return one state too few. The first state should be the normalised sum of the embeddings, which is the input "
+            "of layer 1.",
             "return torch.stack(states)", "return torch.stack(states[1:])",
         ),
         Mistake(
             "buffer saved with the model",
-            "Your numbers are right. But your buffer (the numbers 0 to 511?) is saved with the model and expected when weights "
-            "are loaded, so a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "Your values are correct. However, your buffer (the numbers 0 to 511?) is saved with the model, and a file "
+            "without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
             "self.pooler = ", 'self.register_buffer("position_ids", torch.arange(tokens))\n        self.pooler = ',
         ),
         Mistake(
@@ -1766,7 +1805,8 @@ class Bert(nn.Module):
 
 
 def bert_names_cases(draw: Draw) -> Iterator[Case]:
-    """A current BertModel; one with heads and a buffer, as in 2019; and one from 2018 with gamma, beta and eleven layers."""
+    """A current BertModel; a model with heads and a buffer, as in 2019; and a model from 2018 with gamma, beta and eleven
+    layers."""
     linear = {"attention.self.query": (0, 0), "attention.self.key": (0, 0), "attention.self.value": (0, 0),
               "attention.output.dense": (0, 0), "intermediate.dense": (1, 0), "output.dense": (0, 1)}  # fmt: skip
     for V, D, F, P, layers, prefix, old in ((7, 4, 6, 5, 2, "", False), (5, 6, 9, 8, 1, "bert.", False), (6, 3, 5, 4, 11, "bert.", True)):
@@ -1803,8 +1843,8 @@ bert_names = Exercise(
     mistakes=(
         Mistake(
             "rounded to half precision",
-            "Your names are right. But your values have changed: half precision (float16, bfloat16) keeps at most three of "
-            "seven digits.",
+            "Your names are correct. However, your values have changed: half precision (float16, bfloat16) keeps at most "
+            "three of the seven digits.",
             PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.half()',
             also=("""
 def bert_names(theirs):
@@ -1823,17 +1863,19 @@ def bert_names(theirs):
         ),
         Mistake(
             "gamma and beta not renamed",
-            "In files from 2018, the parameters of the norms have names that your modules do not use: gamma is the weight, beta the bias.",
+            "In files from 2018, the parameters of the norms have other names than in your modules: gamma is the weight, and "
+            "beta is the bias.",
             OLD_NAMES, "pass",
         ),
         Mistake(
             "gamma and beta swapped",
-            "In files from 2018, you swap the weight and the bias of each norm: gamma multiplies, beta is added.",
+            "In files from 2018, you swap the weight and the bias of each norm. gamma is the factor, and beta is added.",
             '{"gamma": "weight", "beta": "bias"}', '{"gamma": "bias", "beta": "weight"}',
         ),
         Mistake(
             "matrices transposed",
-            "You transpose matrices. Both implementations use nn.Linear, (out, in), so nothing needs to be transposed.",
+            "You transpose the matrices. Both implementations use nn.Linear, whose weights have the shape (out, in), so no "
+            "matrix needs to be transposed.",
             PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.T if value.ndim == 2 and layer else value',
             also=(
                 """
@@ -1855,36 +1897,37 @@ def bert_names(theirs):
         ),
         Mistake(
             "models with heads not accepted",
-            "Your result is right for a BertModel without heads. For a model with heads, whose names begin with bert., you return nothing.",
+            "Your result is correct for a BertModel without heads. For a model with heads, in which the names begin with "
+            "bert., you return nothing.",
             'name.removeprefix("bert.")', "name",
         ),
         Mistake(
             "models without heads not accepted",
-            "Your result is right where the names begin with bert. But for a BertModel without heads, which has no prefix, you return "
-            "nothing.",
+            "Your result is correct if the names begin with bert. For a BertModel without heads, whose names have no such "
+            "prefix, you return nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("bert.")}\n',
         ),
         Mistake(
             "buffer treated as a parameter",
-            "Your result has one name too many: position_ids contains the numbers 0, 1, 2, …, which are not learned.",
+            "Your result has one name too many. position_ids is a buffer with the numbers 0, 1, 2, …, which are not learned.",
             "    return ours",
             '    for name, value in theirs.items():\n        if name.endswith("position_ids"):\n            ours["position_ids"] = value\n    return ours',
         ),
         Mistake(
             "heads included",
-            "You return too many names: those beginning with cls. belong to BERT's two objectives, for which your encoder has "
-            "no parameters.",
+            "You return too many names. The names that begin with cls. belong to the heads of BERT's two objectives, for "
+            "which your encoder has no parameters.",
             "        if place in PLACES:",
             '        if place.startswith("cls"):\n            ours[name] = value\n        if place in PLACES:',
         ),
         Mistake(
             "layers counted from 1",
-            "You count the layers from 1. Both implementations count from 0.",
+            "You count the layers from 1. Both implementations count the layers from 0.",
             'layer = f"layers.{number}."', 'layer = f"layers.{int(number) + 1}."',
         ),
         Mistake(
             "names not translated",
-            "You still use the names of Hugging Face's modules. PLACES lists the names of yours.",
+            "You still use the names of Hugging Face's modules. PLACES lists the names of your modules.",
             code="""
 def bert_names(theirs):
     return {name.removeprefix("bert."): value for name, value in theirs.items()}
@@ -1898,17 +1941,17 @@ def bert_names(theirs):
         ),
         Mistake(
             "only the layers translated",
-            "The tables, their norm and the pooler are missing, because they are outside the layers.",
+            "Your result lacks the tables, their norm and the pooler, whose names do not belong to a layer.",
             "        if place in PLACES:", "        if place in PLACES and layer:",
         ),
         Mistake(
             "pooler missing",
-            "Your result lacks pooler.weight and pooler.bias.",
+            "Your result lacks pooler.weight and pooler.bias. PLACES also lists the pooler.",
             "        if place in PLACES:", '        if place in PLACES and not place.startswith("pooler"):',
         ),
         Mistake(
             "biases missing",
-            "Your result lacks the biases of the linear maps and norms.",
+            "Your result lacks the biases of the linear maps and of the norms.",
             "            ours[f", '            if part == "bias":\n                continue\n            ours[f',
         ),
     ),
@@ -1944,7 +1987,7 @@ def bert_names(theirs):
     },
     hints=(
         "Take bert.encoder.layer.3.attention.output.LayerNorm.gamma. What does each of its components become?",
-        "Input and output: a dictionary from names to tensors. A name consists of a place and, after its last dot, weight or "
+        "Input and output: a dictionary from names to tensors. A name consists of a place and, after the last dot, weight or "
         "bias. Four kinds of names are left out.",
         "for each name and value:\n    remove the prefix; split at the last dot into place and part\n    inside a layer: its "
         "number, and the rest of the place\n    if PLACES contains the place: the new name, with gamma and beta renamed",
@@ -1957,7 +2000,8 @@ def bert_names(theirs):
 
 
 def corrupt_cases(draw: Draw) -> Iterator[Case]:
-    """Draws in thousandths, which the check cell divides: about half lie near the thresholds, some exactly on them.
+    """Draws in thousandths, which the check cell divides: about half of the draws are near the thresholds, and some are
+    equal to them.
 
     In each sequence, one of the random words that are used is a special token.
     """
@@ -2013,13 +2057,13 @@ mlm_corrupt = Exercise(
     mistakes=(
         Mistake(
             "special tokens chosen",
-            "You choose some [CLS], [SEP] or [PAD] as if they were words. Predicting them teaches the model nothing, and it "
-            "needs them in its input.",
+            "You choose some [CLS], [SEP] or [PAD] tokens as if they were words. The model learns nothing from predicting "
+            "these tokens, and it needs them in its input.",
             CHOSEN, "choice < 0.15",
         ),
         Mistake(
             "80/10/10 applied to all tokens",
-            "You change far too many tokens. The second draw only decides what happens to a word that has been *chosen*.",
+            "You change far too many tokens. The second draw matters only for a word that has been *chosen*.",
             edits={
                 TO_MASK: "torch.where((change < 0.8) & ~torch.isin(ids, special), mask, ids)",
                 TO_RANDOM: "torch.where((change >= 0.8) & (change < 0.9) & ~torch.isin(ids, special), random_words, corrupted)",
@@ -2027,24 +2071,25 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "unchanged chosen words without a label",
-            "Your corrupted ids are right. But chosen words that stay unchanged have lost their label, so the model never has "
-            "to predict a word that it sees.",
+            "Your corrupted ids are correct. However, chosen words that stay unchanged have lost their label, so the model "
+            "never has to predict a word that it sees.",
             LABELS, "labels = ids.masked_fill(~(chosen & (change < 0.9)), UNCHOSEN)",
         ),
         Mistake(
             "labels only at [MASK]",
-            "Your corrupted ids are right. But only words that became [MASK] have a label. The other chosen words are "
-            "predicted, too.",
+            "Your corrupted ids are correct. However, only the words that became [MASK] have a label. The model should "
+            "predict the other chosen words as well.",
             LABELS, "labels = ids.masked_fill(~(chosen & (change < 0.8)), UNCHOSEN)",
         ),
         Mistake(
             "every chosen word replaced by [MASK]",
-            "All your chosen words become [MASK]. One in ten becomes a random word, one in ten stays unchanged.",
+            "All your chosen words become [MASK]. One in ten should become a random word, and one in ten should stay "
+            "unchanged.",
             edits={TO_RANDOM: "corrupted", TO_MASK: "torch.where(chosen, mask, ids)"},
         ),
         Mistake(
             "corrupted word as the label",
-            "Your labels are the corrupted words. The model has to predict the *original* words.",
+            "Your labels are the corrupted words, but the model has to predict the *original* words.",
             edits={
                 f"    {LABELS}\n": "",
                 "return corrupted, labels": "return corrupted, corrupted.masked_fill(~chosen, UNCHOSEN)",
@@ -2052,13 +2097,14 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "labels at every word",
-            "You have a label at every word, chosen or not. Where nothing was chosen, the label should be −100.",
+            "You assign a label to every word, whether it was chosen or not. Where no word was chosen, the label should be "
+            "−100.",
             LABELS, "labels = ids.masked_fill(torch.isin(ids, special), UNCHOSEN)",
             also=(CORRUPTED.format(CHOSEN, "change", "ids"),),
         ),
         Mistake(
             "only one special token excluded",
-            "You choose some special tokens as if they were words: you exclude only one of the special ids.",
+            "You choose some special tokens as if they were words, because you exclude only one of the special ids.",
             code=CORRUPTED.format("(choice < 0.15) & (ids != special[0])", "change", LABELLED),
             also=tuple(
                 CORRUPTED.format(f"(choice < 0.15) & (ids != special[{one}])", "change", LABELLED)
@@ -2067,25 +2113,27 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "special ids recognised by size",
-            "You compare ids by size. Special tokens are those listed in `special`; in another vocabulary they have other ids.",
+            "You recognise special tokens by the size of their ids. The special tokens are the ids in `special`; in another "
+            "vocabulary these ids are different.",
             code=CORRUPTED.format("(choice < 0.15) & (ids >= len(special))", "change", LABELLED),
             also=(CORRUPTED.format("(choice < 0.15) & (ids > special.max())", "change", LABELLED),),
         ),
         Mistake(
-            "85 % chosen",
-            "You choose most of the words. A word is chosen if its first draw is *below* 0.15.",
+            "85 % of the words chosen",
+            "You choose most of the words. A word is chosen if its entry of choice is *below* 0.15.",
             CHOSEN, "(choice > 0.15) & ~torch.isin(ids, special)",
             also=(CORRUPTED.format("(choice >= 0.15) & ~torch.isin(ids, special)", "change", LABELLED),),
         ),
         Mistake(
             "draws equal to 0.15 chosen",
-            "Your result is right for nearly all tokens. A word is chosen if its draw is *below* 0.15, and some draws are exactly 0.15.",
+            "Your result is correct for nearly all tokens. A word is chosen if its entry of choice is *below* 0.15, and some "
+            "entries are exactly 0.15.",
             CHOSEN, "(choice <= 0.15) & ~torch.isin(ids, special)",
         ),
         Mistake(
             "draws equal to 0.8 replaced by [MASK]",
-            "Your result is right for nearly all tokens. A chosen word becomes [MASK] where its draw is *below* 0.8; some draws are exactly "
-            "0.8, which gives a random word.",
+            "Your result is correct for nearly all tokens. A chosen word becomes [MASK] if its entry of change is *below* "
+            "0.8; an entry of exactly 0.8 gives a random word.",
             edits={
                 TO_MASK: "torch.where(chosen & (change <= 0.8), mask, ids)",
                 "(change >= 0.8)": "(change > 0.8)",
@@ -2093,13 +2141,14 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "draws equal to 0.9 replaced by random words",
-            "Your result is right for nearly all tokens. A random word is used where the draw is *below* 0.9; some draws are exactly 0.9, and those words stay unchanged.",
+            "Your result is correct for nearly all tokens. A random word is used if the entry of change is *below* 0.9; a "
+            "word whose entry is exactly 0.9 stays unchanged.",
             "(change < 0.9)", "(change <= 0.9)",
         ),
         Mistake(
             "draws equal to a threshold counted as below it",
-            "Your result is right for nearly all tokens. But you treat draws that equal a threshold as if they were below it. A word is "
-            "chosen below 0.15, becomes [MASK] below 0.8 and a random word below 0.9.",
+            "Your result is correct for nearly all tokens. However, you treat draws that equal a threshold as if they were "
+            "below it. A word is chosen below 0.15; it becomes [MASK] below 0.8 and a random word below 0.9.",
             code=CORRUPTED.format("(choice <= 0.15) & ~torch.isin(ids, special)", "change", LABELLED)
             .replace("< 0.8", "<= 0.8")
             .replace(">= 0.8", "> 0.8")
@@ -2107,30 +2156,31 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "special tokens rejected as random words",
-            "Your labels are right. But you reject a random word that happens to be a special token. `special` lists the "
-            "tokens that are never chosen, not those that must not replace a chosen one.",
+            "Your labels are correct. However, you reject a random word if it happens to be a special token. `special` lists "
+            "the tokens that are never chosen, but a chosen token may be replaced by one of them.",
             "(change < 0.9), random_words", "(change < 0.9) & ~torch.isin(random_words, special), random_words",
         ),
         Mistake(
             "[MASK] overwritten by random words",
-            "Your random words have replaced every [MASK]: they begin at a draw of 0.8.",
+            "Your random words have replaced every [MASK]. They should be used only from a draw of 0.8 on.",
             "(change >= 0.8) & ", "",
         ),
         Mistake(
             "the two draws swapped",
-            "You have swapped the two draws: choice decides whether a word is chosen, change decides what it becomes.",
+            "You have swapped the two draws. choice decides whether a word is chosen, and change decides what the chosen word "
+            "becomes.",
             code=CORRUPTED.format("(change < 0.15) & ~torch.isin(ids, special)", "choice", LABELLED),
         ),
         Mistake(
             "random words where nothing was chosen",
-            "Your labels are right. But words that were not chosen became random words: the second draw counts only where a "
-            "word was chosen.",
+            "Your labels are correct. However, some words that were not chosen became random words. The second draw matters "
+            "only where a word was chosen.",
             "torch.where(chosen & (change >= 0.8)", "torch.where((change >= 0.8)",
         ),
         Mistake(
             "labels only where the ids differ",
-            "Your corrupted ids are right. But you find chosen words by comparing the ids, and some chosen words are the same "
-            "in both.",
+            "Your corrupted ids are correct. However, you find chosen words by comparing the original ids with the corrupted "
+            "ids, and some chosen words are unchanged.",
             edits={
                 LABELS + "\n": "\n",
                 "return corrupted, labels": "return corrupted, ids.masked_fill(corrupted == ids, UNCHOSEN)",
@@ -2138,16 +2188,16 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "one draw for both decisions",
-            "You decide what happens to a chosen word with the same draw that chose it. There are two decisions and two draws: "
-            "the second decides what the word becomes.",
+            "You use the draw that chooses a word to decide what the word becomes as well. Use the second draw for this "
+            "decision.",
             edits={
                 TO_MASK: "torch.where(chosen & (choice < 0.8 * 0.15), mask, ids)",
                 TO_RANDOM: "torch.where(chosen & (choice >= 0.8 * 0.15) & (choice < 0.9 * 0.15), random_words, corrupted)",
             },
         ),
         Mistake(
-            "10 % [MASK] and 80 % random",
-            "Most of your chosen words become random words. Most should become [MASK].",
+            "10 % of the chosen words masked and 80 % random",
+            "Most of your chosen words become random words. Most of them should become [MASK].",
             edits={
                 TO_MASK: "torch.where(chosen & (change >= 0.8) & (change < 0.9), mask, ids)",
                 TO_RANDOM: "torch.where(chosen & (change < 0.8), random_words, corrupted)",
@@ -2155,12 +2205,13 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "no chosen word left unchanged",
-            "None of your chosen words stays unchanged. Those whose second draw is at least 0.9 should.",
+            "None of your chosen words stays unchanged. A chosen word should stay unchanged if its second draw is at least "
+            "0.9.",
             TO_RANDOM, "torch.where(chosen & (change >= 0.8), random_words, corrupted)",
         ),
         Mistake(
             "0 instead of −100",
-            "Your labels are 0 where nothing was chosen, but 0 is the id of a token. The docstring names another number.",
+            "Your labels are 0 where no word was chosen, but 0 is the id of a token. The docstring gives another value.",
             LABELS, "labels = ids.masked_fill(~chosen, 0)",
         ),
         Mistake(
@@ -2199,10 +2250,10 @@ def mlm_corrupt(ids, special, mask, choice, change, random_words):
         "change <= 0.8": "a draw of exactly 0.8 is set to the random word by the next line",
     },
     hints=(
-        "Two questions, two draws: is this word chosen at all, and if so, what happens to it? Which tokens must never be "
-        "chosen?",
-        "All tensors are (B, T); special is (S). Output: two tensors (B, T), the input of the model and what it has to "
-        "predict.",
+        "There is one draw for each of two questions: is this word chosen, and if it is, what does it become? Which tokens "
+        "must never be chosen?",
+        "All tensors are (B, T); special is (S). Output: two tensors (B, T), the input of the model and the labels that it has "
+        "to predict.",
         "chosen = first draw below 0.15, and not a special token\nlabels = the original id where chosen, −100 "
         "elsewhere\ncorrupted = where chosen: [MASK] below 0.8, the random word from there to below 0.9, otherwise unchanged",
         "A near miss: comparing ids after the first replacement. Once a word has become [MASK], you cannot tell whether it was "
@@ -2216,7 +2267,8 @@ def mlm_corrupt(ids, special, mask, choice, change, random_words):
 def chosen_labels(draw: Draw, B: int, T: int, V: int) -> np.ndarray:
     """Labels at about a third of the positions, a different number in each sequence; −100 elsewhere.
 
-    They include the word with id 0; if there are three sequences or more, one has no label at all.
+    The labels include the word with id 0. If there are three or more sequences, one of them has
+    no label at all.
     """
     chosen = draw.rng.random((B, T)) < 0.3
     chosen[0, :4], chosen[1], chosen[1, 2], chosen[2:3] = True, False, True, False
@@ -2240,8 +2292,8 @@ mlm_loss = Exercise(
     cases=mlm_loss_cases,
     mistakes=(
         Mistake(
-            "divided by all tokens",
-            "Your loss is too small, the more so the fewer words were chosen: you divide by the number of all tokens.",
+            "division by the number of all tokens",
+            "Your loss is too small, especially if few words were chosen, because you divide by the number of all tokens.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum() / labels.numel()",
         ),
         Mistake(
@@ -2251,8 +2303,8 @@ mlm_loss = Exercise(
         ),
         Mistake(
             "mean of the sentences' means",
-            "You average within each sentence first, so a word counts more in a sentence with few chosen words. A sentence "
-            "without chosen words has nothing to average.",
+            "You average within each sentence first, so a word has more weight in a sentence with few chosen words. For a "
+            "sentence without chosen words there is no mean at all.",
             code="""
 def mlm_loss(logits, labels):
     log_p = logits.log_softmax(dim=-1)
@@ -2278,8 +2330,8 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "overflow or underflow",
-            "Your loss is right for moderate logits. Where the model is confident, exp overflows or a probability is rounded "
-            "to 0, and its logarithm is lost. Take the logarithm of the softmax in one step, as log_softmax does.",
+            "Your loss is correct for moderate logits. For a confident model, exp overflows or a probability is rounded to 0, "
+            "so its logarithm is infinite. Compute the logarithm of the softmax in one step, as log_softmax does.",
             LOG_P, "logits[chosen].softmax(dim=-1).log()",
             also=tuple(
                 f"""
@@ -2300,7 +2352,8 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "word with id 0 ignored",
-            "You ignore chosen words with the id 0. Only −100 means not chosen; 0 is a word like any other.",
+            "You ignore chosen words with the id 0. Only the label −100 means that no word was chosen; 0 is the id of a word "
+            "like any other.",
             code="""
 def mlm_loss(logits, labels):
     chosen = labels > 0
@@ -2309,8 +2362,8 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "logarithm of the mean probability",
-            "You average the probabilities and take the logarithm at the end. Each chosen word has its own −log p; take the "
-            "mean of those.",
+            "You average the probabilities and take the logarithm at the end. Compute −log p for each chosen word first, then "
+            "take the mean.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).exp().mean().log()",
         ),
         Mistake(
@@ -2319,13 +2372,14 @@ def mlm_loss(logits, labels):
             LOG_P, "logits.log_softmax(dim=1)[chosen]",
         ),
         Mistake(
-            "divided by the number of sentences",
-            "Your loss grows with the length of the sentences: you divide by their number instead of that of the chosen words.",
+            "division by the number of sentences",
+            "Your loss grows with the length of the sentences, because you divide by the number of sentences instead of the "
+            "number of chosen words.",
             SAID, "-log_p.gather(1, labels[chosen][:, None]).sum() / len(logits)",
         ),
         Mistake(
             "loss at every token",
-            "You include words that were not chosen: you treat the label −100 as word 0.",
+            "Your loss includes words that were not chosen, because you treat the label −100 as word 0.",
             edits={
                 LOG_P: "logits.flatten(0, 1).log_softmax(dim=-1)",
                 SAID: "-log_p.gather(1, labels.clamp(min=0).flatten()[:, None]).mean()",
@@ -2343,12 +2397,12 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "logarithm missing",
-            "Your loss lies between −1 and 0: the logarithm is missing.",
+            "Your loss lies between −1 and 0, because you average probabilities. Take their logarithms first.",
             LOG_P, "logits[chosen].softmax(dim=-1)",
         ),
         Mistake(
             "sign missing",
-            "Your loss is negative and would increase as the model improves.",
+            "Your loss is negative, so it would increase as the model improves. Change its sign.",
             SAID, SAID[1:],
         ),
         Mistake(
@@ -2365,13 +2419,14 @@ def mlm_loss(logits, labels):
             ),
         ),
         Mistake(
-            "perplexity",
+            "perplexity instead of the loss",
             "You return the exponential of the loss. Return the loss itself, in nats.",
             SAID, f"({SAID}).exp()",
         ),
         Mistake(
             "softmax before cross_entropy",
-            "All your losses are close to log V: cross_entropy expects logits and applies the softmax itself.",
+            "All your losses are close to log V. cross_entropy expects logits and applies the softmax itself, so do not apply "
+            "a softmax beforehand.",
             code="""
 def mlm_loss(logits, labels):
     return torch.nn.functional.cross_entropy(logits.softmax(-1).transpose(1, 2), labels)
@@ -2379,14 +2434,15 @@ def mlm_loss(logits, labels):
         ),
         Mistake(
             "axes reshaped instead of swapped",
-            "You mix the numbers of different positions: cross_entropy expects the vocabulary as its second axis, and "
-            "reshaping does not move an axis.",
+            "You mix the logits of different positions. cross_entropy expects the vocabulary as its second axis, and reshape "
+            "does not move an axis.",
             code="""
 def mlm_loss(logits, labels):
     B, T, V = logits.shape
     return torch.nn.functional.cross_entropy(logits.reshape(B, V, T), labels)
 """,
         ),
+        detached("mlm_loss"),
     ),
     alternatives={
         "cross_entropy, which knows -100": """
@@ -2400,25 +2456,24 @@ def mlm_loss(logits, labels):
     said = logits.gather(-1, torch.where(chosen, labels, 0).unsqueeze(-1)).squeeze(-1)
     return ((logits.logsumexp(-1) - said) * chosen).sum() / chosen.sum()
 """,
-        "a loop, returning a number": """
-import math
+        "a loop, in float64": """
 def mlm_loss(logits, labels):
     losses = []
-    for row, wanted in zip(logits.tolist(), labels.tolist()):
+    for row, wanted in zip(logits.double(), labels.tolist()):
         for scores, word in zip(row, wanted):
             if word != -100:
-                losses.append(math.log(sum(math.exp(z - max(scores)) for z in scores)) + max(scores) - scores[word])
+                losses.append((scores - scores.max()).exp().sum().log() + scores.max() - scores[word])
     return sum(losses) / len(losses)
 """,
     },
     hints=(
         "What does one chosen word contribute to the loss? What does a word that was not chosen contribute?",
-        "logits[chosen] has shape (N, V) for N chosen positions in the whole batch. One log-probability each: (N). Output: one "
-        "number.",
+        "logits[chosen] has shape (N, V) for N chosen positions in the whole batch. One log-probability for each position: "
+        "(N). Output: one number.",
         "chosen = label is not −100\nlog-probabilities over the vocabulary at the chosen positions\ntake that of the correct "
         "word, change the sign, mean over all N",
         "A near miss: multiplying the losses of all tokens by the mask and then calling `.mean()` also divides by the tokens "
-        "that do not count.",
+        "that were not chosen.",
     ),
 )
 
@@ -2445,89 +2500,95 @@ pretraining_loss = Exercise(
     mends=True,
     mistakes=(
         Mistake(
-            "bug of 2018 unchanged",
-            "This is still the original loss: pairs with label 0 contribute nothing, whatever the model predicts.",
+            "bug of 2018 still present",
+            "This is still the original loss, in which pairs with label 0 contribute nothing, whatever the model predicts.",
             TOTAL,
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)"
             " + torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=0)",
         ),
         Mistake(
             "pairs with label 0 ignored",
-            "Your masked-word part is right. But pairs with label 0 still contribute nothing.",
+            "Your masked-word part is correct. However, pairs with label 0 still contribute nothing.",
             NEXT, "torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=0)",
         ),
         Mistake(
             "unchosen words counted",
-            "Your next-sentence part is right. But with no label ignored, every word that was not chosen has to be predicted as 0.",
+            "Your next-sentence part is correct. However, since you ignore no label, every word that was not chosen has to be "
+            "predicted as word 0.",
             "mlm_loss(logits, labels)",
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels))",
         ),
         Mistake(
             "word with id 0 ignored",
-            "Your next-sentence part is right. But a chosen word with the id 0 contributes nothing: 0 still means two things.",
+            "Your next-sentence part is correct. However, a chosen word with the id 0 contributes nothing, because you still "
+            "use the label 0 for words that were not chosen.",
             "mlm_loss(logits, labels)",
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), torch.where(labels == UNCHOSEN, 0, labels), ignore_index=0)",
         ),
         Mistake(
-            "masked words only",
-            "Your loss does not depend on the next-sentence logits.",
+            "loss on masked words only",
+            "Your loss does not depend on the next-sentence logits. Add the loss for the next sentence.",
             TOTAL, "mlm_loss(logits, labels)",
         ),
         Mistake(
-            "next sentence only",
-            "Your loss does not depend on the masked-word logits.",
+            "loss on the next sentence only",
+            "Your loss does not depend on the masked-word logits. Add the loss for the masked words.",
             TOTAL, NEXT,
         ),
         Mistake(
             "mean of the two losses",
-            "Your loss is half of what it should be: add the two losses.",
+            "Your loss is half as large as it should be. Add the two losses instead of averaging them.",
             TOTAL, f"({TOTAL}) / 2",
         ),
         Mistake(
             "pair labels inverted",
-            "You take 1 to mean 'b continues a'. Here, as in Hugging Face's library, that is 0.",
+            "You assume that 1 means 'b continues a'. Here, as in Hugging Face's library, 0 has this meaning.",
             "next_logits, next_labels", "next_logits, 1 - next_labels",
         ),
         Mistake(
-            "pairs summed",
-            "Your next-sentence part grows with the size of the batch. It should be a mean over pairs.",
+            "sum over the pairs instead of their mean",
+            "Your next-sentence part grows with the size of the batch. It should be a mean over the pairs.",
             "next_logits, next_labels", 'next_logits, next_labels, reduction="sum"',
         ),
         Mistake(
             "softmax applied twice",
-            "Your next-sentence part is always close to log 2: cross_entropy expects logits, not probabilities.",
+            "Your next-sentence part is always close to log 2. cross_entropy expects logits rather than probabilities.",
             "next_logits, next_labels", "next_logits.softmax(-1), next_labels",
         ),
         Mistake(
-            "both losses summed",
-            "Your loss grows with the batch. Both parts are means: over the chosen words, and over the pairs.",
+            "sums instead of means in both losses",
+            "Your loss grows with the size of the batch. It should be the sum of two means: the mean over the chosen words "
+            "and the mean over the pairs.",
             TOTAL,
             "torch.nn.functional.cross_entropy(logits.transpose(1, 2), labels, reduction='sum')"
             " + torch.nn.functional.cross_entropy(next_logits, next_labels, reduction='sum')",
         ),
         Mistake(
             "one mean over words and pairs",
-            "You average over words and pairs together, so a pair has the same weight as a word. Add two separate means.",
+            "You average over words and pairs together, so a pair has the same weight as a word. Add two separate means "
+            "instead.",
             TOTAL,
             "torch.cat([torch.nn.functional.cross_entropy(logits[labels != -100], labels[labels != -100], reduction='none'),"
             " torch.nn.functional.cross_entropy(next_logits, next_labels, reduction='none')]).mean()",
         ),
         Mistake(
             "sigmoid of one logit",
-            "Your answer does not depend on the first of the two next-sentence logits. Use a softmax over both.",
+            "Your result does not depend on the first of the two next-sentence logits. Use a softmax over both logits.",
             NEXT, "torch.nn.functional.binary_cross_entropy_with_logits(next_logits[:, 1], next_labels.float())",
         ),
         Mistake(
             "pairs with label 1 ignored",
-            "Your masked-word part is right. But now pairs with label 1 contribute nothing, whatever the model predicts.",
+            "Your masked-word part is correct. However, pairs with label 1 now contribute nothing, whatever the model "
+            "predicts.",
             NEXT, "torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=1)",
         ),
         Mistake(
             "words of continuing pairs only",
-            "Your next-sentence part is right. But chosen words should count in every sequence, whether or not its second sentence continues the "
-            "first.",
+            "Your next-sentence part is correct. However, chosen words should contribute in every sequence, whether or not "
+            "its second sentence continues the first.",
             "mlm_loss(logits, labels)", "mlm_loss(logits[next_labels == 0], labels[next_labels == 0])",
         ),
+        detached("pretraining_loss"),
     ),
     alternatives={
         "both by hand, in float64": """
@@ -2551,7 +2612,7 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
     },
     hints=(
         "Which labels does each of the two criterion calls receive? What does 0 mean among the labels of the words, and what "
-        "among those of the pairs?",
+        "does it mean among the labels of the pairs?",
         "logits (B, T, V) with labels (B, T); next_logits (B, 2) with next_labels (B). Output: the sum of two numbers.",
         "masked-word part: mean over the chosen words (you have a function for it)\nnext-sentence part: mean over *all* pairs, "
         "both labels\nsum",
@@ -2564,7 +2625,8 @@ def pretraining_loss(logits, labels, next_logits, next_labels):
 
 
 def document_cases(draw: Draw) -> Iterator[Case]:
-    """Documents of unequal length, one with a single sentence; a coin of exactly 0.5; draws that select the first and the last of the other sentences."""
+    """Documents of unequal length, one of which has a single sentence; a coin of exactly 0.5; draws that select the first
+    and the last of the other sentences."""
     for lengths in ((4, 1, 6, 3), (2, 7, 1, 5, 4), (8, 3, 1, 9, 2, 5)):
         names = draw.rng.permutation(20)[: len(lengths)]
         document = np.repeat(names, lengths)
@@ -2594,39 +2656,41 @@ nsp_pairs = Exercise(
     mistakes=(
         Mistake(
             "labels inverted",
-            "Your labels are inverted: here, as in Hugging Face's library, 0 means that b continues a.",
+            "Your labels are inverted. Here, as in Hugging Face's library, 0 means that b continues a.",
             "labels.append(0 if continues else 1)", "labels.append(1 if continues else 0)",
         ),
         Mistake(
             "pairs across document boundaries",
-            "You return too many pairs: the last sentence of a document has no successor in it.",
+            "You return too many pairs. The last sentence of a document has no successor in this document.",
             "torch.nonzero(document[:-1] == document[1:])[:, 0]", "torch.arange(len(document) - 1)",
         ),
         Mistake(
             "random sentences from any document",
-            "Some of your random sentences come from the same document, so the model would learn that a text is not its own "
-            "continuation.",
+            "Some of your random sentences come from the same document as the first sentence. The model would then learn that "
+            "sentences of one text do not belong together.",
             OTHERS, "others = torch.arange(len(document))",
         ),
         Mistake(
             "random sentences from the same document",
-            "All your random sentences come from the same document. They should come from other documents.",
+            "All your random sentences come from the same document as the first sentence. They should come from other "
+            "documents.",
             OTHERS, "others = torch.nonzero(document == document[s])[:, 0]",
         ),
         Mistake(
             "coin inverted",
-            "Where the coin is below 0.5, you take the random sentence. Take the true successor there.",
+            "If the coin is below 0.5, you take a random sentence. Take the true successor in this case.",
             "coin[s] < 0.5", "coin[s] >= 0.5",
         ),
         Mistake(
             "index among the others used as the sentence",
-            "Your random sentences are indices *among the others*. Return the sentences at these indices.",
+            "Your random sentences are indices *among the sentences of other documents*. Return the sentences at these "
+            "indices.",
             DRAWN, "int(other[s] * len(others))",
         ),
         Mistake(
             "draws indexed by pair",
-            "You use the draws in the order of the pairs. Each sentence has its own: coin[s] and other[s] belong to the pair "
-            "that begins with s.",
+            "You use the draws in the order of the pairs. However, coin[s] and other[s] belong to sentence s, that is, to the "
+            "pair that begins with s.",
             code="""
 def nsp_pairs(document, coin, other):
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -2641,24 +2705,26 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "coins equal to 0.5 continue",
-            "Nearly all your pairs are right. The second sentence is s + 1 if the coin is *below* 0.5; some coins are exactly 0.5.",
+            "Nearly all your pairs are correct. The second sentence is s + 1 only if the coin is *below* 0.5; some coins are "
+            "exactly 0.5.",
             "coin[s] < 0.5", "coin[s] <= 0.5",
         ),
         Mistake(
-            "rounded instead of floored",
-            "Your random sentences are sometimes one too far: ⌊ ⌋ discards the fraction and never rounds up.",
+            "rounding instead of taking the floor",
+            "Some of your random sentences are one too far along, because you round. ⌊ ⌋ discards the fraction and never "
+            "rounds up.",
             DRAWN, "int(others[min(round(float(other[s]) * len(others)), len(others) - 1)])",
         ),
         Mistake(
             "last of the other sentences never drawn",
-            "Your random sentences are sometimes one too early: you multiply by their number minus 1. ⌊ ⌋ already keeps the "
-            "index in range.",
+            "Some of your random sentences are one too early, because you multiply by the number of other sentences minus 1. "
+            "⌊ ⌋ already keeps the index in range.",
             DRAWN, "int(others[int(other[s] * (len(others) - 1))])",
         ),
         Mistake(
-            "drawn from all sentences",
-            "You multiply other[s] by the number of *all* sentences and move on if the result belongs to the same document. "
-            "Number only the sentences of other documents.",
+            "draw from all sentences",
+            "You multiply other[s] by the number of *all* sentences and move on if the resulting sentence belongs to the same "
+            "document. Number only the sentences of other documents.",
             code="""
 def nsp_pairs(document, coin, other):
     S = len(document)
@@ -2676,23 +2742,24 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "only later sentences drawn",
-            "All your random sentences come after s. Sentences of all other documents should be included, even those before s.",
+            "All your random sentences come after s. Sentences of other documents that come before s should be included as "
+            "well.",
             code=FROM_AFAR.format("[i for i in range(s + 1, len(document)) if document[i] != document[s]]"),
         ),
         Mistake(
-            "only s and s + 1 excluded",
-            "You exclude only s and s + 1. Other sentences of the same document could still be labelled as not belonging to "
-            "it.",
+            "only s and s + 1 excluded from the draw",
+            "You exclude only s and s + 1. You could still draw another sentence of the same document and label it as a "
+            "random sentence.",
             OTHERS, "others = torch.tensor([i for i in range(len(document)) if i not in (s, s + 1)])",
         ),
         Mistake(
             "document instead of sentence returned",
-            "Your random entries are the numbers of documents. Return the numbers of sentences.",
+            "Your random entries are the numbers of documents. Return the numbers of sentences instead.",
             DRAWN, "int(document[others[int(other[s] * len(others))]])",
         ),
         Mistake(
             "each sentence used in one pair only",
-            "You return too few pairs: the second sentence of a pair begins a pair of its own if it has a successor.",
+            "You return too few pairs. The second sentence of a pair should begin another pair if it has a successor.",
             code="""
 def nsp_pairs(document, coin, other):
     rows, s = [], 0
@@ -2708,15 +2775,16 @@ def nsp_pairs(document, coin, other):
 """,
         ),
         Mistake(
-            "continuing pairs first",
-            "Your pairs are right but in the wrong order. Sort them by the sentence that begins each pair.",
+            "continuing pairs returned first",
+            "Your pairs are correct but in the wrong order. Sort the pairs by the sentence that begins them.",
             "return first, torch.tensor(second), torch.tensor(labels)",
             "order = torch.tensor(labels).argsort(stable=True)\n"
             "    return first[order], torch.tensor(second)[order], torch.tensor(labels)[order]",
         ),
         Mistake(
-            "always the true successor",
-            "All your pairs continue, so the model would learn to answer yes every time.",
+            "true successor in every pair",
+            "In all your pairs the second sentence is the true successor, so the model would learn to give the same answer "
+            "every time.",
             "coin[s] < 0.5", "coin[s] < 2",
         ),
     ),
@@ -2755,7 +2823,7 @@ def nsp_pairs(document, coin, other):
         "of the sentences that begin a pair.",
         "for each s whose successor is in the same document:\n    coin below 0.5: (s, s + 1, 0)\n    otherwise: list the "
         "sentences of other documents, in order; other[s] picks one of them: (s, that sentence, 1)",
-        "A near miss: drawing from all sentences, as most quick scripts do. With few documents, some of the 'random' sentences then come from the same text.",
+        "A near miss: drawing the random sentence from all sentences, as many simple scripts do. With few documents, some of the 'random' sentences then come from the same text.",
     ),
 )
 
@@ -2784,20 +2852,21 @@ nsp_loss = Exercise(
     mistakes=(
         Mistake(
             "last token instead of [CLS]",
-            "Your answer depends on the last token. The pair is represented by the first.",
+            "Your result depends on the last token. The pair is represented by the first token.",
             "hidden[:, 0]", "hidden[:, -1]",
         ),
         Mistake(
             "mean of all tokens",
-            "Your answer depends on every token of the last layer. BERT's head uses only the first.",
+            "Your result depends on every token of the last layer. BERT's head uses only the first token.",
             "hidden[:, 0]", "hidden.mean(dim=1)",
         ),
         Mistake(
             "tanh missing",
-            "Your pooler is linear. BERT's pooler ends with a tanh.",
+            "Your pooler is a linear map without an activation function. BERT's pooler ends with a tanh.",
             POOLED, "(hidden[:, 0] @ W_pool + b_pool)",
         ),
-        Mistake("pooler missing", "You never use W_pool.", POOLED, "hidden[:, 0]"),
+        Mistake("pooler missing", "Your result does not depend on W_pool. The vector of [CLS] first passes through the "
+                                  "pooler.", POOLED, "hidden[:, 0]"),
         Mistake(
             "W_pool transposed",
             "You use the transpose of W_pool. The rows of W_pool correspond to inputs.",
@@ -2805,12 +2874,12 @@ nsp_loss = Exercise(
         ),
         Mistake(
             "labels inverted",
-            "You take 1 to mean 'b continues a'. Here, as in Hugging Face's library, that is 0.",
+            "You assume that 1 means 'b continues a'. Here, as in Hugging Face's library, 0 has this meaning.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, 1 - labels)",
         ),
         Mistake(
             "other function instead of tanh",
-            "Your pooler uses another function where BERT's has a tanh.",
+            "Your pooler uses another activation function, whereas BERT's pooler uses tanh.",
             "torch.tanh", "torch.relu",
             also=tuple(
                 POOLED_LOSS.format(f"torch.{other}({INSIDE_POOLER})")
@@ -2823,38 +2892,39 @@ nsp_loss = Exercise(
             POOLED, "(torch.tanh(hidden[:, 0]) @ W_pool + b_pool)",
         ),
         Mistake(
-            "tanh applied to the logits, too",
-            "Your logits lie between −1 and 1. The tanh belongs to the pooler only.",
+            "tanh applied to the logits",
+            "Your logits lie between −1 and 1. The tanh belongs only to the pooler.",
             "cross_entropy(logits, labels)", "cross_entropy(torch.tanh(logits), labels)",
         ),
         Mistake(
             "softmax before cross_entropy",
-            "All your losses are close to log 2: cross_entropy expects logits and applies the softmax itself.",
+            "All your losses are close to log 2. cross_entropy expects logits and applies the softmax itself, so do not apply "
+            "a softmax beforehand.",
             "cross_entropy(logits, labels)", "cross_entropy(logits.softmax(-1), labels)",
         ),
         Mistake(
             "pairs with label 0 ignored",
-            "Pairs with label 0 contribute nothing to your loss, as in the loss of 2018.",
+            "As in the loss of 2018, pairs with label 0 contribute nothing to your loss.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, labels, ignore_index=0)",
         ),
         Mistake(
             "bits instead of nats",
-            "Your loss is too large by a factor of 1.44. Use the natural logarithm.",
+            "Your loss is too large by a factor of 1.44. Use the natural logarithm instead of log2.",
             "cross_entropy(logits, labels)", "cross_entropy(logits, labels) / torch.log(torch.tensor(2.0))",
         ),
         Mistake(
             "bias b_pool missing",
-            "Your answer does not depend on b_pool.",
+            "Your result does not depend on b_pool.",
             " + b_pool", "",
         ),
         Mistake(
             "bias b_next missing",
-            "Your answer does not depend on b_next.",
+            "Your result does not depend on b_next.",
             " + b_next", "",
         ),
         Mistake(
             "sum instead of mean",
-            "Your loss grows with the number of pairs.",
+            "Your loss grows with the number of pairs. It should be the mean over the pairs.",
             "cross_entropy(logits, labels)", 'cross_entropy(logits, labels, reduction="sum")',
         ),
     ),
@@ -2877,7 +2947,7 @@ def nsp_loss(hidden, W_pool, b_pool, W_next, b_next, labels):
         "hidden[:, 0]: (B, D). After the pooler: (B, D). Logits: (B, 2). Output: one number.",
         "vector of [CLS] of each pair\napply W_pool, b_pool and tanh\napply W_next and b_next: two logits\ncross-entropy with the "
         "labels, mean over pairs",
-        "A near miss: the mean of all tokens is a good sentence vector, too (notebook 11), but it is not BERT's pooler.",
+        "A near miss: the mean of all tokens is also a good sentence vector (notebook 11), but BERT's pooler does not use it.",
     ),
 )
 
@@ -2900,28 +2970,28 @@ pool_pieces = Exercise(
     rule=Rule(axes={"": "words D"}),
     mistakes=(
         Mistake(
-            "vector for the special tokens, too",
-            "You return one row more than there are words: −1 marks tokens that belong to no word.",
+            "vector returned for the special tokens",
+            "You return one row more than there are words. The index −1 marks tokens that belong to no word.",
             "range(int(word_ids.max()) + 1)", "range(-1, int(word_ids.max()) + 1)",
         ),
         Mistake(
-            "always the mean",
-            "With \"first\", your vectors are not those of the first subwords.",
+            "mean returned for both methods",
+            "With \"first\", you still return the mean over the subwords of each word.",
             POOL, "pieces.mean(dim=0)",
         ),
         Mistake(
-            "always the first",
-            "With \"mean\", your vectors are those of the first subwords.",
+            "first subword returned for both methods",
+            "With \"mean\", you still return the vectors of the first subwords.",
             POOL, "pieces[0]",
         ),
         Mistake(
             "last subword instead of the first",
-            "With \"first\", your vectors are those of the *last* subwords.",
+            "With \"first\", you return the vectors of the *last* subwords.",
             "pieces[0]", "pieces[-1]",
         ),
         Mistake(
             "sum instead of mean",
-            "With \"mean\", your vectors become longer the more subwords a word has.",
+            "With \"mean\", your vectors become longer the more subwords a word has, because you return the sum.",
             "pieces.mean(dim=0)", "pieces.sum(dim=0)",
         ),
         Mistake(
@@ -2944,7 +3014,7 @@ def pool_pieces(hidden, word_ids, how):
         ),
         Mistake(
             "word indices used as row indices",
-            "You use the indices of words as those of rows. Use the rows of the subwords that *belong* to a word.",
+            "You use the indices of words as indices of rows. Use the rows whose tokens *belong* to the word.",
             "hidden[word_ids == word]", "hidden[word : word + 1]",
             also=(
                 BY_WORD.format('hidden[word_ids == word].mean(dim=0) if how == "mean" else hidden[word]'),
@@ -2956,19 +3026,20 @@ def pool_pieces(hidden, word_ids, how):
             ),
         ),
         Mistake(
-            "divided by the number of all tokens",
-            "With \"mean\", your vectors are too short: you divide a word's sum by the number of all tokens, not of its own "
-            "subwords.",
+            "division by the number of all tokens",
+            "With \"mean\", your vectors are too short, because you divide the sum by the number of all tokens instead of the "
+            "number of the word's subwords.",
             "pieces.mean(dim=0)", "pieces.sum(dim=0) / len(hidden)",
         ),
         Mistake(
             "mean of the first and last subword",
-            "Your result is right for words of one or two subwords. In a longer word, all subwords should count.",
+            "Your result is correct for words of one or two subwords. In a longer word, the mean should include all subwords.",
             "pieces.mean(dim=0)", "(pieces[0] + pieces[-1]) / 2",
         ),
         Mistake(
             "special tokens assigned to the last word",
-            "Your result is right for all words but the last. As an index, −1 means the last word.",
+            "Your result is correct for all words except the last. The special tokens are assigned to the last word, because "
+            "−1 as an index refers to the last row.",
             "hidden[word_ids == word]", "hidden[word_ids % (int(word_ids.max()) + 1) == word]",
             also=(
                 """
@@ -2985,8 +3056,8 @@ def pool_pieces(hidden, word_ids, how):
         ),
         Mistake(
             "special tokens removed only at the ends",
-            "You remove the first and the last token. Special tokens also occur between words, and there may be several at the "
-            "end: they are the tokens with −1.",
+            "You remove the first and the last token. However, special tokens also occur between words, and there may be "
+            "several at the end. They are the tokens with the word index −1.",
             code="""
 def pool_pieces(hidden, word_ids, how):
     hidden, word_ids = hidden[1:-1], word_ids[1:-1]
@@ -2996,7 +3067,7 @@ def pool_pieces(hidden, word_ids, how):
         ),
         Mistake(
             "maximum instead of mean",
-            "With \"mean\", you take the maximum of each coordinate.",
+            "With \"mean\", you return the maximum of each coordinate.",
             "pieces.mean(dim=0)", "pieces.amax(dim=0)",
         ),
         Mistake(
@@ -3023,11 +3094,11 @@ def pool_pieces(hidden, word_ids, how):
 """,
     },
     hints=(
-        "Which rows of hidden belong to word 2? How do you compute one vector from them, in each of the two ways?",
+        "Which rows of hidden belong to word 2? How do you compute one vector from these rows in each of the two ways?",
         "hidden (T, D), word_ids (T). Output: (words, D), word 0 first. Tokens with −1 are not used.",
         "for each word w, in order:\n    its rows = those where word_ids is w\n    their mean, or the first of them",
-        "A near miss: `hidden[word_ids]` selects the rows whose *index* is that of a word, not the rows that belong to the "
-        "word.",
+        "A near miss: `hidden[word_ids]` selects the rows whose *index* equals the index of a word, instead of the rows that "
+        "belong to the word.",
     ),
 )
 
@@ -3052,24 +3123,25 @@ count_parameters = Exercise(
     rule=Rule("equal", axes={"": "configurations parts"}),
     mistakes=(
         Mistake(
-            "2D too few in the embeddings",
-            "Your first number is too small by 2D. Two things have exactly this size: the segment table and the layer norm "
-            "after the sum.",
+            "embeddings with 2D parameters too few",
+            "Your first number is too small by 2D. Two components have exactly this size: the segment table and the layer "
+            "norm after the sum.",
             EMBEDDINGS, "(V + P + 2) * D",
         ),
         Mistake(
             "biases missing in the layers",
-            "Your second number is slightly too small: every linear map has a bias.",
+            "Your second number is slightly too small. Every linear map has a bias.",
             ONE_LAYER, "4 * D * D + 2 * D * F + 2 * 2 * D",
         ),
         Mistake(
             "biases missing in attention",
-            "Your second number is too small by 4D per layer: queries, keys, values and output each have a bias.",
+            "Your second number is too small by 4D per layer. The maps for queries, keys, values and output each have a bias.",
             ONE_LAYER, "4 * D * D + (D * F + F) + (F * D + D) + 2 * 2 * D",
         ),
         Mistake(
             "biases missing everywhere",
-            "Your last three numbers are slightly too small: every linear map has a bias, including those in the pooler and the heads.",
+            "Your last three numbers are slightly too small. Every linear map has a bias, including the maps in the pooler "
+            "and the heads.",
             edits={
                 ONE_LAYER: "4 * D * D + 2 * D * F + 2 * 2 * D",
                 "D * D + D, heads": "D * D, heads",
@@ -3079,19 +3151,19 @@ count_parameters = Exercise(
         ),
         Mistake(
             "feed-forward bias of the wrong size",
-            "Your second number is off by F − D per layer: the bias of a linear map has the size of its output.",
+            "Your second number is off by F − D per layer. The bias of a linear map is as long as the output of the map.",
             ONE_LAYER, "4 * (D * D + D) + 2 * (D * F + D) + 2 * 2 * D",
             also=(COUNTED.format("4 * (D * D + D) + 2 * (D * F + F) + 4 * D", "D * D + D", HEADS),),
         ),
         Mistake(
             "feed-forward width of 4D assumed",
-            "Your second number does not depend on F. In BERT-Base F is 4D; here it is given.",
+            "Your second number does not depend on F. In BERT-Base F equals 4D, but here F is an argument.",
             ONE_LAYER, "4 * (D * D + D) + (D * 4 * D + 4 * D) + (4 * D * D + D) + 2 * 2 * D",
             also=(COUNTED.format("12 * D * D", "D * D + D", HEADS),),
         ),
         Mistake(
             "layer norms with one vector",
-            "Three of your numbers are too small: a layer norm has a scale *and* a shift.",
+            "Three of your numbers are too small. A layer norm has a scale *and* a shift.",
             edits={
                 EMBEDDINGS: "(V + P + 2) * D + D",
                 ONE_LAYER: "4 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * D",
@@ -3100,50 +3172,50 @@ count_parameters = Exercise(
         ),
         Mistake(
             "pooler counted twice",
-            "Your last number is too large by D² + D: the next-sentence head follows the pooler, which is counted "
-            "separately.",
+            "Your last number is too large by D² + D. The next-sentence head follows the pooler, which is counted separately.",
             HEADS, "(D * D + D) + 2 * D + V + (D * D + D) + (2 * D + 2)",
         ),
         Mistake(
             "one next-sentence logit",
-            "Your last number is too small by D + 1: the next-sentence head has two logits.",
+            "Your last number is too small by D + 1. The next-sentence head has two logits.",
             HEADS, "(D * D + D) + 2 * D + V + (D + 1)",
         ),
         Mistake(
             "output projection missing",
-            "Your second number lacks one linear map per layer. Queries, keys and values account for three; which map comes after the "
-            "heads?",
+            "Your second number lacks one linear map per layer. Queries, keys and values account for three maps; which map "
+            "follows the heads?",
             ONE_LAYER, "3 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * 2 * D",
         ),
         Mistake(
             "one layer norm per layer",
-            "Your second number is too small by 2D per layer: attention and feed-forward network each have a layer norm.",
+            "Your second number is too small by 2D per layer. There is one layer norm for attention and one for the "
+            "feed-forward network.",
             ONE_LAYER, "4 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * D",
         ),
         Mistake(
             "only one layer counted",
-            "Your second number does not depend on L.",
+            "Your second number does not depend on L. It should include the parameters of all L layers.",
             "layers = L * (", "layers = 1 * (",
         ),
         Mistake(
             "token embeddings counted twice",
-            "Your last number is too large by V · D: the masked-word head reuses the token embeddings.",
+            "Your last number is too large by V · D. The masked-word head reuses the token embeddings.",
             HEADS, "(D * D + D) + 2 * D + V * D + V + (2 * D + 2)",
         ),
         Mistake(
             "transform missing in the masked-word head",
-            "Your last number lacks a linear map and a layer norm: the masked-word head does not begin with the token "
-            "embeddings.",
+            "Your last number lacks a linear map and a layer norm, which precede the token embeddings in the masked-word "
+            "head.",
             HEADS, "V + (2 * D + 2)",
         ),
         Mistake(
             "word biases missing",
-            "Your last number is too small by V: each word of the vocabulary has a bias.",
+            "Your last number is too small by V. The masked-word head has a bias for each word of the vocabulary.",
             HEADS, "(D * D + D) + 2 * D + (2 * D + 2)",
         ),
         Mistake(
             "next-sentence head missing",
-            "Your last number lacks the linear map to two logits.",
+            "Your last number lacks the parameters of the linear map to two logits.",
             HEADS, "(D * D + D) + 2 * D + V",
         ),
     ),
@@ -3165,8 +3237,8 @@ def count_parameters(V, P, D, L, F):
 """,
     },
     hints=(
-        "Follow the model from the ids to the logits and stop at each part that is learned. Which shapes do its matrix and "
-        "its bias have?",
+        "Follow the model from the ids to the logits and stop at each part that is learned. Which shapes do the matrix and the "
+        "bias of this part have?",
         "Linear map from n to m: n · m + m. Layer norm: 2D. Embedding table of n rows: n · D. Output: four integers.",
         "embeddings: three tables, one layer norm\neach layer: four D × D maps, two maps between D and F, two layer "
         "norms\npooler: one D × D map\nheads: a D × D map, a layer norm, a bias for each word; a map from D to 2",

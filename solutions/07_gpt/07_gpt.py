@@ -9,8 +9,7 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder-only model** predicts the next word from the words before it. This is why it can generate text, and also why its vector for a word cannot depend on the words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly what it cannot see. Your model can also load GPT-2's weights. At the end we use
-# a model with 135 million parameters.
+# A **decoder-only model** predicts the next word from the words before it. For this reason it can generate text, but its vector for a word cannot depend on the words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly which words it cannot see. Your model can also load GPT-2's weights. At the end we use a published model with 135 million parameters.
 #
 # **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 75 minutes for the core: seven exercises and one
 # written question. Optional sections cover a bug, few-shot prompts, in-context learning and beam search.
@@ -36,8 +35,7 @@ from coursekit.growing import mine, run_cached
 # %% [markdown]
 # ## 1 · The causal mask
 #
-# In notebook 02 every word attended to every word. A model that predicts the next word must not see that word, so its attention has to be unidirectional, as in the decoder of notebook 04. There we used a Boolean mask. Vaswani et al. (2017, section 3.2.3) set the scores of illegal connections to −∞. In code, this is often done by *adding* a
-# matrix M to the scores:
+# In notebook 02 every word attended to every word. A model that predicts the next word must not see this word in its input, so its attention has to be unidirectional, as in the decoder of notebook 04. There we used a Boolean mask. Vaswani et al. (2017, section 3.2.3) set the scores of illegal connections to −∞. In code, this is often done by *adding* a matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
 
@@ -52,8 +50,8 @@ pictures.mask_at_work("anna locked the cell".split())
 def causal_mask(T: int) -> Float[Tensor, "T T"]:
     """The matrix added to the scores of a decoder with T positions.  (difficulty ●○○, 3 minutes)
 
-    Row i belongs to the query at position i, column j to the key at position j: 0 where j ≤ i,
-    −∞ where j > i. (The check adds your mask to scores and takes the softmax of each row.)
+    Row i belongs to the query at position i, and column j belongs to the key at position j. The
+    entry is 0 where j ≤ i and −∞ where j > i. (The check adds your mask to scores and takes the softmax of each row.)
     """
     ### BEGIN SOLUTION
     return torch.full((T, T), -torch.inf).triu(1)
@@ -63,8 +61,7 @@ def causal_mask(T: int) -> Float[Tensor, "T T"]:
 check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["scores"]))).softmax(dim=-1))
 
 # %% [markdown]
-# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from 06. In this language *cell*
-# has three senses; the following two sentences differ only to the *right* of *cell*.
+# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from notebook 06. In this language *cell* has three senses. The following two sentences differ only in the words to the *right* of *cell*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -97,12 +94,12 @@ print(*TWO_CELLS, sep="\n")
 # **Predict:** how do the vectors of *cell* in the two sentences compare after GPT's last layer? Run the cell to see the choices.
 
 # %% tags=["demo"]
-ONE_VECTOR, CLOSE, APART = "they are identical", "they are close but not identical, because the contexts differ", "they are far apart, because the senses differ"
+ONE_VECTOR, CLOSE, APART = "they are identical", "they are similar but not identical, because the contexts differ", "they are very different, because the senses differ"
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def apart(vectors: Float[Tensor, "layers two D"]) -> list[float]:
-    """For each layer, the length of the difference relative to the length of the first vector."""
+    """For each layer, the length of the difference between two vectors, divided by the length of the first vector."""
     return ((vectors[:, 0] - vectors[:, 1]).norm(dim=-1) / vectors[:, 0].norm(dim=-1)).tolist()
 
 with torch.no_grad():
@@ -112,8 +109,8 @@ with torch.no_grad():
     }
 difference = two_cells["small GPT"][-1]
 reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference < 0.1 else APART, because={
-    CLOSE: "Only the words after *cell* differ. GPT's vector depends only on *cell* and the five words before it, which are the same.",
-    APART: "You have read on to the word that determines the sense, but GPT's vector of *cell* depends only on the words up to *cell*.",
+    CLOSE: "The sentences differ only after *cell*. GPT's vector depends only on *cell* and the five words before it, which are the same in both.",
+    APART: "A reader of the whole sentence knows the sense, but GPT's vector of *cell* depends only on the words up to *cell*.",
 })
 for name, shares in two_cells.items():
     by_layer = "  ".join(f"{share:.1e}" for share in shares)
@@ -123,31 +120,28 @@ print("exact posterior of the sense, given the preceding words:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The vectors are identical in every layer. More layers do not help, since each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of
-# this particular model: the five preceding words do not determine the sense, and the exact posterior is one third for each sense. BERT's two vectors differ from the first layer on.
+# The two vectors are identical in every layer. More layers do not help, because each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of this particular model, because the five preceding words do not determine the sense. The exact posterior is one third for each sense. BERT's two vectors, in contrast, differ from the first layer on.
 
 # %% [markdown]
 # ## 2 · A GPT of your own
 #
-# To generate token 100, a GPT processes 99 tokens, and to generate token 101 it processes 100. Yet none of the earlier vectors has changed, since no position
-# attends to tokens on its right. It is enough to store what later tokens need: the keys and values of each layer, the **key–value cache**. Then only the new token passes through the layers, and its query is compared with
-# the stored keys and its own.
+# To generate token 100, a GPT processes 99 tokens, and to generate token 101 it processes 100 tokens. However, none of the earlier vectors has changed, since no position attends to tokens on its right. It is therefore enough to store the part that later tokens need, namely the keys and values of each layer. This store is called the **key–value cache**. With a cache, only the new token passes through the layers, and its query is compared with the stored keys and with its own key.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.cache_at_work("anna locked the cell".split(), read=3)
 
 # %% [markdown]
-# Write the attention from 03 once more, with a built-in causal mask and a cache. With t cached and T new tokens, the scores form a matrix with T rows and t + T columns.
+# Write the attention from notebook 03 once more, this time with a built-in causal mask and a cache. With t cached tokens and T new tokens, the scores form a matrix with T rows and t + T columns.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CausalAttention(torch.nn.Module):
     """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
 
-    forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the scores by √d.
-              `keep` is passed by Block but not used. You may use
+    forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the
+    scores by √d. Block passes an argument `keep`, which is not used. You may use
               `scaled_dot_product_attention`.
-    reset     reset(cached=True) starts a new text: from now on, the tokens of each call follow all tokens since the
-              reset, attend to them, and are cached. reset() clears the cache; after that each
+    reset     reset(cached=True) starts a new text: from now on, the tokens of each call follow
+    all tokens since the reset, attend to these tokens, and are cached. reset() clears the cache; after that each
               call is a separate text and nothing is stored. Only weights and biases are saved
               with the model.
     """
@@ -182,7 +176,7 @@ class CausalAttention(torch.nn.Module):
 check("gpt.attention", lambda case: run_cached(CausalAttention, case, "x", "other"))
 
 # %% [markdown]
-# **The same in one line.** PyTorch's attention function offers the causal mask as an option, and avoids building the matrix of scores where possible.
+# **The same in one line.** PyTorch's attention function offers the causal mask as an option. Where possible, the function does not build the whole matrix of scores.
 
 # %% tags=["demo"]
 from torch.nn.functional import scaled_dot_product_attention
@@ -193,10 +187,9 @@ theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).trans
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
-# We use your causal attention inside the Block from 03 (your own Block, if `my_model.py` contains it). A Block's attention is an attribute like any other, so you can replace it with the causal one.
+# We use your causal attention inside the Block from notebook 03 (your own Block, if `my_model.py` contains it). The attention of a Block is an ordinary attribute, so you can replace it by your causal attention.
 #
-# A decoder also has two matrices of V × D parameters: one maps a token to its vector; the other, the softmax weights, maps a vector to logits. In both, row i belongs
-# to token i. GPT uses a single matrix for both purposes (Press and Wolf 2017). You met such **tied weights** in the two directions of ELMo (05).
+# A decoder also needs two matrices of V × D parameters. One maps a token to its vector; the other, the softmax weights, maps a vector to logits. In both matrices, row i belongs to token i. GPT therefore uses a single matrix for both purposes (Press and Wolf 2017). You have already met such **tied weights** in the two directions of ELMo (05).
 
 # %%
 Block, training_step = mine("Block", "training_step")
@@ -208,10 +201,10 @@ class GPT(torch.nn.Module):
     parts     token and position, each an nn.Embedding, with `vocabulary` and `tokens` rows; layers, an
               nn.ModuleList of pre-norm Blocks, each with a CausalAttention as `attention`;
               norm, a LayerNorm after the last layer. Keep Block's default ε. Nothing else is
-              saved: the logits use the weights of `token`.
+              saved with the model, because the logits use the weights of `token`.
     forward   maps ids (B, T) to logits (B, T, vocabulary). The input of the first layer is token + position.
-    reset     as in CausalAttention, for all layers; with a cache, positions continue from call to call.
-              Without a cache each call starts at position 0.
+    reset     as in CausalAttention, for all layers; with a cache, the positions continue from
+    call to call; without a cache, each call starts at position 0.
     """
 
     def __init__(
@@ -253,8 +246,7 @@ class GPT(torch.nn.Module):
 check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=case["gradient"]))
 
 # %% [markdown]
-# The course's small GPT has the same parts with the same names, so its trained weights can be loaded into yours. (It uses the exact GELU.) We process fifty sentences three times: with the course's GPT, with
-# yours in one pass, and with yours token by token.
+# The course's small GPT has the same parts with the same names, so its trained weights can be loaded into your GPT. (The course's GPT uses the exact GELU.) We process fifty sentences three times: with the course's GPT, with your GPT in one pass, and with your GPT token by token.
 
 # %% tags=["demo"]
 sizes = dict(vocabulary=len(language.vocabulary), tokens=language.max_length, dim=64, layers=2, heads=4, inner=256)
@@ -269,11 +261,10 @@ with torch.no_grad():
     own_gpt.reset()
 own_error = ((at_once - theirs).abs().max() / theirs.abs().max()).item()
 cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
-print(f"difference between your logits and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
+print(f"difference relative to the largest logit: {own_error:.0e} between your GPT and the course's, {cache_error:.0e} between your GPT with and without cache")
 
 # %% [markdown]
-# The logits agree. How much does the cache save? We count *token passes* (one token processed once by the model), and measure the time with a larger decoder. It is untrained, since the weights do not affect the
-# cost.
+# The logits agree. How much computation does the cache save? We count *token passes* (one token processed once by the model) and measure the time with a larger decoder. This decoder is untrained, since the values of the weights do not affect the cost.
 #
 # **Predict:** when the model generates 128 tokens, by what factor does the cache reduce the number of token passes?
 
@@ -302,19 +293,15 @@ reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0
 pictures.cost(costs)
 
 # %% [markdown]
-# The cache reduces the number of passes from T(T + 1)/2 to T. In a model as small as this one, the time decreases by a smaller factor, because each step has a fixed overhead (04); the gain grows with the length of the text. The cost
-# is memory: the keys and values of every layer have to be stored for every token. For long texts, these can take up more memory than the weights.
+# The cache reduces the number of token passes from T(T + 1)/2 to T. In a model as small as this one, the time decreases by a smaller factor, because each step has a fixed overhead (04). The gain grows with the length of the text. The cost of the cache is memory, because the keys and values of every layer have to be stored for every token. For long texts, the cache can need more memory than the weights.
 
 # %% [markdown]
-# Your model stores its own cache, so it can process only one text at a time. Published code for GPT-2 returns the cache and expects it as an argument (`past_key_values`), which keeps the model
-# stateless. It can then serve several texts in turn, return to an earlier point, or generate several continuations of the same prefix. The computation is the same.
+# Your model stores its own cache, so it can process only one text at a time. Published code for GPT-2 returns the cache and expects it as an argument (`past_key_values`), which keeps the model stateless. Such a model can process several texts in turn, return to an earlier point, or generate several continuations of the same prefix. The computation is otherwise the same.
 
 # %% [markdown]
 # ## 3 · One loss at every position
 #
-# The causal mask makes training efficient: the model is autoregressive (04), and *every* position of a sentence provides a training example, with the next token as its label. By the chain rule,
-# $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we shifted the *input* to the right; here the model
-# receives the sentence unchanged, and the loss shifts the labels.
+# The causal mask makes training efficient. The model is autoregressive (04), and *every* position of a sentence provides a training example, with the next token as its label. By the chain rule, $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so a single pass gives the loss of the whole sentence. In notebook 04 we shifted the *input* to the right. Here the model receives the sentence unchanged, and the loss function shifts the labels.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD]"])
@@ -323,9 +310,9 @@ pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD
 def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
     """Cross-entropy of the next token, in nats.  (difficulty ●●○, 6 minutes)
 
-    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad and the first
-    token of each sequence, each with the same weight. (pad can be any id and may occur
-    anywhere, also at the start.)
+    logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad tokens and the
+    first token of each sequence, with the same weight for each token. (pad can be any id and may
+    occur anywhere, also at the start.)
     """
     ### BEGIN SOLUTION
     predicted, target = logits[:, :-1], ids[:, 1:]
@@ -336,8 +323,7 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train your GPT with your `training_step` from 03. It takes the targets as an argument, so we shift the labels when we make the batch. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. We know the **entropy** of this language exactly, that is, the lowest possible expected
-# loss on its held-out sentences, and thus the lowest perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's.
+# Now train your GPT with your `training_step` from notebook 03. This function takes the targets as an argument, so we shift the labels when we create the batch. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. For this language we know the exact **entropy**: the lowest possible expected loss on its held-out sentences, and thus also the lowest possible perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.grammar import GRAMMAR
@@ -350,7 +336,7 @@ test = short.sample(400, np.random.default_rng(1), "held_out")
 test_ids = torch.from_numpy(test.ids)
 bound = short.log_loss_next(test.ids).sum() / (test.lengths - 1).sum()
 print(f"{len(short.vocabulary)} words; entropy on held-out sentences {bound:.3f} nats per token",
-      f"(perplexity {np.exp(bound):.2f}); uniform distribution {np.log(len(short.vocabulary)):.3f}")
+      f"(perplexity {np.exp(bound):.2f}); uniform distribution {np.log(len(short.vocabulary)):.3f} nats")
 
 @torch.no_grad()
 def held_out_loss(model) -> float:
@@ -375,7 +361,7 @@ def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
 def train(labels_of, steps: int, show_at=()):
     """A GPT trained on `steps` batches, and its held-out loss as [(step, nats)].
 
-    labels_of(ids) returns the ids, with −100 at positions that do not count in the loss.
+    labels_of(ids) returns the ids, with −100 at positions that the loss ignores.
     """
     torch.manual_seed(0)
     model, curve = GPT(len(short.vocabulary), short.max_length, dim=64, layers=2, heads=4, inner=256), []
@@ -397,20 +383,17 @@ print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
 # %% [markdown]
-# The loss starts near ln V, as it should with a small initialisation, and falls quickly while the model learns which words are frequent. The distance from the dashed line (the entropy) is the KL divergence, that is, what the model has not learned yet. No
-# autoregressive model, however large, can have an expected loss below the line. The printed sentences are all sampled with the same random numbers.
+# The loss starts near ln V, as expected for a small initialisation. It falls quickly while the model learns which words are frequent. The distance of the curve from the dashed line (the entropy) is the KL divergence; it measures how much the model has not learned yet. No autoregressive model, however large, can have an expected loss below this line. All printed sentences are sampled with the same random numbers.
 
 # %% [markdown]
 # ## Further: find the bug
 #
-# The model above ends its sentences. Many models that were fine-tuned in 2023 did not: they continued until they were cut off. GPT-2 and LLaMA
-# have no padding token, so tutorials recommended using the end-of-text token instead. The data collator in Hugging Face's library then created the labels as follows
-# (transformers, issue 23530; also trl, issue 976). The loss ignores labels of −100.
+# The model above ends its sentences. Many models that were fine-tuned in 2023 did not end their texts and generated tokens until they were stopped. GPT-2 and LLaMA have no padding token, so tutorials recommended using the end-of-text token for padding. The data collator in Hugging Face's library then created the labels as follows (transformers, issue 23530; also trl, issue 976). The loss ignores positions with the label −100.
 
 # %%
 def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials recommended
     labels = ids.clone()
-    labels[labels == end] = -100                           # padding should not count in the loss
+    labels[labels == end] = -100                           # the loss should ignore padding
     return labels
 
 # %% [markdown]
@@ -421,8 +404,8 @@ def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
     """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
 
     Each row contains words, then one `end`, then more `end` tokens as padding; a row may also
-    be truncated before its `end`. Labels are the ids, with −100 only at padding. Do not shift
-    them: the loss does that.
+    be truncated before its `end`. The labels are the ids, with −100 only at padding. Do not shift
+    the labels: the loss function does that.
     """
     ### BEGIN SOLUTION
     return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
@@ -440,7 +423,7 @@ def padded_with_end(labels_of):
 
 @torch.no_grad()
 def judged(model) -> dict[str, float]:
-    """Nats per word, nats per [EOS], and the fraction of 200 sampled sentences that end within the maximum length."""
+    """The loss per word, the loss per [EOS], and the fraction of 200 sampled sentences that end within the maximum length."""
     target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
     losses = cross_entropy(model(test_ids)[:, :-1].transpose(1, 2), target, reduction="none")
     generator = torch.Generator().manual_seed(0)
@@ -460,15 +443,13 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because they are means over different tokens: the labels
-# of 2023 exclude every end-of-text token. A model trained on them never saw the label that would have taught it to stop. Test a model by what it does: let it generate.
+# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because the losses are means over different tokens. The labels of 2023 exclude every end-of-text token. A model trained on these labels is never trained to stop. It is therefore not enough to look at the loss of a model; we also have to let it generate text.
 
 # %% [markdown]
 # ## 4 · What GPT cannot see
 #
 # The checkpoint in `data/models/` was trained on the whole language for several minutes (`python -m coursekit.pretrain --models gpt`). We evaluate it on the
-# course's test: the predicted sense of an ambiguous word is that of the nearest labelled vector. A decoder can know the sense if the cue is on the
-# left, but not if it is only on the right. Where word order determines the sense, the outcome depends on whether the person who acts is mentioned before or after the word:
+# course's test: the predicted sense of an ambiguous word is the sense of the nearest labelled vector. A decoder can represent the correct sense if the cue is on the left of the word, but not if the only cue is on the right. Where word order determines the sense, the result depends on whether the person who acts is mentioned before or after the word:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, sense_exam
@@ -488,10 +469,10 @@ asked = exam.held_out
 best_guess = language.sense_posterior(asked.ids, asked.position, "left").max(axis=1)
 told = best_guess > 0.999                                    # the preceding words determine the sense
 shares_told = by_question(exam, told)
-print("fraction of questions whose answer is determined by the preceding words:", shares_told)
+print("fraction of questions in which the preceding words determine the sense:", shares_told)
 
 # %% [markdown]
-# **Predict:** what is GPT's accuracy when the cue is only on the right?
+# **Predict:** what is GPT's accuracy on sentences in which the only cue is on the right?
 
 # %% tags=["demo"]
 predict("gpt.right_only", ...)
@@ -526,33 +507,30 @@ show(*exam_pictures.rows([
 from coursekit.intervals import mean_and_half, wilson
 
 def in_seeds(name: str, kind: str) -> str:
-    """The mean over seeds and half the width of its interval."""
+    """The mean over the seeds and half the width of its 95 % interval."""
     mean, half = mean_and_half([run[kind] for run in seeds[name]])
     return f"{mean:.3f} ± {half:.3f}"
 
 before = limits.words_before
 display(Markdown(
-    f"Where word order determines the sense, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with one clause "
-    f"and **{in_seeds('GPT', 'order2')}** with two; the upper bounds given the preceding words are "
-    f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches "
-    f"{in_seeds('BERT', 'order1')} and {in_seeds('BERT', 'order2')}."
+    f"Where word order determines the sense, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with "
+    f"one clause and **{in_seeds('GPT', 'order2')}** with two clauses. Given the preceding words, the upper bounds are "
+    f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches {in_seeds('BERT', 'order1')} and "
+    f"{in_seeds('BERT', 'order2')}."
 ))
 
 # %% [markdown]
-# Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. With a quarter
-# of the labels, or four times as many, its accuracy hardly changes. Where the dashed line is to the left of the green one (the bound for the whole sentence), training is not to blame. The word's vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
+# Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. Its accuracy hardly changes with a quarter of the labels or with four times as many labels. Where the dashed line lies to the left of the green line (the bound for the whole sentence), better training cannot help, because the vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
 
 # %% [markdown]
-# **Question 1.** In a decoder the vector of the last word depends on the whole sentence. Why is this of little help if we want the vector of *cell* in the middle of the sentence? Name two
-# ways to make a decoder's answer about a word depend on the word's right-hand context after all. (3–5 sentences)
+# **Question 1 · A word in the middle of a sentence.** In a decoder, the vector of the last word depends on the whole sentence. Why does this help little if we need the vector of *cell* in the middle of the sentence? Describe two ways in which a decoder's answer about a word can nevertheless depend on the context to the right of the word. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The vector of *cell* is computed before anything to its right, and it is not changed afterwards. The last word's vector can use the whole sentence, but it is
+# The vector of *cell* is computed before the vectors of the words to its right, and it does not change afterwards. The last word's vector can use the whole sentence, but it is
 # trained to predict the next word, and nothing forces it to encode the sense of one particular word in the middle. One way is to append a question to the sentence ("… In this sentence,
-# cell means"), so that the words to the right of *cell* are to the left of the answer. Another is to repeat the sentence and take the vector from the second copy, which attends to
-# the whole first copy. A third is to add a second model that reads from right to left, as in ELMo.
+# cell means"), so that the words to the right of *cell* are to the left of the answer. Another way is to repeat the sentence and take the vector from the second copy, which attends to the whole first copy. A third way is to add a second model that reads from right to left, as in ELMo.
 #
-# *Marking: 1 point for the vector being computed before the right-hand context (and the last vector serving another purpose); 1 point for two working
+# *Marking: 1 point for stating that the vector is computed before the right-hand context (and that the last vector serves another purpose); 1 point for two working
 # methods: question or repeated sentence after the text, a backward model, fine-tuning with a head on the last token, …*
 
 # %% [markdown]
@@ -567,7 +545,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 def straight_lines() -> np.ndarray:
-    """Whether logistic regression predicts each sense correctly from the vectors; a separate regression is fitted for each word."""
+    """Whether logistic regression, fitted separately for each word, predicts each sense correctly from the vectors."""
     labelled_words, asked_words = ambiguous_words(exam.labelled), ambiguous_words(asked)
     right = np.zeros(len(asked), dtype=bool)
     for word in np.unique(asked_words):
@@ -593,12 +571,13 @@ display(pd.DataFrame({
 share_not_told, guess = hits[~told].mean(), best_guess[~told].mean()
 not_told_low, not_told_high = wilson(share_not_told, (~told).sum())
 display(Markdown(
-    f"Where the preceding words determine the sense, the nearest neighbour is correct for **{hits[told].mean():.1%}** of the questions; for the others, it is correct for "
-    f"**{share_not_told:.1%}** ({not_told_low:.1%} to {not_told_high:.1%}). The chance level there is {guess:.1%}."
+    f"Where the preceding words determine the sense, the nearest-neighbour classifier answers **{hits[told].mean():.1%}** of "
+    f"the questions correctly. Of the other questions, it answers **{share_not_told:.1%}** correctly ({not_told_low:.1%} to "
+    f"{not_told_high:.1%}); the chance level for these questions is {guess:.1%}."
 ))
 
 # %% [markdown]
-# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains the true proportions for which the observed one would not be surprising; it always lies between 0 and 1. The figure compares the two intervals for twenty answers (section 8 uses 24):
+# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains those true proportions for which the observed proportion would not be surprising, and it always lies between 0 and 1. The figure compares the two intervals for twenty answers (in section 8 there are 24):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import statistics
@@ -606,16 +585,12 @@ from coursekit.pictures import statistics
 statistics.of_a_share(20, share_not_told)
 
 # %% [markdown]
-# Both classifiers predict the sense correctly from GPT's vectors where it is determined. On the remaining questions GPT's accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of
-# words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences
-# well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split
-# first.
+# Where the preceding words determine the sense, both classifiers predict it correctly from GPT's vectors. On the remaining questions, GPT's accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split first.
 
 # %% [markdown]
 # ## 5 · Choosing a word
 #
-# The model outputs a distribution; to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling from the distribution is faithful to the model, but occasionally selects a token from the long tail of small, erroneous probabilities. There are two simple remedies: dividing the logits by a **temperature** (values below 1 sharpen the distribution, values above 1 flatten it), and keeping
-# only the k most probable tokens (**top-k**; Fan et al. 2018). To sample, divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
+# The model outputs a distribution, and to generate text we have to choose a token from it. If we always choose the most probable token, the model generates the same sentence every time. Sampling follows the model's distribution, but it occasionally selects a token from the long tail of small, erroneous probabilities. There are two simple remedies. We can divide the logits by a **temperature**: values below 1 sharpen the distribution, and values above 1 flatten it. We can also keep only the k most probable tokens (**top-k**; Fan et al. 2018). To sample, we divide the interval from 0 to 1 into segments whose lengths are the probabilities, and find the segment that contains a uniform random number.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(
@@ -624,7 +599,8 @@ def sample(
     """(probabilities, tokens): the distribution and one token for each row.  (difficulty ●●○, 9 minutes)
 
     Keep the k largest logits of each row, divide them by the temperature and take the softmax;
-    all other tokens have probability 0. draws are uniform in [0, 1). Choose the first token,
+    all other tokens have probability 0. draws contains uniform random numbers from [0, 1), one
+    for each row. Choose the first token,
     in the order of the vocabulary, at which the cumulative probability exceeds the draw. 1 ≤ k
     ≤ V; a logit may be −∞.
     """
@@ -638,12 +614,12 @@ def sample(
 check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["temperature"], case["k"]))
 
 # %% [markdown]
-# A fixed k is too large where one word is certain and too small where a hundred are possible. Holtzman et al. (2020) keep the smallest set of most probable tokens whose total probability is *at
+# A fixed k is too large where one word is certain and too small where a hundred words are possible. Holtzman et al. (2020) keep the smallest set of most probable tokens whose total probability is *at
 # least* p: **top-p**, or nucleus sampling.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
-    """The probabilities of the nucleus, rescaled so that each row sums to 1; 0 elsewhere.  (difficulty ●●●, 9 minutes)
+    """The probabilities of the nucleus, rescaled so that each row sums to 1, and 0 elsewhere.  (difficulty ●●●, 9 minutes)
 
     The nucleus of a row is the smallest set of its most probable tokens whose probabilities
     sum to at least p. The token that crosses p belongs to it, so the set is never empty. 0 < p
@@ -661,7 +637,7 @@ def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]
 check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
 
 # %% [markdown]
-# We apply all three methods to one distribution, that of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
+# We apply all three methods to one distribution, the distribution of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
 # the erroneous tail.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -680,7 +656,7 @@ exact = torch.from_numpy(language.next_word_after(BEGINNING))
 pictures.choices(choices, exact, language.vocabulary)
 
 # %% [markdown]
-# Now vary the temperature and p, which are applied in this order (this needs a running notebook and is not graded). At temperatures below 1, how large can p become before
+# Now vary the temperature and p, which are applied in this order (this requires a running notebook and is not graded). At temperatures below 1, how large can p become before
 # impossible words appear?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -701,7 +677,7 @@ interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, styl
          p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
 
 # %% [markdown]
-# Do these settings produce better sentences? Here we can measure quality as the fraction of sampled sentences that are possible in the language. We also measure diversity as the number of different words in these sentences.
+# Do these settings produce better sentences? We measure quality as the fraction of sampled sentences that are possible in the language, and diversity as the number of different words in the sampled sentences.
 #
 # **Predict:** what fraction of sentences sampled at temperature 1 are possible in the language?
 
@@ -752,7 +728,7 @@ reveal("gpt.possible", written["1"][0])
 pictures.knobs(written, from_language)
 
 def above_the_line(name: str) -> np.ndarray:
-    """For each draw, the number of words minus that at the temperature with the same fraction of possible sentences."""
+    """For each draw, the number of words minus the number at the temperature with the same fraction of possible sentences."""
     line = np.array([drawn[f"{t:g}"] for t in (0.2, 0.5, 0.8, 1.0, 1.3)])          # temperature draw 2
     return np.array([words - np.interp(-share, -line[:, draw, 0], line[:, draw, 1])
                      for draw, (share, words) in enumerate(drawn[name])])
@@ -763,15 +739,13 @@ for name, (mean, half) in above.items():
     print(f"{name:<10} {mean:+.0f} ± {half:.0f}")
 
 # %% [markdown]
-# Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, up and to the right is better.) At temperature 1 the model uses about as many different words as the language does, but some of its sentences are impossible: a single token from the tail spoils a whole sentence. Lower temperatures
-# reduce such errors at the cost of diversity.
+# Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, better settings lie further up and to the right.) At temperature 1 the model uses about as many different words as the language does, but some of its sentences are impossible, because a single token from the tail spoils a whole sentence. Lower temperatures reduce such errors at the cost of diversity.
 
 # %% [markdown]
-# Top-k with k = 10 lies below the line that joins the temperatures, since it removes words even where many are
-# possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; here it also holds for sentences of ten words.
+# Top-k with k = 10 lies below the line that joins the temperatures, since it removes words even where many words are possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; we find it for sentences of ten words as well.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("✗: impossible in the language")
+print("✗ marks sentences that are impossible in the language")
 for temperature in (0.2, 1.0, 1.6):
     print(f"temperature {temperature:g}:")
     few_written = write(own_gpt, 4, temperature, seed=3)
@@ -782,8 +756,7 @@ for temperature in (0.2, 1.0, 1.6):
 # ## 6 · GPT-2's weights in your GPT
 #
 # Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions and tied embeddings. (The GPT of 2018 was
-# post-norm; Radford et al. 2018.) Weights for transformers' `GPT2LMHeadModel` should therefore give the same logits in your model, if each is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since its logits cannot agree
-# by chance.
+# post-norm; Radford et al. 2018.) The weights of transformers' `GPT2LMHeadModel` should therefore give the same logits in your model if each weight is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since two sets of logits cannot agree by chance.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -793,20 +766,18 @@ torch.manual_seed(2)
 random_gpt2 = GPT2LMHeadModel(tiny).eval()
 with torch.no_grad():
     for weight in random_gpt2.parameters():
-        weight.add_(0.2 * torch.randn_like(weight))                 # otherwise all biases would be 0 and all norm weights 1
+        weight.add_(0.2 * torch.randn_like(weight))                 # without this, all biases would be 0 and all norm weights 1
 own_tiny = GPT(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, inner=128).eval()
 
 def names_and_shapes(model) -> list[str]:
-    """Names and shapes of all weights outside the layers and in layer 0."""
+    """The names and shapes of all weights outside the layers and in layer 0."""
     weights = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     return [f"{name} {shape}" for name, shape in weights.items() if ".1." not in name and ".2." not in name]
 
 print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
 
 # %% [markdown]
-# Three differences have to be handled. GPT-2's matrices belong to `Conv1D` modules and have shape (in, out), whereas those of `nn.Linear` have shape (out, in). Queries, keys and values are computed by one fused matrix,
-# `c_attn`. The tied embeddings are listed twice. Files from 2019 also contain each layer's causal mask in two buffers (`attn.bias`, `attn.masked_bias`), which are not parameters. The following table
-# maps the names:
+# There are three differences. First, GPT-2's matrices belong to `Conv1D` modules and have the shape (in, out), whereas the matrices of `nn.Linear` have the shape (out, in). Second, queries, keys and values are computed by one fused matrix, `c_attn`. Third, the tied embeddings are listed twice. Files from 2019 also contain each layer's causal mask in two buffers (`attn.bias`, `attn.masked_bias`), which are not parameters. The following table maps the names:
 
 # %%
 PLACES = {
@@ -820,9 +791,9 @@ def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a GPT2LMHeadModel, under the names of your GPT.  (difficulty ●●○, 8 minutes)
 
     Layer i is called transformer.h.i in GPT-2 and layers.i in your GPT. attn.c_attn contains
-    query, key and value, in this order. All matrices of a layer belong to a Conv1D. The names
-    of a GPT2Model are the same without "transformer.": accept them as well. Return only
-    parameters of your GPT, each under one name.
+    query, key and value, in this order. All matrices of a layer belong to Conv1D modules. The
+    names of a GPT2Model are the same without "transformer."; accept these names as well. Return
+    only the parameters of your GPT, each under a single name.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -874,8 +845,7 @@ print("yours:   ", *own_written[0].tolist())
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA
-# (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed it since. (13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) We compute the number of parameters in these models' matrices from the published sizes. Each layer has 4D² for attention and 2DF for the feed-forward network (3DF if it is gated); the token embeddings have VD, and learned positions TD.
+# GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed its design since. (Notebook 13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) From the published sizes, we compute how many parameters the matrices of these models contain. Each layer has 4D² parameters for attention and 2DF for the feed-forward network (3DF if it is gated). The token embeddings have VD parameters, and learned position embeddings have TD parameters.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
@@ -889,16 +859,16 @@ family = pd.DataFrame(
 ).set_index("model")
 gated = family.index.str.startswith("LLaMA")
 matrices = family.L * (4 * family.D**2 + (2 + gated) * family.D * family.F)
-second = np.where(gated, family.V, family["T"])            # LLaMA: a second table, no positions
+second = np.where(gated, family.V, family["T"])            # LLaMA has a second table and no position embeddings
 tables = (family.V + second) * family.D
 counted = [f"{n / 1e9:.3g} B" if n > 1e9 else f"{n / 1e6:.0f} M" for n in matrices + tables]
 family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
-# Tying the embeddings saves 39 million parameters in the smallest GPT-2 (D = 768), which has 124 million in total. LLaMA can afford two matrices: together they are less than one per cent of its 65 billion parameters.
+# Tying the embeddings saves 39 million parameters in the smallest GPT-2 (D = 768), which has 124 million in total. LLaMA can afford two separate matrices, because together they contain less than one per cent of its 65 billion parameters.
 #
-# On a laptop we use a small model with LLaMA's architecture: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version tuned to follow instructions and with most weights rounded to 4 bits; everything below is about *that* model. The first call unpacks it. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its results differ from those in the text.)
+# On a laptop we use a small model with LLaMA's architecture: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version that was tuned to follow instructions, with most weights rounded to 4 bits. All results below are for *this* version. The first call unpacks the model. (With an internet connection, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its results differ from those in the text.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.models import load as load_pretrained
@@ -931,8 +901,7 @@ two_cells[f"{big.name}, left changed"] = apart_in(big, other_left)
 pictures.two_cells(two_cells)
 
 # %% [markdown]
-# This model is hundreds of times larger than our GPT, but the result is the same: the decoder's two vectors of *cell* agree in every layer. (For sentences of the same length they agree to the last bit. For sentences of different lengths, the sums are computed in a different order, so compare the vectors with a tolerance, not with `==`.) The encoder's two vectors differ. As a control, we change words to the *left*: the decoder's
-# vector changes at once.
+# This model is hundreds of times larger than our GPT, but the result is the same: the decoder's two vectors of *cell* agree in every layer. (For sentences of the same length they agree to the last bit. For sentences of different lengths, the sums are computed in a different order, so compare the vectors with a tolerance rather than with `==`.) The encoder's two vectors differ. As a control, we also change words to the *left* of *cell*; the decoder's vector then changes as well.
 
 # %% [markdown]
 # We generate text with your `sample` and `top_p`, using four settings in one batch and the library's cache.
@@ -942,7 +911,7 @@ from textwrap import fill
 
 @torch.no_grad()
 def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int = 0) -> list[str]:
-    """`text` continued once for each (temperature, k, p), up to the end-of-text token."""
+    """One continuation of `text` for each (temperature, k, p), up to the end-of-text token."""
     ids = torch.tensor([words(text, add_special_tokens=False).input_ids] * len(settings))
     generator, cache, written = torch.Generator().manual_seed(seed), None, []
     for _ in range(tokens):
@@ -977,9 +946,7 @@ for name, text in zip(settings, continued):
     print_text(f"{name}:", text)
 
 # %% [markdown]
-# A model that only continues texts produces a summary when a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019), and the next turn when the text is a dialogue. The
-# instruction-tuned version was trained on dialogues in which special tokens mark the speakers. Whether an answer is *correct* is a different question: compare each statement with the text, and the summary with the
-# usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**; a model of this size is prone to such statements.
+# A model that only continues texts produces a summary if a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019). If the text is a dialogue, the model produces the next turn. The instruction-tuned version was trained on dialogues in which special tokens mark the speakers. Whether an answer is *correct* is a different question: compare each statement with the text, and compare the summary with the usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**. A model of this size often produces such statements.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1012,7 +979,7 @@ print_text(second_question, ask(first, first_answer, second_question, tokens=30)
 # %% [markdown]
 # ## 8 · Further: a task in the prompt
 #
-# GPT-3 made it popular to put the task into the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by the question, and the model continues it with the answer, without further training. Such a prompt is called **few-shot**; a prompt without examples is **zero-shot**. A prompt has to be constructed so that the label is the natural next token.
+# GPT-3 made it popular to describe a task in the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by a question, and the model continues the prompt with the answer, without further training. Such a prompt is called **few-shot**; a prompt without examples is called **zero-shot**. A prompt has to be constructed in such a way that the label is the natural next token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
@@ -1020,9 +987,9 @@ def few_shot_prompt(
 ) -> Int[Tensor, "tokens"]:
     """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
 
-    demos contains pairs (ids of a text, ids of its label), possibly none. Each becomes text,
-    mark, label, end, in the given order. The query and mark follow; the model then generates
-    the label.
+    demos contains pairs (ids of a text, ids of its label), possibly none. Each pair becomes text,
+    mark, label, end, in the given order. The query and another mark follow, and the model then
+    generates the label.
     """
     ### BEGIN SOLUTION
     prompt = []
@@ -1037,8 +1004,7 @@ check("gpt.few_shot_prompt", lambda case: few_shot_prompt(
 ))
 
 # %% [markdown]
-# The task is to classify opinions as positive or negative. `data/opinions` contains 120 short texts, half of each kind, written for this course: 24 serve as examples and 96 as test questions. The answer
-# is determined by comparing two logits, those of " positive" and " negative".
+# The task is to classify opinions as positive or negative. `data/opinions` contains 120 short texts, half of each kind, which were written for this course: 24 texts serve as examples and 96 as test questions. The model's answer is determined by comparing two logits, the logit of " positive" and the logit of " negative".
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -1090,7 +1056,7 @@ def leaning(
 
 
 def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> dict[str, float]:
-    """Accuracy; calibrated accuracy (threshold from empty texts); AUC; fraction answered "positive"."""
+    """The accuracy, the calibrated accuracy (threshold from empty texts), the AUC, and the fraction answered "positive"."""
     lean = lean.numpy()
     return {
         "accuracy": ((lean > 0) == positive).mean(),
@@ -1103,7 +1069,7 @@ def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> 
 WITHOUT_TEXT = ["N/A", "...", ""]
 
 # %% [markdown]
-# We run one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to tokens on its right.
+# We test one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to tokens on its right.
 #
 # **Predict:** what is the accuracy with 8 examples in the prompt? (Give a number from 0 to 1; the chance level is 0.5.)
 
@@ -1132,9 +1098,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# The interval is wide, and all results depend on a single set of examples, so little can be said about the effect of their number. We need all 96 questions and several sets of
-# examples. Since this takes minutes, we recorded the results (`python -m experiments gpt_few_shot`): several draws of the examples and, as a control, the same draws with all labels of the examples
-# *swapped*.
+# The interval is wide, and all results depend on a single set of examples, so we can say little about the effect of the number of examples. For this we need all 96 questions and several sets of examples. Since this takes minutes, we recorded the results (`python -m experiments gpt_few_shot`). The recorded runs use several draws of the examples and, as a control, the same draws with all labels of the examples *swapped*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from sklearn.feature_extraction.text import CountVectorizer
@@ -1162,41 +1126,32 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# A bag of words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %, and with 96
-# questions the two intervals overlap. (The bag of words needed 1,280 labels; the model needed none.)
+# A bag of words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %. With 96 questions, the two intervals overlap. (However, the bag of words needed 1,280 labels, whereas the model needed none.)
 
 # %% [markdown]
-# Examples mainly shift the *threshold*: look at how rarely or how often the model answers "positive". The accuracy therefore varies more between draws of examples than between numbers of examples, and no number of examples gives a higher accuracy than none. (With calibration, one
-# example beats calibrated zero-shot, but hardly beats plain zero-shot.)
+# Examples mainly shift the *threshold*, as the fraction of the answer "positive" in the table shows. The accuracy therefore varies more between draws of examples than between numbers of examples, and no number of examples gives a higher accuracy than the zero-shot prompt. (With calibration, one example gives a higher accuracy than calibrated zero-shot, but hardly a higher accuracy than plain zero-shot.)
 
 # %% [markdown]
-# The AUC (*pairs in order* in the table) is independent of the threshold: it is the fraction of pairs of a positive
-# and a negative opinion in which the positive one has the higher score. Its zero-shot value is 0.922; with 1, 2, 4 or 8 examples it is between 0.941 and 0.947, and all four 95 % intervals over draws of examples exclude 0.922. The examples therefore remove a quarter to a third of the ranking errors. (The intervals are over draws of examples for the same 96 questions; sampling the questions as well would widen them.) Zhao et al. (2021) estimate the
-# threshold from empty texts and subtract it (*calibrated*).
+# The AUC (*pairs in order* in the table) is independent of the threshold. It is the fraction of pairs of a positive and a negative opinion in which the positive opinion has the higher score. The zero-shot AUC is 0.922; with 1, 2, 4 or 8 examples it is between 0.941 and 0.947, and all four 95 % intervals over draws of examples exclude 0.922. The examples therefore remove a quarter to a third of the ranking errors. (All draws use the same 96 questions; intervals that also reflect the sampling of questions would be wider.) Zhao et al. (2021) estimate the threshold from empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
 # > **Checking the literature.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
-# > report that wrong labels in the examples cost little accuracy: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds
-# > its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. The model already knew the task.
+# > report that wrong labels in the examples reduce accuracy only slightly: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. SmolLM2 therefore already knew the task.
 
 # %% [markdown]
 # ## 9 · Further: a model that must learn from its prompt
 #
-# Improving at a task through examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, we
-# create a new task for each prompt: 8 symbols, each with one of 4 labels, according to a random rule. There are 4⁸ = 65,536 rules; we train on half of them and hold out the other half. The prompt has the form *symbol label symbol label …*, and the model predicts the label after each symbol.
-# The optimal strategy is to repeat the label seen with the symbol, or to choose at random if there is none. So after k examples, its accuracy is
+# Improving at a task only through examples in the prompt is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, we create a new task for each prompt: 8 symbols, each with one of 4 labels according to a random rule. There are 4⁸ = 65,536 rules; we train on half and hold out the rest. The prompt has the form *symbol label symbol label …*, and the model predicts the label after each symbol. The optimal strategy is to repeat the label seen with the symbol, or to choose at random if the symbol is new. After k examples, the accuracy of this strategy is
 #
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
 # %% [markdown]
-# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. So a single
-# attention head is not enough. Two layers can solve it (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer
-# attends to the label with the matching symbol and copies it. The latter is called an **induction head**.
+# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. A single attention head is therefore not enough. Two layers can solve the task (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer attends to the label with the matching symbol and copies it. The head in the second layer is called an **induction head**.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 import torch
 
-SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
+SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # one question after each of 0 to 8 examples
 
 
 EVERY_RULE = torch.cartesian_prod(*[torch.arange(LABELS)] * SYMBOLS)[
@@ -1213,7 +1168,7 @@ def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any sym
 
 
 def as_text(symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Int[Tensor, "n 2*asked"]:
-    """The sequence symbol, label, symbol, label, …, in which labels have ids of their own."""
+    """The sequence symbol, label, symbol, label, …, in which labels have different ids from symbols."""
     return torch.stack([symbols, SYMBOLS + labels], dim=2).flatten(1)
 
 
@@ -1247,7 +1202,7 @@ def learn_to_learn(
 
 @torch.no_grad()
 def right_by_examples(model: CourseGPT, symbols, labels, shown=None) -> list[float]:
-    """Accuracy after 0, 1, … examples; `shown`: the labels in the prompt, if not the true ones."""
+    """The accuracy after 0, 1, … examples; `shown` contains the labels in the prompt if they are not the true labels."""
     logits = answer(model, symbols, labels if shown is None else shown)
     return (logits.argmax(dim=-1) == labels).float().mean(dim=0).tolist()
 
@@ -1269,8 +1224,8 @@ def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor
 def head_scores(weights: Float[Tensor, "layers n H T T"], symbols: Int[Tensor, "n asked"]) -> dict[str, Tensor]:
     """Two mean attention weights for each layer and head, (layers, H).
 
-    previous token: from a label to the symbol before it. match: from a symbol that has occurred before to the labels
-    after its earlier occurrences.
+    previous token: the weight from a label to the symbol before it. match: the weight from a
+    symbol that has occurred before to the labels after its earlier occurrences.
     """
     labels = torch.arange(1, 2 * ASKED, 2)
     same = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)     # n asked asked
@@ -1288,7 +1243,7 @@ learner, learner_losses = learn_to_learn()
 knower, _ = learn_to_learn(steps=200, rules=one_rule)
 
 # %% [markdown]
-# **Predict:** the learner's weights are now fixed. On held-out rules, what is its accuracy after 8 examples?
+# **Predict:** the weights of the first model, the *learner*, are now fixed. What is its accuracy on held-out rules after 8 examples?
 
 # %% tags=["demo"]
 predict("gpt.in_context", ...)
@@ -1314,20 +1269,18 @@ best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKE
 reveal("gpt.in_context", in_context["trained on many rules"][8])
 pictures.in_context(in_context, best, learner_losses, best_loss)
 print(f"accuracy after 8 examples: {in_context['trained on many rules'][8]:.3f} on held-out rules, {on_training_rules[8]:.3f} on training rules, optimum {best[8]:.3f}")
-print(f"fraction of the symbols shown exactly once before, with a random label, for which the learner repeats that label: {copied:.3f}")
-print(f"trained on one rule, tested on that rule: accuracy {own_rule[0]:.3f} without an example")
+print(f"symbols that occurred exactly once before, with a random label: the learner repeats this label for a fraction of {copied:.3f}")
+print(f"model trained on one rule and tested on this rule: accuracy {own_rule[0]:.3f} without an example")
 
 # %% [markdown]
-# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule
-# but a procedure for finding one: the learner repeats the label shown with a symbol, whether that label is correct or not. The model trained on a single rule has stored that rule in its weights and ignores the prompt. SmolLM2 in section 8 was
-# more like the second model: it already knew the task. Does the learner use the two heads described above? We show one prompt and, for each layer, the head with the highest score (previous token in the first, match in the second):
+# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in section 8 resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
 scores_of_heads = head_scores(weights, symbols)
 previous = scores_of_heads["previous token"][0].argmax().item()
 match = scores_of_heads["match"][1].argmax().item()
-repeats = ((earlier.any(dim=-1).sum(dim=1) == 4) & once[:, -1]).int().argmax().item()   # its last symbol has occurred once before
+repeats = ((earlier.any(dim=-1).sum(dim=1) == 4) & once[:, -1]).int().argmax().item()   # a prompt whose last symbol has occurred once before
 spoken = [name for pair in zip(symbols[repeats].tolist(), labels[repeats].tolist())
           for name in ("ABCDEFGH"[pair[0]], "1234"[pair[1]])]
 pictures.two_heads({
@@ -1340,14 +1293,14 @@ display(pd.DataFrame({
 }).T.style.format("{:.2f}"))
 
 # %% [markdown]
-# For comparison, we trained models with one layer, and repeated both experiments with other seeds (`python -m experiments induction`).
+# For comparison, we trained models with one layer and repeated the training of both kinds of models with other seeds (`python -m experiments induction`).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 induction = read_table("results/induction.csv")
 pictures.induction(induction, best, best_loss)
 
 def over_runs(layers: int, measure: str, where: str) -> tuple[float, float]:
-    """The mean over the runs, and half the width of its 95 % interval."""
+    """The mean over the runs and half the width of its 95 % interval."""
     chosen = induction[(induction.layers == layers) & (induction.measure == measure) & (induction["where"] == where)]
     return mean_and_half(chosen.value)
 
@@ -1362,16 +1315,16 @@ match_of_one = one_layer[one_layer.measure == "match"].value.max()
 last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (1, 2)}
 last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
 display(Markdown(
-    f"After {ASKED - 1} examples, over {runs[2]} runs each, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
-    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two; the optimum is {best[-1]:.3f}. The loss in nats per question is "
-    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} and {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}; the optimum is {best_loss:.3f}. In each run with two "
+    f"After {ASKED - 1} examples, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
+    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two layers ({runs[2]} runs each); the optimum is "
+    f"{best[-1]:.3f}. The loss in nats per question is {last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} with one layer and "
+    f"{last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f} with two; the optimum is {best_loss:.3f}. In each run with two "
     f"layers, some head of the first layer assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
-    f"the second layer assigns at least **{best_heads['match', 2]:.2f}** to matching labels; with one layer no head assigns them more than {match_of_one:.2f}."
+    f"the second layer assigns at least **{best_heads['match', 2]:.2f}** to matching labels. In the models with one layer, no head assigns more than {match_of_one:.2f} to matching labels."
 ))
 
 # %% [markdown]
-# A single layer with two heads ends on the same plateau in each run: it can take into account which labels have occurred and how often, but not the symbols that they followed. Two layers also stay on a plateau at first, for one or two hundred steps; then their loss suddenly
-# falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
+# The training of a single layer with two heads ends on the same plateau in each run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
 #
 # This does not mean that one layer can never solve the task. Many heads can do part of the second layer's work, for example with one head for each distance:
 
@@ -1388,16 +1341,13 @@ display(pd.DataFrame({
 }).rename_axis("accuracy on held-out rules"))
 
 # %% [markdown]
-# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples it falls short of the optimum, but remains far above the plateau of the layer with two heads. So a second layer is the economical solution rather than the only one.
+# One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples its accuracy is below the optimum, but still far above the plateau of the layer with two heads. A second layer is therefore the economical solution rather than the only solution.
 
 # %% [markdown]
-# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain what would have to be measured before you
-# believe this statement, and what the measurements in this notebook show about it. (3–5 sentences)
+# **Question 2 · Learning from examples in the prompt.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain which measurements you would need before you believe this statement. Which conclusion do the measurements in this notebook allow? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Accuracy with examples does not show learning if the model can do the task without them: it has to be compared with zero-shot accuracy, over several draws of examples and with an
-# interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 do depend on them: its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well zero-shot and with swapped labels as with correct ones, so it already knew
-# the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
+# A high accuracy with examples does not show learning if the model can do the task without them. It has to be compared with the zero-shot accuracy, over several draws of examples and with an interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 depend on the labels, since its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well with a zero-shot prompt and with swapped labels as with correct labels, so it already knew the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
 # words).
 #
 # *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: the task was known before, examples shift the threshold,
@@ -1406,11 +1356,10 @@ display(pd.DataFrame({
 # %% [markdown]
 # ## 10 · Further: BERT and GPT compared
 #
-# You have now measured everything that is needed for the comparison that textbooks give in words.
+# Textbooks compare BERT and GPT in words. You can now base this comparison on your own measurements.
 
 # %% [markdown]
-# Derivatives show what each vector *can* depend on: the **influence** from 05 is the size of the gradient of each output with respect to each
-# input. We compute it for ELMo's two halves, BERT and GPT on the first of our sentences:
+# Derivatives show which inputs each vector *can* depend on. The **influence** from notebook 05 is the size of the gradient of each output with respect to each input. We compute the influence for ELMo's two halves, BERT and GPT on the first of our two sentences about *cell*:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -1436,11 +1385,10 @@ pictures.influences(maps, ["[BOS]", *TWO_CELLS[0].split(), "[EOS]"])
 future = {name: (values.triu(1).sum() / values.sum()).item() for name, values in maps.items()}
 past = {name: (values.tril(-1).sum() / values.sum()).item() for name, values in maps.items()}
 for name in maps:
-    print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier ones {past[name]:.2f}")
+    print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier words {past[name]:.2f}")
 
 # %% [markdown]
-# GPT's map is exactly triangular: the entries above the diagonal are zeros, not merely small. The diagonal is included, since each position predicts the *next* word. ELMo has two such triangles, one for each direction, and concatenates the results; only BERT
-# combines both sides in every layer. This is why ELMo and BERT can use cues on both sides, and why neither can simply generate text.
+# GPT's map is exactly triangular: the entries above the diagonal are zero and not merely small. The entries on the diagonal are not zero, since each position predicts the *next* word. ELMo has two such triangles, one for each direction, and concatenates the results, whereas only BERT combines both sides in every layer. ELMo and BERT can therefore use cues on both sides, but for the same reason neither of them can simply generate text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(9), "held_out")
@@ -1451,7 +1399,7 @@ gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).
 targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
 no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
 def seen(name: str) -> dict[str, str]:
-    """The recorded accuracy of predicting senses from the last layer, over seeds, for each kind of question."""
+    """The recorded accuracy over seeds of predicting senses from the last layer, for each kind of question."""
     return {f"accuracy on senses, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
 
 against = pd.DataFrame({
@@ -1487,7 +1435,7 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
       f"(perplexity {np.exp(gpt_loss):.2f}); entropy {gpt_bound:.3f} (the loss is {gpt_loss / gpt_bound - 1:.1%} higher)")
 
 # %% [markdown]
-# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence; GPT learns from every token but the first and can generate text, but its vectors depend only on the left side. We now add the decoder to the architecture table from 04, measured in the same way, with random projections for the gradient and one layer with D = 64 for the time.
+# Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence. GPT learns from every token except the first and can generate text, but its vectors depend only on the left side. We now add the decoder to the architecture table from notebook 04. We measure it in the same way: with random projections for the gradient, and with one layer of D = 64 for the time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.architectures import keep_measured
@@ -1540,14 +1488,12 @@ for name, sees, steps, causal, attend in (
 display(pd.DataFrame(lines).T.rename_axis("architecture"))
 
 # %% [markdown]
-# The mask saves no time: half of the scores are computed and discarded, and adding the mask takes additional time (fused implementations skip the masked half). The gradient at the *last* word with respect to the first is the same as without a mask, since the last word
-# attends to all words.
+# The mask saves no time, because half of the scores are computed and then discarded, and adding the mask takes additional time. (Fused implementations skip the masked half.) The gradient at the *last* word with respect to the first word is the same as without a mask, since the last word attends to all words.
 
 # %% [markdown]
 # ## Further: a GPT trained on novels
 #
-# We also trained a third model, between the small GPT and SmolLM2 in size, with the loss of section 3. It has 5.3 million parameters and a vocabulary of 8,192 subwords; its training took about an hour on one core.
-# Its training data are English novels from 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the same parts as the GPT in section 2, so its weights can be loaded into *your* GPT.
+# With the loss of section 3, we also trained a third model, whose size lies between the small GPT and SmolLM2. It has 5.3 million parameters and a vocabulary of 8,192 subwords, and its training took about an hour on one core. It was trained only on English novels from 1839 to 1927 ([model card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). The model has the same parts as the GPT in section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
@@ -1565,14 +1511,14 @@ display(recorded_on_novels("gpt"))
 YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
-# On held-out authors, the novels' GPT has a lower loss per character than a 5-gram model. We let it and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is yours.
+# On held-out authors, the novels' GPT has a lower loss per character than a 5-gram model. We let this model and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is your own.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 @torch.no_grad()
 def continue_novel(text: str, tokens: int, temperature: float = 0.8, p: float = 0.9, seed: int = 0) -> str:
-    """`text` continued by the novels' GPT, with your sample, top_p and cache, without special tokens."""
+    """The continuation of `text` by the novels' GPT, with your sample, top_p and cache, without special tokens."""
     ids = [BOS, *pieces.encode(text, add_special_tokens=False).ids][-(128 - tokens) :]
     new, written, generator = torch.tensor([ids]), [], torch.Generator().manual_seed(seed)
     of_novels.reset(cached=True)
@@ -1591,8 +1537,7 @@ for text in ("The prisoner sat in a dark cell and", "My phone has no signal, so"
     print_text("SmolLM2:", continue_text(text, 40, ((0.8, everything, 0.9),))[0])
 
 # %% [markdown]
-# One model's text reads like a novel, the other's like a web page. The samples do not show which model *predicts* better, and their losses per token cannot be compared, because their tokens differ. Losses per **character** can.
-# We use sentences of our own: 100 with words that also occur in novels, and 100 contemporary ones (the three controls have 50 each). Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
+# The text of the first model reads like a novel, and the text of SmolLM2 reads like a web page. Such samples do not show which model *predicts* better. The losses per token cannot be compared, because the two models use different tokens, but losses per **character** can be compared. We use sentences of our own: 100 sentences with words that also occur in novels, and 100 contemporary sentences (50 sentences for each of the three controls). Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
 #
 # **Predict:** on the sentences with words that occur in novels, which model has the lower loss per character?
 
@@ -1652,8 +1597,8 @@ def more_than_smollm2(rows: np.ndarray) -> float:
 between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)) for called, rows in per_character.items()}
 difference, low, high = between["words from novels"]
 reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST, because={
-    NOVELS_FIRST: "These sentences were not written in 1880, and the novels' GPT was trained on only 16 million tokens; SmolLM2's training data include novels and much else.",
-    SMOL_FIRST: "SmolLM2 was trained on far more text and has the lower loss on contemporary sentences. Here, however, the interval of the difference contains 0. The table shows that a different context changes this.",
+    NOVELS_FIRST: "These sentences were not written in 1880, and the novels' GPT was trained on only 16 million tokens. SmolLM2's training data include novels and many other texts.",
+    SMOL_FIRST: "SmolLM2 was trained on far more text and has the lower loss on contemporary sentences. Here, however, the interval of the difference contains 0. The table shows that the result changes with a different context.",
 })
 pictures.two_readers({called: per_character[called] for called in ("words from novels", "contemporary")}, ("the novels' GPT", "SmolLM2"))
 display(pd.DataFrame({
@@ -1665,9 +1610,9 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times as many parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, SmolLM2's by more.
+# SmolLM2 has 25 times as many parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, but SmolLM2's loss increases more.
 #
-# Which model is better depends on the context. With a sentence before the text, SmolLM2's loss drops below that of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than that of the small model. Always state the context together with a loss.
+# Which model is better depends on the context. If another sentence precedes the text, SmolLM2's loss drops below the loss of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than the loss of the novels' GPT. Always state the context together with a loss.
 
 # %% [markdown]
 # ## 11 · Scoreboard
@@ -1682,17 +1627,16 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the cue is only on the right, it is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in 06.)
+# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the only cue is on the right, GPT is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in notebook 06.)
 
 # %% [markdown]
 # ## Extension: the most probable sentence
 #
-# Greedy decoding chooses the best *token* at each step, which need not lead to the best sentence. **Beam search** keeps several prefixes and lets all their continuations compete. This exercise earns extra credit. The
-# toy decoder is the one from 04.
+# Greedy decoding chooses the best *token* at each step, which need not lead to the best sentence. **Beam search** keeps several prefixes and lets all their continuations compete. This exercise earns extra credit. It uses the toy decoder from notebook 04.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A toy decoder whose logits come from tables, by position and by all tokens so far."""
+    """A toy decoder that reads its logits from tables; they depend on the position and on all tokens so far."""
     def next_logits(ids: Int[Tensor, "n t"]) -> Float[Tensor, "n t V"]:
         return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
 
@@ -1747,21 +1691,20 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
       f"{below:.0%} are less probable than the sentence found with width 128")
 
 # %% [markdown]
-# A wider beam does not always find a better sentence. With a width of 2 it finds a less probable sentence than greedy decoding does, because prefixes that look probable at first and become improbable later
-# have displaced the better one. A beam that is wide enough finds sentences that are more probable than nearly all samples, but it always finds the same ones. Typical sentences of a language, by contrast, are individually improbable. This is why beam search suits translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
+# A wider beam does not always find a better sentence. With a width of 2, beam search finds a less probable sentence than greedy decoding does. The reason is that prefixes that look probable at first and become improbable later have displaced the better prefix. With a large enough width, beam search finds sentences that are more probable than nearly all samples, but it always finds the same sentences. Typical sentences of a language, in contrast, are individually improbable. Beam search is therefore suited to translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary
 #
-# - A causal mask adds −∞ to the scores of later positions, so that a single pass trains every position.
+# - A causal mask adds −∞ to the scores of later positions, so that a single pass trains all positions.
 # - Whatever the size of a decoder, its vector for a word never depends on later words.
-# - Temperature reshapes the distribution; top-k truncates it after k tokens, top-p after the token that reaches p.
-# - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits.
-# - Your GPT has GPT-2's architecture: with the same weights, the logits agree.
+# - Temperature reshapes the distribution; top-k truncates it after k tokens, and top-p after the token that reaches p.
+# - With a key–value cache, T tokens cost T token passes instead of T(T + 1)/2.
+# - With the same weights, your GPT and GPT-2 give the same logits.
 # - Few-shot examples shift SmolLM2's threshold considerably and improve its ranking slightly.
 # - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
 #
-# **Next**: 08 looks inside pre-trained transformers.
+# **Next**: notebook 08 looks inside pre-trained transformers.
 
 # %% [markdown]
 # ## References

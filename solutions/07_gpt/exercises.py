@@ -17,7 +17,7 @@ def mask_cases(draw: Draw) -> Iterator[Case]:
     for T in (4, 7, 11, 1):
         scores = draw.normal(T, T, scale=1.5)
         if T == 7:
-            scores = np.round(8 * scores) / 8  # so large that the last bit of any other number would show
+            scores = np.round(8 * scores) / 8  # so large that the last bit of any other number would be visible
             scores[np.triu_indices(T, 1)] += 300
         yield {"scores": scores}
 
@@ -29,55 +29,59 @@ causal_mask = Exercise(
     rule=Rule("close", 1e-5, axes={"": "T T"}),
     mistakes=(
         Mistake(
-            "diagonal masked too",
-            "Your first row is NaN: its word may attend to nothing, not even to itself, and a softmax over nothing is 0/0.",
+            "diagonal masked",
+            "Your first row is NaN. Its word may attend to no word at all, not even to itself, and a softmax over an empty "
+            "set is 0/0.",
             ".triu(1)", ".triu(0)",
         ),
         Mistake(
             "mask transposed",
-            "Your first row sees all words and your last row only one: rows should belong to the queries.",
+            "Your first row sees all words, and your last row sees only one word. The rows should belong to the queries.",
             ".triu(1)", ".triu(1).T",
         ),
         Mistake(
-            "nothing masked",
-            "Your weights are the same as without a mask: you add (nearly) the same number to the scores of later words as to the others.",
+            "no word masked",
+            "Your weights are the same as without a mask, because you add (nearly) the same number to the scores of all "
+            "words.",
             MASK, "torch.zeros(T, T)",
         ),
         Mistake(
             "next word visible",
-            "Each of your words also attends to the next one, the very word that it has to predict.",
+            "Each of your words also attends to the next word, which is the word that it has to predict.",
             ".triu(1)", ".triu(2)",
         ),
         Mistake(
-            "plus infinity",
-            "Your weights are NaN in every row with masked entries. For which number is the exponential 0?",
+            "plus infinity instead of minus infinity",
+            "Your weights are NaN in every row with masked entries. Which number has an exponential of 0?",
             "-torch.inf", "torch.inf",
         ),
         Mistake(
-            "difference of only 1",
-            "In your mask, visible and masked entries differ by only 1 (True and False count as 1 and 0). The mask is added to "
-            "scores, so a difference of 1 hides nothing.",
+            "difference of only 1 between visible and masked entries",
+            "In your mask, visible and masked entries differ by only 1 (True and False count as 1 and 0). Since the mask is "
+            "added to the scores, a difference of 1 hides no word.",
             MASK, "torch.ones(T, T, dtype=torch.bool).tril()",
         ),
         Mistake(
-            "1 for masked entries",
-            "Your mask adds 1 to the scores of the *later* words, which makes them more probable (True counts as 1).",
+            "1 instead of −∞ for masked entries",
+            "Your mask adds 1 to the scores of the *later* words (True counts as 1). This gives later words more weight "
+            "instead of none.",
             MASK, "torch.ones(T, T, dtype=torch.bool).triu(1)",
         ),
         Mistake(
-            "zero times infinity",
-            "All your weights are NaN: you multiply a triangle of zeros and ones by −∞, and 0 · ∞ is not 0. Fill with −∞ "
-            "first, then set the visible entries to 0.",
+            "zeros multiplied by infinity",
+            "All your weights are NaN, because you multiply a triangle of zeros and ones by −∞, and 0 · ∞ is not 0. Fill the "
+            "matrix with −∞ first, then set the visible entries to 0.",
             MASK, "torch.ones(T, T).triu(1) * -torch.inf",
         ),
         Mistake(
             "all but the diagonal masked",
-            "Each of your words attends only to itself.",
+            "Each of your words attends only to itself. It should also attend to the words before it.",
             MASK, "torch.full((T, T), -torch.inf).fill_diagonal_(0)",
         ),
         Mistake(
             "finite number instead of minus infinity",
-            "Masked words keep some weight, or all of it where their scores are high: your number is not negative enough for such scores.",
+            "Masked words keep some weight, or all of it if their scores are high. The number in your mask is not negative "
+            "enough for such scores.",
             "-torch.inf", "-10.0",
             also=(
                 """
@@ -112,10 +116,10 @@ def causal_mask(T):
 """,
     },
     hints=(
-        "What must be added to a score so that its weight is exactly 0 after the softmax? And what leaves a score unchanged?",
+        "Which number must be added to a score so that its weight is exactly 0 after the softmax? Which number leaves a score unchanged?",
         "Input: an integer. Output: (T, T), consisting of 0 and −∞. Row i belongs to the query, column j to the key.",
         "for each i, for each j:\n    0 if j is not later than i\n    minus infinity if it is",
-        "A near miss: a triangle of ones times −∞ has NaN in its other half, since 0 · ∞ is not 0. Fill with −∞ first, then "
+        "A near miss: multiplying a triangle of ones by −∞ gives NaN in the other half, since 0 · ∞ is not 0. Fill the matrix with −∞ first, then "
         "set the visible entries to 0.",
     ),
 )
@@ -124,7 +128,7 @@ def causal_mask(T):
 
 
 def weights_of(draw: Draw, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Random weights under the names that a check loads them by: no vector grows or shrinks much, no bias is 0."""
+    """Random weights, under the names with which a check loads them: no vector grows or shrinks much, and no bias is 0."""
     made = {}
     for name, shape in shapes.items():
         matrix = len(shape) == 2 and not name.startswith(("token", "position"))
@@ -176,31 +180,32 @@ attention = Exercise(
     mistakes=(
         Mistake(
             "mask missing",
-            "When a text is read at once, your output is right for the last token but not for the others: they attend to tokens on their right.",
+            "If a text is processed in one call, your output is correct for the last token but not for the other tokens, "
+            "which attend to tokens on their right.",
             f" + {MASKED}", "",
         ),
         Mistake(
             "mask shifted by one",
-            "Each of your tokens also sees the next one, the very token to be predicted. Row i of the mask should belong to "
-            "token i.",
+            "Each of your tokens also sees the next token, which is the token to be predicted. Row i of the mask should "
+            "belong to token i.",
             MASKED, "causal_mask(k.shape[2] + 1)[-x.shape[1] :, :-1]",
         ),
         Mistake(
             "the first rows of the mask",
-            "Your output is right when the text is read at once. With a cache, your new tokens use the first rows of the mask "
-            "and see no more than the first tokens do: with t tokens in the cache, the first new one needs row t.",
+            "Your output is correct if the text is processed in one call. With a cache, your new tokens use the first rows of "
+            "the mask and see no more than the first tokens do. With t tokens in the cache, the first new token needs row t.",
             "[-x.shape[1] :]", "[: x.shape[1]]",
         ),
         Mistake(
             "mask missing with a cache",
-            "Your output is right when tokens are read one at a time. Several new tokens in one call attend to tokens on their right: "
-            "they need the mask, too.",
+            "Your output is correct if tokens are processed one at a time. If a call contains several new tokens, they attend "
+            "to tokens on their right. These calls need the mask as well.",
             f"scores + {MASKED}", f"scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else {MASKED})",
         ),
         Mistake(
             "cache not reset",
-            "After a second reset(cached=True) your tokens still attend to keys and values of the first text. A new text "
-            "starts with an empty cache.",
+            "After a second reset(cached=True) your tokens still attend to keys and values of the first text. Each new text "
+            "should start with an empty cache.",
             "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
             also=(
                 """
@@ -229,53 +234,56 @@ class CausalAttention(torch.nn.Module):
             ),
         ),
         Mistake(
-            "nothing cached",
-            "Even with a cache, each of your calls sees only its own tokens: the keys and values of earlier calls are missing.",
+            "keys and values never cached",
+            "Even with a cache, each of your calls sees only its own tokens. It should also use the keys and values of "
+            "earlier calls.",
             "if self.cached:", "if False:",
         ),
         Mistake(
-            "cached without being asked",
-            "Your second call sees the tokens of the first, although no cache was requested. Without reset(cached=True) "
-            "nothing should be stored.",
+            "keys and values cached without a request",
+            "Your second call sees the tokens of the first call, although no cache was requested. Store keys and values only "
+            "after reset(cached=True).",
             "if self.cached:", "if True:",
         ),
         Mistake(
-            "only the last call cached",
-            "With a cache, your third call no longer sees the first: you store only the newest keys and values instead of all "
-            "since the reset.",
+            "only the keys and values of the last call cached",
+            "With a cache, your third call no longer sees the tokens of the first call. You store only the newest keys and "
+            "values instead of all keys and values since the reset.",
             edits={
                 "        if self.past is not None:": "        new = k, v\n        if self.past is not None:",
                 "            self.past = k, v": "            self.past = new",
             },
         ),
         Mistake(
-            "new tokens before the cached ones",
-            "With a cache, you put the new keys and values *before* the cached ones, so the mask treats them as the first "
-            "tokens. They should be the last.",
+            "new tokens placed before the cached tokens",
+            "With a cache, you put the new keys and values *before* the cached ones, so the mask treats the new tokens as the "
+            "first tokens. They should be the last tokens.",
             JOINED, "k, v = torch.cat([k, self.past[0]], dim=2), torch.cat([v, self.past[1]], dim=2)",
         ),
         Mistake(
-            "scores not scaled", "Your attention weights are too peaked: the scores must be divided by √d.",
+            "scores not scaled", "Your attention weights are too peaked. Divide the scores by √d.",
             " / q.shape[-1] ** 0.5", "",
         ),
         Mistake(
             "scores divided by d instead of √d",
-            "Your weights are too uniform: you divide the scores by too much.",
+            "Your attention weights are too uniform, because you divide the scores by d. Divide them by √d.",
             "q.shape[-1] ** 0.5", "q.shape[-1]",
         ),
         Mistake(
             "scores divided by √D instead of √d",
-            "With several heads your weights are too uniform: a score is a sum over the d components of one head, not over all D.",
+            "With several heads your attention weights are too uniform. Each score is a sum over the d components of one "
+            "head, not over all D components, so divide it by √d.",
             "q.shape[-1] ** 0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "Your columns sum to 1, but the rows should: for each query, the weights of all keys sum to 1.",
+            "Each of your columns sums to 1, but each row should. For each query, the weights of all keys sum to 1.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
             "mask applied after the softmax",
-            "Your remaining weights sum to less than 1: later tokens had received weight before you removed them.",
+            "The remaining weights sum to less than 1, because later tokens received weight in the softmax before you removed "
+            "them.",
             edits={
                 f"scores + {MASKED}": "scores",
                 "(weights @ v)": f"((weights * ({MASKED} == 0)) @ v)",
@@ -283,8 +291,8 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "heads split across tokens",
-            "With several heads, each of your heads mixes several tokens. First split the last axis, D, into heads and d; then "
-            "transpose.",
+            "With several heads, each of your heads mixes several tokens. First split the last axis, D, into heads and d; "
+            "then transpose the axes.",
             HEADS, "layer(x).reshape(x.shape[0], self.heads, x.shape[1], -1)",
             also=(
                 """
@@ -313,25 +321,26 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "heads joined across tokens",
-            "With several heads your result mixes tokens: the axes of heads and d must be adjacent again before they become D.",
+            "With several heads your result mixes tokens. The axes of heads and d must be adjacent again before you join them "
+            "to D.",
             "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
         ),
         Mistake(
             "output layer not applied",
-            "You return the concatenated heads. The fourth layer, `output`, is not used.",
+            "You return the concatenated heads. Apply the fourth layer, `output`, to them.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "(weights @ v).transpose(1, 2).flatten(2)",
         ),
         Mistake(
             "buffer saved with the model",
-            "Your outputs are right, but a buffer of yours (a mask, or the cache) is saved with the model and expected when "
-            "weights are loaded, so a file without it cannot be loaded. `register_buffer(…, persistent=False)` excludes it.",
+            "Your outputs are correct. However, a buffer of yours (a mask or the cache) is saved with the model, and a file "
+            "without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
             "self.cached, self.past = cached, None",
             'self.cached, self.past = cached, None\n        self.register_buffer("mask", torch.ones(99, 99).tril())',
         ),
         Mistake(
             "output detached from the weights",
-            "Your outputs are right, but training could not change your weights: no_grad, detach or .data separates your "
-            "output from them.",
+            "Your outputs are correct. However, training could not change your weights, because no_grad, detach or .data "
+            "separates your output from them.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "self.output((weights @ v).transpose(1, 2).flatten(2)).detach()",
         ),
     ),
@@ -410,14 +419,14 @@ class CausalAttention(torch.nn.Module):
 """,
     },
     hints=(
-        "With t tokens in the cache and T new ones, how many queries are there, and how many keys? Which rows of the mask "
+        "With t tokens in the cache and T new tokens, how many queries and how many keys are there? Which rows of the mask "
         "belong to the new tokens?",
         "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T "
         "rows, t + T columns.",
         "queries, keys, values of the new tokens, split into heads\nif the cache contains anything: put its keys and values "
         "before the new ones\nif a cache is wanted: store all keys and values\nscores = queries times all keys, scaled, plus the "
         "last T rows of the mask\nweighted sums of the values, heads concatenated, through `output`",
-        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T. Use the last T rows of the mask for all t + T "
+        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T columns. Use the last T rows of the mask for all t + T "
         "tokens.",
     ),
 )
@@ -426,10 +435,12 @@ class CausalAttention(torch.nn.Module):
 
 
 def gpt_cases(draw: Draw) -> Iterator[Case]:
-    """Two layers with GPT-2's activation, the default; one layer with the exact GELU, next to a second model; one with short vectors.
+    """Two layers with GPT-2's activation, the default; one layer with the exact GELU, together with a second model; one
+    layer with short vectors.
 
-    Each layer costs half a millisecond per reading, and nearly one to build. So each way of reading is tested in one
-    case only; those that can go wrong between two layers are tested in the case with two layers.
+    Each layer takes half a millisecond per reading and nearly a millisecond to build. Each way of
+    reading is therefore tested in only one case; ways of reading that can fail between two layers
+    are tested in the case with two layers.
     """
     for V, heads, d, layers, inner, B, T, other, pieces, activation, readings in (
         (11, 2, 7, 2, 20, 3, 5, 4, 3, None, ["in pieces", "after reset()", "once more after reset()"]),
@@ -447,7 +458,7 @@ def gpt_cases(draw: Draw) -> Iterator[Case]:
                 shapes |= {f"{place}{norm}.weight": (dim,), f"{place}{norm}.bias": (dim,)}
         shapes |= {"norm.weight": (dim,), "norm.bias": (dim,)}
         weights = weights_of(draw, shapes)
-        if heads == 1:  # vectors so short, at every norm, that its ε shows
+        if heads == 1:  # vectors so short, at every norm, that its ε makes a difference
             adding = ("token.weight", "position.weight", "attention.output.weight", "attention.output.bias", "narrow.weight", "narrow.bias")
             weights = {name: value * np.float32(2e-3 if name.endswith(adding) else 1) for name, value in weights.items()}
         config = {"vocabulary": V, "tokens": tokens, "dim": dim, "layers": layers, "heads": heads, "inner": inner}
@@ -479,36 +490,37 @@ gpt = Exercise(
     mistakes=(
         Mistake(
             "positions restarted with the cache",
-            "Your output is right when the text is read at once. With a cache, each of your calls starts at position 0 again, as if its "
-            "first token were the first of the text.",
+            "Your output is correct if the text is processed in one call. With a cache, each of your calls starts at position "
+            "0 again, as if its first token were the first token of the text.",
             POSITIONS, "torch.arange(ids.shape[1])",
         ),
         Mistake(
             "calls counted instead of tokens",
-            "Your output is right when tokens are read one at a time. A call with several tokens increases your position by only one: "
-            "count tokens.",
+            "Your output is correct if tokens are processed one at a time. A call with several tokens increases your position "
+            "by only 1. Count tokens instead of calls.",
             "self.read += ids.shape[1]", "self.read += 1",
         ),
         Mistake(
             "positions not reset",
-            "Your second text does not start at position 0: reset must also set the number of processed tokens to 0.",
+            "Your second text does not start at position 0. reset must also set the number of processed tokens to 0.",
             "self.cached, self.read = cached, 0", 'self.cached, self.read = cached, getattr(self, "read", 0)',
         ),
         Mistake(
             "positions counted without a cache",
-            "Your second call continues the positions of the first. Without a cache, each call is a separate text that starts "
-            "at position 0.",
+            "Your second call continues the positions of the first call. Without a cache, each call is a separate text that "
+            "starts at position 0.",
             COUNTED, "self.read += ids.shape[1]",
         ),
         Mistake(
             "caches of the layers not reset",
-            "After a second reset(cached=True) your layers still store the first text: reset the attention of each layer as well.",
+            "After a second reset(cached=True) your layers still store the first text. Reset the attention of each layer as "
+            "well.",
             TOLD, "layer.attention.cached = cached",
         ),
         Mistake(
             "state shared between models",
-            "With a single model your output is right. A second model of your class, called in between, changes the positions of the first: the number of "
-            "processed tokens belongs to `self`, not to the class.",
+            "With a single model, your output is correct. A second model of your class, called in between, changes the "
+            "positions of the first model. The number of processed tokens should be an attribute of `self`, not of the class.",
             edits={
                 "self.cached, self.read = cached, 0": "GPT.cached, GPT.read = cached, 0",
                 "self.read += ids.shape[1]": "GPT.read += ids.shape[1]",
@@ -516,20 +528,19 @@ gpt = Exercise(
         ),
         Mistake(
             "reset not passed on to the layers",
-            "With a cache, your positions continue, but no layer stores anything: call the reset of each "
-            "CausalAttention. "
-            "(Block's original attention has none: did you replace it with yours?)",
+            "With a cache, your positions continue, but no layer stores keys and values. Call the reset of each "
+            "CausalAttention. (Block's original attention has no reset. Did you replace it by your CausalAttention?)",
             TOLD, "pass",
         ),
         Mistake(
             "final norm missing",
-            "You compute the logits directly from the last layer. In a pre-norm model its output is not normalised: apply "
-            "`norm` after the last layer.",
+            "You compute the logits directly from the last layer. In a pre-norm model the output of the last layer is not "
+            "normalised, so apply `norm` to it.",
             LOGITS, "x @ self.token.weight.T",
         ),
         Mistake(
-            "norm before the layers",
-            "You apply the norm before the first layer. It belongs after the last one, whose output has not been normalised.",
+            "norm applied before the layers",
+            "You apply the norm before the first layer. Apply it after the last layer, whose output has not been normalised.",
             edits={
                 "            x = layer(x, None)": "            x = layer(self.norm(x) if layer is self.layers[0] else x, None)",
                 LOGITS: "x @ self.token.weight.T",
@@ -537,7 +548,7 @@ gpt = Exercise(
         ),
         Mistake(
             "embeddings not tied",
-            "Your model has parameters that the docstring does not name: a second matrix for the logits. Use the matrix of "
+            "Your model has parameters that the docstring does not list: a second matrix for the logits. Use the matrix of "
             "`token` for both purposes.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
@@ -546,8 +557,8 @@ gpt = Exercise(
         ),
         Mistake(
             "tied matrix saved twice",
-            "Your outputs are right, but the matrix is saved under two names. A file of "
-            "weights contains it once, whereas your load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
+            "Your outputs are correct. However, the tied matrix is saved under two names. A file of weights contains it once, "
+            "whereas your load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
@@ -556,63 +567,67 @@ gpt = Exercise(
         ),
         Mistake(
             "cache not switched off",
-            "After reset() your first call is right but the second is not: it still attends to the tokens of the first. "
-            "reset() must pass False on to the layers.",
+            "After reset() your first call is correct, but your second call still attends to the tokens of the first. reset() "
+            "must pass False on to the layers.",
             edits={"self.cached, self.read = cached, 0": "self.cached, self.read = True, 0", TOLD: "layer.attention.reset(True)"},
         ),
         Mistake(
             "output matrix detached",
-            "Your logits are right, but the gradient of the embedding matrix is not: you detached its use in the logits "
-            "(detach, .data or no_grad).",
+            "Your logits are correct. However, the gradient of the embedding matrix is wrong, because you detached the matrix "
+            "where you compute the logits (detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
         ),
         Mistake(
-            "post-norm blocks",
-            "Your blocks normalise after the sum, as in the transformer of 2017. GPT-2 normalises before each component: Block has an argument "
-            "for this.",
+            "post-norm blocks instead of pre-norm blocks",
+            "Your blocks normalise after the sum, as the transformer of 2017 did. GPT-2 normalises before each component; "
+            "Block has an argument for this.",
             "norm_first=True, ", "",
         ),
         Mistake(
             "activation not passed on",
-            "Your outputs are slightly off: your blocks use Block's default activation. GPT has a default of its own, "
-            "gelu_tanh, and should pass it on.",
+            "Your outputs are slightly off, because your blocks use Block's default activation. GPT has its own default, "
+            "gelu_tanh, and should pass it on to the blocks.",
             ", activation=activation", "",
         ),
         Mistake(
-            "BERT's ε in the blocks",
-            "Your output is right where vectors are long. Where they are short, the norms of your blocks have a different ε: 1e-12 is BERT's. Keep Block's default here.",
+            "BERT's ε used in the blocks",
+            "Your output is correct for long vectors. For short vectors, the ε of the norms in your blocks makes a "
+            "difference: 1e-12 is BERT's ε. Keep Block's default here.",
             LAYERS, LAYERS.replace("activation=activation)", "activation=activation, eps=1e-12)"),
         ),
         Mistake(
-            "BERT's ε in the last norm",
-            "Your output is right where vectors are long. Where they are short, your last norm has an ε other than PyTorch's default.",
+            "BERT's ε used in the last norm",
+            "Your output is correct for long vectors. For short vectors, the ε of your last norm makes a difference, because "
+            "it is not PyTorch's default.",
             "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
         ),
         Mistake(
             "layers in a plain list",
-            "PyTorch does not find the parameters of your layers: a plain list does not register them, but an "
-            "nn.ModuleList does.",
+            "The parameters of your layers are not registered, because PyTorch does not search a plain list for modules. Use "
+            "an nn.ModuleList.",
             LAYERS, "[Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)]",
         ),
         Mistake(
             "positions missing",
-            "Your first layer receives tokens without positions.",
+            "The input of your first layer does not contain the positions. Add the position embeddings to the token "
+            "embeddings.",
             " + self.position(positions)", "",
         ),
         Mistake(
             "token vectors multiplied by √D",
-            "You multiply the token vectors by √D, as in the transformer of 2017. GPT adds token and position vectors unchanged.",
+            "You multiply the token vectors by √D, as the transformer of 2017 did. GPT adds the token and position vectors "
+            "unchanged.",
             "self.token(ids) + self.position", "self.token(ids) * self.token.embedding_dim**0.5 + self.position",
         ),
         Mistake(
             "probabilities returned",
-            "Your rows sum to 1 because you applied a softmax. Return logits.",
+            "Each of your output rows sums to 1, because you apply a softmax. Return the logits instead.",
             LOGITS, f"({LOGITS}).softmax(dim=-1)",
         ),
         Mistake(
             "buffer saved with the model",
-            "Your outputs are right, but a buffer of yours (a counter, or a mask) is saved with the model and expected when "
-            "weights are loaded, so a file without it cannot be loaded. `register_buffer(…, persistent=False)` excludes it.",
+            "Your outputs are correct. However, a buffer of yours (a counter or a mask) is saved with the model, and a file "
+            "without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
             "self.reset()", 'self.register_buffer("places", torch.arange(tokens))\n        self.reset()',
         ),
     ),
@@ -678,13 +693,13 @@ class GPT(torch.nn.Module):
 """,
     },
     hints=(
-        "A text of 5 tokens is processed in calls of 2, 2 and 1 tokens. Which positions do the tokens of each call have, and where must "
-        "their number be stored?",
+        "A text of 5 tokens is processed in calls of 2, 2 and 1 tokens. Which positions do the tokens of each call have? Where "
+        "must the number of processed tokens be stored?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a matrix of shape (vocabulary, dim).",
         "init: the two embeddings, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: no tokens "
         "read so far; reset the attention of each layer\nforward: token vectors + vectors of the positions from `read` on\n    "
         "with a cache, `read` grows by the number of tokens\n    through the layers, the norm, and the transposed token matrix",
-        "A near miss: a separate Linear for the logits adds parameters that are not wanted. `x @ table.T` needs no new ones.",
+        "A near miss: a separate Linear for the logits adds parameters that GPT does not have. `x @ table.T` needs no new parameters.",
     ),
 )
 
@@ -692,7 +707,7 @@ class GPT(torch.nn.Module):
 
 
 def names_cases(draw: Draw) -> Iterator[Case]:
-    """A GPT2LMHeadModel as of today; one of 2019 with its masks; and a GPT2Model, without prefix and head."""
+    """A current GPT2LMHeadModel; one from 2019 with its masks; and a GPT2Model, which has no prefix and no head."""
     for V, D, tokens, layers, masks, whole in ((7, 6, 5, 2, False, True), (5, 4, 8, 1, True, True), (6, 3, 4, 11, True, False)):
         inner = 4 * D
         shapes = {"wte.weight": (V, D), "wpe.weight": (tokens, D)}
@@ -725,12 +740,13 @@ gpt2_names = Exercise(
     mistakes=(
         Mistake(
             "rounded to half precision",
-            "Your names are right, but the values differ from those in the file: half precision (float16) keeps only three of seven digits.",
+            "Your names are correct. However, your values differ from those in the file: half precision (float16) keeps only "
+            "three of the seven digits.",
             "    return ours", "    return {name: value.half() for name, value in ours.items()}",
         ),
         Mistake(
-            "nothing transposed",
-            "Your matrices have the shape that they have in GPT-2's file, (in, out). nn.Linear expects (out, in).",
+            "no matrix transposed",
+            "Your matrices have the same shape as in GPT-2's file, (in, out). nn.Linear expects the shape (out, in).",
             code="""
 def gpt2_names(theirs):
     ours = {}
@@ -751,8 +767,8 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "square matrices not transposed",
-            "All shapes fit, but your square matrices are wrong: the shapes of attn.c_proj and of the three thirds do not "
-            "reveal that they must be transposed.",
+            "All your shapes are correct, but your square matrices are not transposed. The shapes of attn.c_proj and of the "
+            "three thirds of c_attn do not reveal that they must be transposed.",
             edits={
                 TURNED: 'value.T if value.ndim == 2 and len(set(value.shape)) == 2 and place != "attn.c_attn" else value',
                 "value.chunk(3)": "value.chunk(3, dim=-1)",
@@ -760,13 +776,13 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "attn.c_proj not transposed",
-            "You did not transpose the matrix of each attention.output. It is square, so its shape reveals nothing, but it belongs "
-            "to a Conv1D, too.",
+            "You did not transpose the matrix of each attention.output. This matrix is square, so its shape reveals nothing, "
+            "but it also belongs to a Conv1D.",
             TURNED, 'value.T if value.ndim == 2 and place != "attn.c_proj" else value',
         ),
         Mistake(
             "thirds of c_attn not transposed",
-            "Your query, key and value weights are as in the file: each third must be transposed, too.",
+            "Your query, key and value weights are the same as in the file. Transpose each of the three thirds as well.",
             edits={
                 TURNED: 'value.T if value.ndim == 2 and place != "attn.c_attn" else value',
                 "value.chunk(3)": "value.chunk(3, dim=-1)",
@@ -774,7 +790,7 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "thirds of c_attn in the wrong order",
-            "You assign the thirds of c_attn to the wrong names: they should be query, key and value, in this order.",
+            "You assign the thirds of c_attn to the wrong names. The correct order is query, key, value.",
             '("query", "key", "value")', '("key", "query", "value")',
             also=(
                 """
@@ -798,19 +814,21 @@ def gpt2_names(theirs):
             ),
         ),
         Mistake(
-            "every third row of c_attn",
-            "You deal out the rows of c_attn in turn: one to the queries, one to the keys, one to the values. Its thirds are blocks: first all rows for the queries, then those for the keys, then those for the values.",
+            "rows of c_attn assigned in turn",
+            "You assign the rows of c_attn to queries, keys and values in turn. The thirds of c_attn are blocks instead: "
+            "first all rows for the queries, then all rows for the keys, then all rows for the values.",
             "value.chunk(3)", "(value[number::3] for number in range(3))",
         ),
         Mistake(
             "embeddings transposed",
-            "You also transpose wte and wpe. Each is a table of vectors, an nn.Embedding in both models, so nothing has to be "
-            "transposed.",
+            "You also transpose wte and wpe. Both are tables of vectors, and both models store them in an nn.Embedding, so "
+            "they must not be transposed.",
             'ours[f"{PLACES[path[0]]}.{part}"] = value', 'ours[f"{PLACES[path[0]]}.{part}"] = value.T if value.ndim == 2 else value',
         ),
         Mistake(
             "tied matrix returned twice",
-            "You return one name too many: lm_head.weight is wte.weight again, and your GPT has no parameter for it.",
+            "You return one name too many. lm_head.weight is the same matrix as wte.weight, and your GPT has no separate "
+            "parameter for it.",
             "    return ours", '    if "lm_head.weight" in theirs:\n        ours["lm_head.weight"] = theirs["lm_head.weight"]\n    return ours',
             also=(
                 """
@@ -836,35 +854,34 @@ def gpt2_names(theirs):
         ),
         Mistake(
             "masks returned as parameters",
-            "You return too many names: attn.bias and attn.masked_bias belong to a mask. They are stored as buffers, not as "
-            "weights.",
+            "You return too many names. attn.bias and attn.masked_bias are buffers for the mask rather than weights.",
             OTHERS, OTHERS + '\n            elif place == "attn":\n                ours[f"{layer}.attention.{part}"] = value',
         ),
         Mistake(
             "bias of c_attn taken for a mask",
-            "The biases of query, key and value are missing. c_attn.bias is a parameter, three biases concatenated; the mask is "
-            "called attn.bias.",
+            "The biases of query, key and value are missing. c_attn.bias is a parameter that consists of three concatenated "
+            "biases; only attn.bias is a mask.",
             "        *path, part =", '        if name.endswith("attn.bias"):\n            continue\n        *path, part =',
         ),
         Mistake(
             "biases left out",
-            "Almost half of the names are missing: each matrix of a layer and each norm has a bias, too.",
+            "Almost half of the names are missing. Each matrix of a layer and each norm also has a bias.",
             "        *path, part =", '        if name.endswith("bias"):\n            continue\n        *path, part =',
         ),
         Mistake(
-            "first layer only",
-            "You return only layer 0. The number after h. is that of the layer, and it may have two digits.",
+            "only the first layer returned",
+            "You return only layer 0. The number after h. is the number of the layer, and it may have two digits.",
             "        else:\n            layer, place", '        elif path[1] == "0":\n            layer, place',
         ),
         Mistake(
             "last norm left out",
-            "norm.weight and norm.bias are missing: ln_f is outside the layers.",
+            "norm.weight and norm.bias are missing. ln_f does not belong to any layer, but it has to be translated as well.",
             "if path[0] in PLACES:", 'if path[0] in ("wte", "wpe"):',
         ),
         Mistake(
             "names of a GPT2Model not accepted",
-            "Your names are right if those in the file have the prefix `transformer.`. A GPT2Model has no head and its names have "
-            "no prefix: for such a model you return nothing.",
+            "Your names are correct if the names in the file have the prefix `transformer.`. A GPT2Model has no head, and its "
+            "names have no prefix; for such a model you return nothing.",
             "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("transformer.")}\n',
         ),
     ),
@@ -915,7 +932,7 @@ def gpt2_names(theirs):
         "PLACES[path[-1]]": "the same",
     },
     hints=(
-        "What becomes of each component of the name transformer.h.1.attn.c_attn.weight? How many new names result from it?",
+        "How is each component of the name transformer.h.1.attn.c_attn.weight translated? How many new names result from this name?",
         "c_attn.weight: (D, 3D), its bias: (3D). Each of query, key and value: weight (D, D), bias (D). mlp.c_fc.weight: (D, "
         "F); widen.weight: (F, D).",
         "for each name and value:\n    without the prefix: first component, layer number, place, weight or bias\n    leave out "
@@ -929,7 +946,8 @@ def gpt2_names(theirs):
 
 
 def loss_cases(draw: Draw) -> Iterator[Case]:
-    """Sentences of several lengths, one without padding; pad is 0 or another id, and may occur at the start or inside."""
+    """Sentences of several lengths, one of them without padding; pad is 0 or another id and may occur at the start or
+    inside."""
     for batch, T, V, anywhere in ((3, 5, 9, False), (2, 8, 12, False), (5, 6, 7, True), (4, 7, 10, True)):
         pad = 0 if V == 12 else int(draw.integers(1, V))
         words = np.delete(np.arange(V), pad)
@@ -952,96 +970,99 @@ shift_loss = Exercise(
     mistakes=(
         Mistake(
             "labels not shifted",
-            "You evaluate each position on its own token, which the model has already seen. Each position should predict the "
-            "next token.",
+            "You compare the prediction at each position with the token at this position, which the model has already seen. "
+            "Each position should predict the next token.",
             PREDICTED, "predicted, target = logits, ids",
         ),
         Mistake(
             "labels shifted twice",
-            "You evaluate position t on token t + 2. That is one shift too many, a common error when a data set has already "
-            "shifted the labels.",
+            "You compare the prediction at position t with token t + 2, so you shift once too often. (This error is common if "
+            "a data set contains labels that are already shifted.)",
             PREDICTED, "predicted, target = logits[:, :-2], ids[:, 2:]",
         ),
         Mistake(
             "labels shifted the wrong way",
-            "You evaluate position t on token t − 1, which the model has already seen.",
+            "You compare the prediction at position t with token t − 1, which the model has already seen.",
             PREDICTED, "predicted, target = logits[:, 1:], ids[:, :-1]",
         ),
         Mistake(
             "first token as the last target",
-            "Your last position has to predict the first token of its sentence. It has nothing to predict: leave it out.",
+            "Your last position has to predict the first token of its sentence. The last position has no next token, so leave "
+            "it out.",
             PREDICTED, "predicted, target = logits, ids.roll(-1, dims=1)",
         ),
         Mistake(
             "padding counted",
-            "Your loss is right for sentences without padding. On the others, the model would learn to generate padding.",
+            "Your loss is correct for sentences without padding. With padding, your loss would train the model to generate "
+            "padding.",
             ", ignore_index=pad", "",
         ),
         Mistake(
             "sum instead of mean",
-            "Your loss grows with the number of tokens. Return the mean, as the docstring says.",
+            "Your loss grows with the number of tokens. Return the mean, as the docstring requires.",
             "ignore_index=pad", 'ignore_index=pad, reduction="sum"',
         ),
         Mistake(
             "mean of sentence means",
-            "You average within each sentence first, so words in short sentences count more. Every predicted token should have "
-            "the same weight.",
+            "You average within each sentence first, so a word in a short sentence has more weight. Every predicted token "
+            "should have the same weight.",
             f"return {CROSS}",
             "losses = torch.nn.functional.cross_entropy(predicted.transpose(1, 2), target, ignore_index=pad, "
             'reduction="none")\n    return (losses.sum(1) / (target != pad).sum(1)).mean()',
         ),
         Mistake(
             "padding counted in the divisor",
-            "Padding adds nothing to your sum, but you count it when you divide.",
+            "Your sum excludes padding, but you divide by a number of tokens that includes padding.",
             f"return {CROSS}",
             "losses = torch.nn.functional.cross_entropy(predicted.flatten(0, 1), target.flatten(), ignore_index=pad, "
             'reduction="none")\n    return losses.mean()',
         ),
         Mistake(
             "softmax applied twice",
-            "You apply the softmax twice: cross-entropy expects logits.",
+            "You apply the softmax twice. The cross-entropy function expects logits.",
             "predicted.flatten(0, 1)", "predicted.flatten(0, 1).softmax(dim=-1)",
         ),
         Mistake(
-            "padding ignored by input, not by target",
-            "You leave out positions whose *input* is padding. The target is what matters: in your loss, the last word of a "
-            "sentence has to predict padding.",
+            "padding ignored by its input instead of its target",
+            "You leave out the positions whose *input* is padding, but you should look at the target. In your loss, the last "
+            "word of a sentence still has to predict padding.",
             f"return {CROSS}",
             "real = ids[:, :-1] != pad\n    return torch.nn.functional.cross_entropy(predicted[real], target[real])",
         ),
         Mistake(
-            "padding ignored by input or target",
-            "You also leave out words *after* a pad. Padding may come first, so leave out only targets that are pad "
-            "themselves.",
+            "padding ignored by its input or its target",
+            "You also leave out words *after* a pad token. Padding may come first, so leave out only those targets that are "
+            "pad tokens themselves.",
             f"return {CROSS}",
             "real = (target != pad) & (ids[:, :-1] != pad)\n    return torch.nn.functional.cross_entropy(predicted[real], target[real])",
         ),
         Mistake(
             "pad assumed to be 0",
-            "Your loss ignores token 0, whatever pad is. pad is an argument and can be any id.",
+            "Your loss ignores token 0, whatever pad is. The argument pad can be any id.",
             "ignore_index=pad", "ignore_index=0",
         ),
         Mistake(
             "labels shifted across sequences",
             "You flatten before you shift, so the last position of a sentence has to predict the first token of the next "
-            "sentence.",
+            "sentence in the batch.",
             PREDICTED, "predicted, target = logits.flatten(0, 1)[None, :-1], ids.flatten()[None, 1:]",
         ),
         Mistake(
             "negative logits averaged",
-            "You average the negative logits. −log p needs the log-softmax: a logit is not a log-probability until it has been normalised over all V logits at its position.",
+            "You average the negative logits. A logit becomes a log-probability only after it has been normalised over all V "
+            "logits at its position, so apply a log-softmax first.",
             f"return {CROSS}",
             "chosen = predicted.gather(-1, target[..., None])[..., 0]\n    return -chosen[target != pad].mean()",
         ),
         Mistake(
             "negative probabilities averaged",
-            "You average the probabilities of the next tokens; the logarithm is missing.",
+            "You average the negative probabilities of the next tokens. Take their logarithms first.",
             f"return {CROSS}",
             "chosen = predicted.softmax(-1).gather(-1, target[..., None])[..., 0]\n    return -chosen[target != pad].mean()",
         ),
         Mistake(
             "bits instead of nats",
-            "Your loss is in bits. The course uses nats, that is, the natural logarithm.",
+            "Your loss is in bits. This course uses nats, so take the natural logarithm.",
             CROSS, f"{CROSS} / 0.6931471805599453",
         ),
     ),
@@ -1069,12 +1090,12 @@ def shift_loss(logits, ids, pad):
 """,
     },
     hints=(
-        "Write down three tokens a b c. Which logits should make b probable, and which c? What is left over?",
+        "Write down three tokens a b c. Which logits should make b probable, and which should make c probable? Which logits and which token are left over?",
         "logits: (B, T, V), ids: (B, T). Both lose one position, at opposite ends: (B, T−1, V) and (B, T−1). Output: a single "
         "number.",
         "predictions = all positions but the last\ntargets = all tokens but the first\nmean of −log p(target), over the targets "
         "that are not pad",
-        "A near miss: leaving out positions whose input is padding counts one target too many, since the last word of a "
+        "A near miss: if you leave out the positions whose input is padding, you count one target too many, since the last word of a "
         "sentence then predicts the first pad.",
     ),
 )
@@ -1083,7 +1104,7 @@ def shift_loss(logits, ids, pad):
 
 
 def sample_cases(draw: Draw) -> Iterator[Case]:
-    """k from 1 to V; in each case a draw of 0 where token 0 has no probability; in the last, logits of −∞."""
+    """k from 1 to V; each case has a draw of 0 where token 0 has probability 0; the last case has logits of −∞."""
     for rows, V, k, temperature in (
         (24, 9, 4, 0.6),
         (30, 12, 7, 1.7),
@@ -1094,7 +1115,7 @@ def sample_cases(draw: Draw) -> Iterator[Case]:
         logits = draw.normal(rows, V, scale=1.5)
         logits += logits.argsort(axis=1).argsort(axis=1) / 32  # so that no two are close to each other
         draws = draw.uniform(rows, low=0.02, high=0.98)
-        draws[0] = 0.0  # the first token that has a probability at all
+        draws[0] = 0.0  # the first token with a positive probability
         logits[0, 0] = logits[0].min() - 1
         if k == V:  # as top-p leaves them
             logits[:4, 0], logits[2:6, -1] = -np.inf, -np.inf
@@ -1103,7 +1124,8 @@ def sample_cases(draw: Draw) -> Iterator[Case]:
 
 
 def off_the_edges(logits: np.ndarray, draws: np.ndarray, temperature: float, k: int) -> np.ndarray:
-    """The draws; a draw at which the rounding of a sum would decide is moved to the middle of its token's segment."""
+    """The draws, except that a draw whose token depends on the rounding of a sum is moved to the middle of its token's
+    segment."""
     kept = np.where(logits >= np.sort(logits, axis=1)[:, [-k]], logits.astype(np.float64), -np.inf)
     weights = np.exp((kept - kept.max(axis=1, keepdims=True)) / temperature)
     ends = (weights / weights.sum(axis=1, keepdims=True)).cumsum(axis=1)
@@ -1123,78 +1145,84 @@ sample = Exercise(
     mistakes=(
         Mistake(
             "logits multiplied by the temperature",
-            "High temperatures make your probabilities sharper and low ones flatter. It should be the other way round.",
+            "A high temperature makes your distribution sharper, and a low temperature makes it flatter. The effect should be "
+            "the opposite.",
             " / temperature)", " * temperature)",
         ),
         Mistake(
             "temperature not used",
-            "Your probabilities do not depend on the temperature.",
+            "Your probabilities do not depend on the temperature. Divide the logits by it.",
             " / temperature)", ")",
         ),
         Mistake(
-            "no top-k",
-            "All your tokens keep a probability; only k should.",
+            "top-k not applied",
+            "All your tokens keep a positive probability. Only the k most probable tokens should keep one.",
             CUT, "logits",
         ),
         Mistake(
             "k + 1 tokens kept",
-            "You keep one token more than k.",
+            "You keep k + 1 tokens instead of k.",
             "logits.topk(k)", "logits.topk(min(k + 1, logits.shape[1]))",
         ),
         Mistake(
             "least probable tokens kept",
-            "You keep the tail and remove the most probable tokens.",
+            "You keep the k least probable tokens. Keep the most probable tokens instead.",
             CUT, "logits.masked_fill(logits > logits.topk(k, largest=False).values[:, -1:], -torch.inf)",
         ),
         Mistake(
             "tokens removed after the softmax",
-            "Your probabilities no longer sum to 1: the probability that you remove must be distributed among the other tokens.",
+            "Your probabilities no longer sum to 1. The probability that you remove must be distributed among the remaining "
+            "tokens.",
             "probabilities = (kept / temperature).softmax(dim=-1)",
             "probabilities = (logits / temperature).softmax(dim=-1)"
             ".masked_fill(kept == -torch.inf, 0)",
         ),
         Mistake(
-            "always the most probable token",
-            "Your probabilities are right, but you do not use the draws: you choose the most probable token every time.",
+            "most probable token always chosen",
+            "Your probabilities are correct. However, you do not use the draws: you always choose the most probable token.",
             INVERSE, "probabilities.argmax(dim=-1)",
         ),
         Mistake(
             "ranks instead of token ids",
-            "Your probabilities are right. You return ranks among the sorted tokens, which must be converted back to ids.",
+            "Your probabilities are correct. However, you return ranks among the sorted tokens. Convert the ranks back to "
+            "ids.",
             INVERSE,
             "(probabilities.sort(dim=-1, descending=True).values.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
-            "cumulated from the last token",
-            "Your probabilities are right, but you accumulate them from the last token. Start with token 0.",
+            "probabilities accumulated from the last token",
+            "Your probabilities are correct. However, you accumulate them from the last token backwards. Start with token 0.",
             INVERSE,
             "logits.shape[1] - 1 - (probabilities.flip(-1).cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)",
         ),
         Mistake(
             "probabilities divided by the temperature",
-            "Your probabilities do not sum to 1: the temperature should divide the logits, before the softmax.",
+            "Your probabilities do not sum to 1, because you divide the probabilities by the temperature. Divide the logits "
+            "before the softmax.",
             "(kept / temperature).softmax(dim=-1)", "kept.softmax(dim=-1) / temperature",
         ),
         Mistake(
             "token before the correct one",
-            "Your probabilities are right. You choose the token before the first whose cumulative probability exceeds the draw.",
+            "Your probabilities are correct. However, you choose the token before the first token whose cumulative "
+            "probability exceeds the draw.",
             INVERSE, f"({INVERSE} - 1).clamp(min=0)",
         ),
         Mistake(
             "token after the correct one",
-            "Your probabilities are right. You choose the token after the first whose cumulative probability exceeds the draw.",
+            "Your probabilities are correct. However, you choose the token after the first token whose cumulative probability "
+            "exceeds the draw.",
             INVERSE, f"({INVERSE} + 1).clamp(max=logits.shape[1] - 1)",
         ),
         Mistake(
             "equality with the draw accepted",
-            "You stop where the cumulative probability *equals* the draw, but it must exceed it: with a draw of 0 you choose "
-            "token 0, even if its probability is 0.",
+            "You choose a token whose cumulative probability *equals* the draw, but the cumulative probability must exceed "
+            "the draw. With a draw of 0 you choose token 0, even if its probability is 0.",
             "> draws[:, None]", ">= draws[:, None]",
         ),
         Mistake(
-            "segments in order of size",
-            "Your probabilities are right, and you return ids. But you arrange the segments by size; the docstring arranges "
-            "them in the order of the vocabulary.",
+            "segments arranged by size",
+            "Your probabilities are correct, and you return ids. However, you arrange the segments by size, whereas the "
+            "docstring requires the order of the vocabulary.",
             f"return probabilities, {INVERSE}",
             "ordered, tokens = probabilities.sort(dim=-1, descending=True)\n"
             "    place = (ordered.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)\n"
@@ -1202,7 +1230,7 @@ sample = Exercise(
         ),
         Mistake(
             "k-th token removed",
-            "You keep one token fewer than k: the k-th largest logit itself should be kept.",
+            "You keep only k − 1 tokens. The k-th largest logit itself should be kept.",
             CUT, "logits.masked_fill(logits <= logits.topk(k).values[:, -1:], -torch.inf)",
             also=(
                 """
@@ -1217,23 +1245,25 @@ def sample(logits, draws, temperature, k):
         ),
         Mistake(
             "one threshold for all rows",
-            "Some of your rows keep more than k tokens because you use one threshold for all. Each row has its own k-th "
-            "largest logit.",
+            "Some of your rows keep more than k tokens, because you use a single threshold for all rows. Each row has its own "
+            "k-th largest logit.",
             CUT, "logits.masked_fill(logits < logits.topk(k).values.min(), -torch.inf)",
         ),
         Mistake(
             "removed logits set to 0",
-            "The tokens that you remove keep a probability: a logit of 0 has the weight exp(0) = 1 before normalisation.",
+            "The tokens that you remove keep a positive probability, because a logit of 0 has the weight exp(0) = 1 before "
+            "normalisation.",
             CUT, "logits.masked_fill(logits < logits.topk(k).values[:, -1:], 0.0)",
         ),
         Mistake(
             "first draw used for all rows",
-            "Your probabilities are right, but you compare all rows with the first draw. Each row has its own.",
+            "Your probabilities are correct. However, you compare all rows with the first draw, although each row has its own "
+            "draw.",
             "> draws[:, None]", "> draws[0]",
         ),
         Mistake(
             "tokens and probabilities swapped",
-            "Your tuple is in the wrong order: the probabilities should come first.",
+            "The two results in your tuple are swapped. Return the probabilities first.",
             f"return probabilities, {INVERSE}", f"return {INVERSE}, probabilities",
         ),
     ),
@@ -1278,8 +1308,8 @@ def sample(logits, draws, temperature, k):
         "kept = logits, minus infinity where they are not among the k largest\nprobabilities = softmax of kept divided by the "
         "temperature\ncumulative = cumulative sums of the probabilities along the vocabulary\ntoken = first position where "
         "cumulative exceeds the draw",
-        "A near miss: setting small probabilities to 0 leaves a row that sums to less than 1, and draws near 1 then find no "
-        "token at all.",
+        "A near miss: setting small probabilities to 0 leaves a row that sums to less than 1, and a draw near 1 then selects "
+        "no token at all.",
     ),
 )
 
@@ -1301,7 +1331,7 @@ def top_p_cases(draw: Draw) -> Iterator[Case]:
 
 
 def row_off(p: float, draw: Draw, V: int, scale: float = 1.5, alone: int = -1) -> np.ndarray:
-    """Probabilities of which no two are close and no cumulative sum is close to p, so that rounding never decides."""
+    """Probabilities of which no two are close and no cumulative sum is close to p, so that rounding never matters."""
     while True:
         logits = draw.normal(V, scale=scale).astype(np.float64)
         if alone >= 0:
@@ -1321,51 +1351,51 @@ top_p = Exercise(
     mistakes=(
         Mistake(
             "crossing token removed",
-            "Your tokens have a total probability of at most p (where one token alone exceeds p, nothing is left: 0/0). The "
-            "token that crosses p belongs to the nucleus.",
+            "The tokens that you keep have a total probability of at most p (if a single token exceeds p, no token is left, "
+            "and you compute 0/0). The token that crosses p also belongs to the nucleus.",
             "before >= p", "before + ordered > p",
         ),
         Mistake(
             "crossing token removed unless it is the first",
-            "Your tokens have a total probability of at most p, unless the first one alone exceeds p. The token that crosses "
-            "p belongs to the nucleus.",
+            "The tokens that you keep have a total probability of at most p, unless the first token alone exceeds p. The "
+            "token that crosses p also belongs to the nucleus.",
             "before >= p", "(before + ordered > p) & (before > 0)",
         ),
         Mistake(
             "one token too many at a sum of exactly p",
-            "Where a cumulative sum is exactly p, you keep one token too many. The sum has already reached p, and the set "
-            "should be the smallest.",
+            "If a cumulative sum is exactly p, you keep one token too many. In this case the sum has already reached p, and "
+            "the nucleus is the smallest such set.",
             "before >= p", "before > p",
         ),
         Mistake(
             "softmax instead of a division",
-            "Your rows sum to 1 because of a softmax, but it also gives tokens outside the nucleus a weight of exp(0) = 1. Divide "
-            "by the sum of the row.",
+            "Your rows sum to 1, but you obtain this by a softmax, which gives tokens outside the nucleus the weight exp(0) = "
+            "1. Divide by the sum of the row instead.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept.softmax(dim=-1)",
         ),
         Mistake(
-            "divided by the sum of all rows",
-            "Your whole answer sums to 1. Each row should.",
+            "division by the sum of all rows",
+            "All your probabilities together sum to 1. Each row should sum to 1.",
             "kept.sum(dim=-1, keepdim=True)", "kept.sum()",
         ),
         Mistake(
             "same number of tokens in every row",
-            "In each row you keep as many tokens as the row that needs the most. Each row has its own nucleus.",
+            "In each row you keep as many tokens as in the row that needs the most tokens. Each row has its own nucleus.",
             "before >= p", "torch.arange(ordered.shape[1]) >= (before < p).sum(dim=1).max()",
         ),
         Mistake(
-            "one token too many",
-            "You keep one more token after p has been reached.",
+            "one token too many kept",
+            "You keep one more token after the sum has reached p.",
             BEFORE, "before = torch.nn.functional.pad((ordered.cumsum(dim=-1) - ordered), (1, 0))[:, :-1]",
         ),
         Mistake(
-            "not normalised",
-            "Your remaining probabilities do not sum to 1.",
+            "probabilities not normalised",
+            "The probabilities that you keep do not sum to 1. Divide them by their sum.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept",
         ),
         Mistake(
             "single probabilities compared with p",
-            "You compare each probability separately with p. It is their sum that must reach p.",
+            "You compare each single probability with p. The sum of the probabilities must reach p.",
             "before >= p", "(ordered < p) & (ordered < ordered[:, :1])",
             also=(
                 """
@@ -1386,29 +1416,30 @@ def top_p(probabilities, p):
             ),
         ),
         Mistake(
-            "not sorted",
-            "You accumulate in the order of the vocabulary. Start with the most probable token.",
+            "probabilities not sorted",
+            "You accumulate the probabilities in the order of the vocabulary. Start with the most probable token.",
             "probabilities.sort(dim=-1, descending=True)",
             "probabilities, torch.arange(probabilities.shape[1]).expand(probabilities.shape)",
         ),
         Mistake(
-            "sorted in ascending order",
-            "You keep the least probable tokens.",
+            "probabilities sorted in ascending order",
+            "You keep the least probable tokens, because you sort in ascending order.",
             "descending=True", "descending=False",
         ),
         Mistake(
-            "left in sorted order",
-            "Your probabilities are right, but sorted by size: return each to its own token.",
+            "probabilities left in sorted order",
+            "Your probabilities are correct but sorted by size. Return each of them to the position of its own token.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept",
         ),
         Mistake(
             "permutation not inverted",
-            "Your probabilities are right, but assigned to the wrong tokens: you used the permutation that sorts, not its inverse.",
+            "Your probabilities are correct but assigned to the wrong tokens. You used the permutation that sorts them "
+            "instead of its inverse.",
             "torch.zeros_like(probabilities).scatter(-1, tokens, kept)", "kept.gather(-1, tokens)",
         ),
         Mistake(
-            "p removed instead of kept",
-            "You remove a total probability of p and keep the rest: the larger p is, the less you keep.",
+            "total probability of p removed instead of kept",
+            "You remove a total probability of p and keep the rest, so a larger p leaves fewer tokens.",
             "before >= p", "before >= 1 - p",
         ),
     ),
@@ -1461,7 +1492,7 @@ def top_p(probabilities, p):
         "Output: (B, V), in the order of the vocabulary.",
         "sort each row in descending order\nfor each token: what is the sum of the more probable ones?\nkeep it if this sum is "
         "still less than p\nreturn the kept values to their own tokens; divide by their sum",
-        "A near miss: keeping tokens while the sum up to and including them is at most p removes the token that takes the sum past p; if the probability of the first token alone exceeds p, everything is removed.",
+        "A near miss: if you keep tokens while the cumulative sum is at most p, you remove the token that crosses p. If the first token alone exceeds p, you remove all tokens.",
     ),
 )
 
@@ -1492,23 +1523,25 @@ few_shot_prompt = Exercise(
     mistakes=(
         Mistake(
             "no mark after the query",
-            "Your prompt ends with the text of the query, so the model would continue that text. What tells the model to "
-            "generate a label?",
+            "Your prompt ends with the text of the query, so the model would continue this text. Which part of the prompt "
+            "makes the model generate a label?",
             QUERY, "torch.tensor(prompt + [*query])",
         ),
         Mistake(
             "end after the query's mark",
-            "Your prompt marks the answer to the query as finished before the model has generated it.",
+            "Your prompt contains `end` after the query, so the answer is marked as finished before the model has generated "
+            "it.",
             QUERY, "torch.tensor(prompt + [*query, *mark, *end])",
         ),
         Mistake(
             "examples not separated",
-            "The next text follows a label directly: `end` is missing between your examples.",
+            "In your prompt each text follows the previous label directly. Add `end` after each example.",
             DEMO, "prompt += [*text, *mark, *label]",
         ),
         Mistake(
             "no end after the last example",
-            "Your query follows the last label directly: `end` should come after *each* example, not only between examples.",
+            "In your prompt the query follows the last label directly. `end` should come after *each* example, not only "
+            "between examples.",
             DEMO, "prompt += [*(end if prompt else []), *text, *mark, *label]",
         ),
         Mistake(
@@ -1518,15 +1551,15 @@ few_shot_prompt = Exercise(
         ),
         Mistake(
             "only the first id of mark and end",
-            "You use only the first id of mark and of end. Both may consist of several tokens.",
+            "You use only the first id of mark and the first id of end. Both may consist of several tokens.",
             edits={
                 DEMO: "prompt += [*text, mark[0], *label, end[0]]",
                 QUERY: "torch.tensor(prompt + [*query, mark[0]])",
             },
         ),
         Mistake(
-            "error without examples",
-            "Your function raises an error if demos is empty. Without examples the prompt is just the query and mark.",
+            "error raised without examples",
+            "Your function raises an error if demos is empty. Without examples the prompt consists of the query and mark.",
             code="""
 def few_shot_prompt(demos, query, mark, end):
     blocks = [torch.cat([torch.tensor(text), mark, torch.tensor(label), end]) for text, label in demos]
@@ -1548,29 +1581,29 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "no mark in the examples",
-            "In your examples the mark between text and label is missing. Examples must have the same format as "
-            "the query.",
+            "In your examples, mark is missing between text and label. The examples must have the same format as the query.",
             DEMO, "prompt += [*text, *label, *end]",
         ),
         Mistake(
             "label before the mark",
-            "In your examples the label comes before the mark; in the query, it is to be generated after the mark.",
+            "In your examples the label comes before mark. In the query, the model generates the label after mark.",
             DEMO, "prompt += [*text, *label, *mark, *end]",
         ),
         Mistake(
             "query before the examples",
-            "Your query comes before the examples. A decoder reads from left to right: which examples has it seen when it "
-            "reaches the query?",
+            "Your query comes before the examples. A decoder processes tokens from left to right. Which examples has it seen "
+            "when it reaches the query?",
             QUERY, "torch.tensor([*query, *mark] + prompt)",
         ),
         Mistake(
             "examples in reverse order",
-            "Your examples are in reverse order. This may matter: the last one is closest to the query.",
+            "Your examples are in reverse order. The order may affect the answer, because the last example is closest to the "
+            "query.",
             "in demos:", "in demos[::-1]:",
         ),
         Mistake(
             "all texts before all labels",
-            "All your texts come first, followed by all their labels.",
+            "Your prompt contains all texts first, followed by all labels. Each label should follow its own text.",
             edits={
                 "    for text, label in demos:": "    for text, _ in demos:\n        prompt += [*text, *mark]\n    for _, label in demos:",
                 DEMO: "prompt += [*label, *end]",
@@ -1586,12 +1619,12 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "only the last example",
-            "Your prompt contains only the last example.",
+            "Your prompt contains only the last example. It should contain all examples in the given order.",
             DEMO, "prompt = [*text, *mark, *label, *end]",
         ),
         Mistake(
             "labels before the texts",
-            "Your labels come before their texts. For the query, the label is to be generated at the end.",
+            "Each of your labels comes before its text. In the query, the model generates the label after the text.",
             DEMO, "prompt += [*label, *mark, *text, *end]",
         ),
     ),
@@ -1615,7 +1648,7 @@ def few_shot_prompt(demos, query, mark, end):
 """,
     },
     hints=(
-        "The model can only continue a text. What must the prompt end with, so that the label is the natural next token?",
+        "The model can only continue a text. How must the prompt end so that the label is the natural next token?",
         "demos: pairs of two lists of ids. query: a list. mark, end: tensors of ids. Output: one tensor of ids, with one axis.",
         "for each example: its text, mark, its label, end\nthen the query's text and mark\nnothing after that",
         "A near miss: if `end` is used only as a separator between the examples, the query follows the last label directly.",
@@ -1626,7 +1659,8 @@ def few_shot_prompt(demos, query, mark, end):
 
 
 def label_cases(draw: Draw) -> Iterator[Case]:
-    """A row truncated before its end, one that ends in the last column, others with padding. Ids are below and above `end`."""
+    """A row truncated before its end, a row that ends in the last column, and rows with padding. Ids are below and above
+    `end`."""
     for batch, T in ((4, 7), (5, 10), (3, 8)):
         end = int(draw.integers(20, 60))
         ids = np.delete(np.arange(90), end)[draw.integers(0, 89, batch, T)]
@@ -1645,35 +1679,36 @@ mended_labels = Exercise(
     rule=Rule("equal", axes={"": "B T"}),
     mistakes=(
         Mistake(
-            "code of 2023 unchanged",
-            "This is still the code of 2023: none of its labels is an `end`.",
+            "code of 2023 not corrected",
+            "This is still the code of 2023, in whose labels the token `end` never occurs.",
             IGNORED, "ids.masked_fill(ids == end, -100)",
         ),
         Mistake(
-            "nothing ignored",
-            "All padding is a target in your labels: the model would learn to generate it, and half of its loss may come from "
-            "padding.",
+            "no padding ignored",
+            "Your labels include all padding, so the model would learn to generate padding, and half of its loss may come "
+            "from padding.",
             IGNORED, "ids.clone()",
         ),
         Mistake(
             "only the first end ignored",
-            "You have it the wrong way round: the first `end` of a row is what the model has to learn; those after it are "
-            "padding.",
+            "Your labels exclude the wrong tokens. The model has to learn to generate the first `end` of a row; only the "
+            "`end` tokens after it are padding.",
             "> 1", "== 1",
         ),
         Mistake(
             "two ends kept",
-            "You keep the `end` of the sentence and one token of padding.",
+            "You keep the `end` of the sentence and one token of padding. Keep only the first `end`.",
             "> 1", "> 2",
         ),
         Mistake(
             "last end kept",
-            "You keep the `end` in the last column. Where does the sentence end?",
+            "You keep the `end` in the last column. However, the sentence ends at the first `end` of the row.",
             IGNORED, "ids.masked_fill((ids == end) & (torch.arange(ids.shape[1]) < ids.shape[1] - 1), -100)",
         ),
         Mistake(
             "labels shifted",
-            "Your labels are shifted one position to the left. Here, as in Hugging Face's models, the loss does the shift.",
+            "Your labels are shifted one position to the left. Here, as in Hugging Face's models, the loss function shifts "
+            "the labels.",
             IGNORED, f"{IGNORED}.roll(-1, dims=1)",
             also=(
                 """
@@ -1689,34 +1724,35 @@ def mended_labels(ids, end):
         ),
         Mistake(
             "−1 instead of −100",
-            "You mark ignored positions with −1. The loss ignores only −100 and raises an error at −1.",
+            "You mark ignored positions with −1. The loss ignores only −100, and it raises an error for −1.",
             "-100", "-1",
         ),
         Mistake(
-            "counted along columns",
-            "You count the ends of each *column*, across the rows. Each row has its own first `end`.",
+            "ends counted along columns",
+            "You count the ends along each *column*, that is, across the rows. Each row has its own first `end`.",
             "cumsum(dim=1)", "cumsum(dim=0)",
         ),
         Mistake(
             "truncated rows treated as ending at once",
-            "Your rows with an `end` are right. A truncated row has none, and you ignore all but its first token: argmax returns 0 "
-            "if nothing is found.",
+            "Your labels are correct for rows with an `end`. In a truncated row, which has no `end`, you ignore all tokens "
+            "but the first, because argmax returns 0 if it finds nothing.",
             IGNORED, "ids.masked_fill(torch.arange(ids.shape[1]) > (ids == end).int().argmax(dim=1)[:, None], -100)",
         ),
         Mistake(
             "end added to truncated rows",
-            "Your rows with an `end` are right. A truncated row has none, and you put one in its last position: a label should be the id itself or −100.",
+            "Your labels are correct for rows with an `end`. In a truncated row, which has no `end`, you write one into the "
+            "last position. Each label should be the id itself or −100.",
             f"return {IGNORED}",
             f"labels = {IGNORED}\n    labels[:, -1] = torch.where((ids == end).any(dim=1), labels[:, -1], end)\n    return labels",
         ),
         Mistake(
             "0 instead of −100",
-            "You mark ignored positions with token 0, which the loss does not ignore.",
+            "You mark ignored positions with the label 0, which the loss does not ignore.",
             "-100", "0",
         ),
         Mistake(
             "words ignored instead of padding",
-            "You ignore the words and keep the padding.",
+            "Your labels ignore the words and keep the padding. They should keep the words and ignore the padding.",
             IGNORED, "ids.masked_fill((ids == end).cumsum(dim=1) <= 1, -100)",
         ),
     ),
@@ -1746,11 +1782,11 @@ def mended_labels(ids, end):
 """,
     },
     hints=(
-        "From which token should the model learn to stop? Mark it in the sequence  the cat sleeps END END END.",
+        "From which token should the model learn to stop? Mark this token in the sequence  the cat sleeps END END END.",
         "Input: ids (B, T). Output: labels (B, T), which are the ids, with −100 at some positions. Not shifted.",
         "count the ends of each row from the left\nwhere the count is above 1, the token is padding: −100\neverything else "
         "remains",
-        "A near miss: `ids == end` says that a token looks like padding. The first `end` of a row looks the same.",
+        "A near miss: `ids == end` finds all tokens that look like padding, including the first `end` of a row.",
     ),
 )
 
@@ -1758,7 +1794,7 @@ def mended_labels(ids, end):
 
 
 def beam_cases(draw: Draw) -> Iterator[Case]:
-    """Random tables, in which sentences end early or not at all; then four cases built for one decision each."""
+    """Random tables, with which sentences end early or not at all; then four cases, each of which tests one decision."""
     widths = (3, 4, 3, 5, 6, 5, 4, 3, 9)
     sizes = [(5 + number % 5, 6 + number % 4, width) for number, width in enumerate(widths)]
     for longest, V, width in sizes:
@@ -1805,7 +1841,7 @@ def two_from_one_beginning(draw: Draw) -> Case:
 
 
 def ended_or_not(draw: Draw, at_once: float, goes_on: float) -> Case:
-    """A sentence that ends at once, and one that never does: the more probable one is the best."""
+    """A sentence that ends immediately and a sentence that never ends: the more probable sentence is the best."""
     V, longest = 6, 4
     bos, eos, pad, a, b, c = (int(token) for token in draw.rng.permutation(V))
     scores, words = np.zeros((1, longest, V)), np.zeros((V, V))
@@ -1817,7 +1853,7 @@ def ended_or_not(draw: Draw, at_once: float, goes_on: float) -> Case:
 
 
 def ended_and_dropped(draw: Draw) -> Case:
-    """A sentence that ends at once falls out of the beam, although the others later become less probable than it."""
+    """A sentence that ends immediately falls out of the beam, although the other sentences later become less probable."""
     V, longest = 6, 3
     bos, eos, pad, a, b, c = (int(token) for token in draw.rng.permutation(V))
     scores, words = np.zeros((1, longest, V)), np.zeros((V, V))
@@ -1854,50 +1890,52 @@ beam_search = Exercise(
     mistakes=(
         Mistake(
             "beam of width 1",
-            "You return the result of greedy decoding: only one prefix survives each step.",
+            "You return the result of greedy decoding, because only one prefix survives each step.",
             "candidates.topk(min(width, len(candidates)))", "candidates.topk(1)",
         ),
         Mistake(
             "logits summed",
-            "Your totals are sums of logits. Only log-probabilities are comparable: apply a log-softmax at "
-            "each step.",
+            "Your totals are sums of logits. Only log-probabilities are comparable between prefixes, so apply a log-softmax "
+            "at each step.",
             ".log_softmax(dim=-1)", "",
         ),
         Mistake(
             "probabilities summed",
-            "Probabilities of successive steps multiply; you add them.",
+            "You add the probabilities of successive steps. Add the log-probabilities instead, because the probabilities of "
+            "successive steps are multiplied.",
             ".log_softmax(dim=-1)", ".softmax(dim=-1)",
         ),
         Mistake(
             "finished sentences continued",
-            "Your sentences continue after eos and lose probability. A finished sentence competes unchanged.",
+            "Your sentences continue after eos and become less probable. A finished sentence should compete unchanged.",
             "torch.where(ended[:, None], stay, log_p)", "log_p",
         ),
         Mistake(
             "last sentence of the beam returned",
-            "Your beam is right, but you return its last sentence instead of the best one.",
+            "Your beam is correct. However, you return its last sentence instead of its best sentence.",
             "return ids[0, 1:], total[0]", "return ids[-1, 1:], total[-1]",
         ),
         Mistake(
             "totals of earlier steps not added",
-            "You compare prefixes by their last step alone: add the log-probability of the earlier steps.",
+            "You compare prefixes only by the log-probability of their last step. Add the log-probabilities of the earlier "
+            "steps.",
             "(total[:, None] + torch.where", "(0 * total[:, None] + torch.where",
         ),
         Mistake(
             "earlier endings forgotten",
-            "You forget which prefixes ended before the last step. Keep this information and reorder it together with the "
-            "prefixes.",
+            "You do not remember which prefixes ended before the last step. Keep this information, and reorder it together "
+            "with the prefixes.",
             "ended = ended[rows] | (tokens == eos)", "ended = tokens == eos",
         ),
         Mistake(
             "least probable prefixes kept",
-            "You keep the worst prefixes at each step.",
+            "You keep the least probable prefixes at each step. Keep the most probable prefixes.",
             "candidates.topk(min(width, len(candidates)))",
             "candidates.nan_to_num(neginf=1e9).topk(min(width, len(candidates)), largest=False)",
         ),
         Mistake(
             "bos returned",
-            "Your first token is bos, which is not generated.",
+            "Your first token is bos, which should not be part of the result.",
             "return ids[0, 1:], total[0]", "return ids[0, :-1], total[0]",
             also=(
                 """
@@ -1918,8 +1956,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         ),
         Mistake(
             "parallel greedy searches",
-            "Each of your prefixes continues with its own best token. The continuations of *all* prefixes compete: two of the "
-            "best may come from the same one.",
+            "Each of your prefixes continues with its own best token. The continuations of *all* prefixes should compete, "
+            "because two of the best may come from the same prefix.",
             code="""
 def beam_search(next_logits, width, longest, bos, eos, pad):
     log_p = next_logits(torch.tensor([[bos]]))[0, -1].log_softmax(dim=-1)
@@ -1936,7 +1974,7 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         ),
         Mistake(
             "finished sentence preferred",
-            "You return the best sentence that has ended. Return the best one, whether it has ended or not.",
+            "You return the best sentence that has ended. Return the best sentence, whether or not it has ended.",
             "return ids[0, 1:], total[0]", "best = ended.int().argmax()\n    return ids[best, 1:], total[best]",
             also=(
                 """
@@ -1957,8 +1995,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         ),
         Mistake(
             "finished sentences kept outside the beam",
-            "You set finished sentences aside and compare them at the end. They should compete at every step like all others, "
-            "and one that falls out of the beam is lost.",
+            "You set finished sentences aside and compare them at the end. Finished sentences should compete at every step "
+            "like all others, and a finished sentence that falls out of the beam is lost.",
             code="""
 def beam_search(next_logits, width, longest, bos, eos, pad):
     beam, finished = [(0.0, [bos])], []
@@ -1975,21 +2013,22 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
 """,
         ),
         Mistake(
-            "normalised by length",
-            "You return the sentence with the best mean over its tokens. The docstring asks for the sum, without normalisation "
-            "by length.",
+            "log-probability normalised by length",
+            "You return the sentence with the best mean log-probability per token. The docstring requires the sum, without "
+            "normalisation by length.",
             "return ids[0, 1:], total[0]",
             "best = (total / (ids[:, 1:] != pad).sum(dim=1)).argmax()\n    return ids[best, 1:], total[best]",
         ),
         Mistake(
             "cost for padding",
-            "You add a cost to finished sentences for each pad, which penalises an early end. After eos nothing should have a "
-            "cost.",
+            "You add a cost to finished sentences for each pad token, which penalises sentences that end early. Tokens after "
+            "eos should have no cost.",
             "stay[:, pad] = 0", "stay[:, pad] = log_p[:, pad]",
         ),
         Mistake(
             "no pad after eos",
-            "Your sentence is shorter than `longest` if it ends early. Return exactly `longest` tokens, with pad after eos.",
+            "Your sentence is shorter than `longest` if it ends early. Return exactly `longest` tokens by adding pad after "
+            "eos.",
             "ended = ended[rows] | (tokens == eos)",
             "ended = ended[rows] | (tokens == eos)\n        if ended[0]:\n            break",
             also=(
@@ -2010,13 +2049,13 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "one token too few",
-            "Your sentence is one token too short: bos does not count.",
+            "sentence one token too short",
+            "Your sentence is one token too short. bos does not belong to the `longest` tokens.",
             "range(longest)", "range(longest - 1)",
         ),
         Mistake(
             "probability instead of log-probability",
-            "Your sentence is right, but you return its probability instead of the log-probability.",
+            "Your sentence is correct. However, you return its probability instead of its log-probability.",
             "return ids[0, 1:], total[0]", "return ids[0, 1:], total[0].exp()",
         ),
     ),
@@ -2057,7 +2096,7 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         "extends prefix i // V by token i % V.",
         "start with one prefix: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished "
         "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, noting their ids and totals and whether they have ended\nreturn the best one without bos, and its total",
-        "A near miss: keeping the best token of each prefix gives `width` greedy searches; instead, the candidates of all "
-        "prefixes compete together.",
+        "A near miss: keeping the best token of each prefix amounts to `width` greedy searches. Instead, let the candidates of "
+        "all prefixes compete.",
     ),
 )

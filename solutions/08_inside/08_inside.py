@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 08 · Inside a pre-trained transformer
 #
-# So far we have built models and trained small ones. Now we open a model that others trained on billions of words. Nothing inside it is labelled: it returns tensors, layer by layer. We extract a
-# word's contextual embedding from every layer, ask which layer separates its senses best, and look at what the word attends to. We compare every number with its value for words that have
-# nothing in common.
+# So far, we have built models and trained small ones. In this notebook, we open a model that others trained on billions of words. It returns tensors, and
+# nothing in them is labelled. We extract a word's contextual embedding from every layer, find out which layer separates its senses best, and inspect the tokens
+# that it attends to. We compare every measurement with its value for words that have nothing in common.
 #
 # **You need** notebooks 06 and 07. **Time** about 75 minutes for the core: five exercises, a bug to fix, and two written questions. Sections marked *Further* (three models trained on
 # novels, three exercises on causality) and two extensions are optional.
@@ -22,11 +22,11 @@
 # **By the end you can**
 #
 # - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
-# - say how similar two uses of a word are, compared with two random words;
-# - read attention with bertviz, and say what attention does not explain;
-# - use contextual vectors to find senses in sentences that mislead a bag of words, and say how much of the success is due to grammar;
+# - state how similar two uses of a word are, compared with two random words;
+# - inspect attention with bertviz, and state what attention does not explain;
+# - use contextual vectors to find senses in sentences that mislead a bag of words, and state how much of the success is due to grammar;
 # - *further:* compare three models trained on the same text, layer by layer;
-# - *further:* look for causes inside a model: the logit lens, ablating a head, patching a vector.
+# - *further:* look for causes inside a model with the logit lens, by ablating a head, and by patching a vector.
 
 # %%
 import torch
@@ -38,10 +38,10 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Load, tokenise, embed
 #
-# We use all-MiniLM-L6-v2, a small BERT that comes with the course. It was distilled from larger models
-# (Wang et al. 2020) and then fine-tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). With a network connection you can run this notebook on
-# bert-base-uncased (Devlin et al. 2019) instead: replace the call below by `load("bert-base-uncased", attentions=True, from_hub=True)`. Both
-# models use the same vocabulary of 30,522 subwords.
+# We use all-MiniLM-L6-v2, a small BERT that comes with the course. It was distilled from larger models (Wang et al. 2020) and then fine-tuned so that similar
+# *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). If you have a network connection, you can run this notebook on
+# bert-base-uncased (Devlin et al. 2019) instead: replace the call below with `load("bert-base-uncased", attentions=True, from_hub=True)`. Both models use the
+# same vocabulary of 30,522 subwords.
 
 # %% tags=["demo"]
 import re
@@ -69,7 +69,7 @@ RIVER = "i will hike along the bank of a river"
 MONEY = "i will open a new account at my bank and deposit some money"
 
 # %% [markdown]
-# **Predict:** the first sentence has nine words. How many vectors does each layer return for it?
+# **Predict:** the first sentence has nine words. How many vectors does each layer return for this sentence?
 
 # %% tags=["demo"]
 predict("inside.tokens", ...)
@@ -86,23 +86,25 @@ print("hidden states:", len(output.hidden_states), "of", list(output.hidden_stat
 print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].shape))
 
 # %% [markdown]
-# The sentence has 11 tokens, and each of them has a vector of D numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. Why 11? Each of the nine words is a single subword of the vocabulary,
-# and [CLS] and [SEP] enclose them. There is one more hidden state than there are layers: **layer 0** is the input of the first layer. Each layer adds its output to a token's vector, the
-# **residual stream** (03); BERT, being post-norm, also normalises it. There is one attention matrix of 11 × 11 for each head of each layer.
+# The sentence has 11 tokens, because each of the nine words is a single subword of the vocabulary, and the tokenizer adds [CLS] and [SEP]. Each token has a
+# vector of D numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. There is one more hidden state than there are layers, because **layer 0** is the
+# input to the first layer. Each layer adds its output to a token's vector, which is called the **residual stream** (03). BERT, being a post-norm model, also
+# normalises the sum. Each head of each layer has one attention matrix of 11 × 11.
 
 # %% [markdown]
 # ## 2 · A word's vector
 #
-# A rarer word is split into several subwords and so has several vectors. Two conventions are common: taking the vector of the first subword, or the mean over all subwords. We take the mean. If you get stuck on an
-# exercise, run `hint("inside.word_vectors")` in a cell of your own: it first asks a question and then gives more away.
+# A rare word is split into several subwords and therefore has several vectors. Two conventions for the vector of such a word are common: the vector of the
+# first subword, and the mean over all subwords. We use the mean. If you get stuck on an exercise, run `hint("inside.word_vectors")` in a cell of your own: the
+# first hint is a question, and later hints give more away.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-word_vectors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def word_vectors(
     hidden: Float[Tensor, "L+1 T D"], word_ids: Int[Tensor, "T"], i: int
 ) -> Float[Tensor, "L+1 D"]:
-    """The vector of word i at every layer: the mean of its subwords.  (difficulty ●○○, 4 minutes)
+    """The vector of word i at every layer: the mean over its subwords.  (difficulty ●○○, 4 minutes)
 
-    word_ids gives the number of each token's word, and −1 for [CLS], [SEP] and any other token
+    word_ids contains the number of each token's word, or −1 for [CLS], [SEP] and any other token
     that belongs to no word. Word i has at least one subword.
     """
     ### BEGIN SOLUTION
@@ -113,8 +115,9 @@ def word_vectors(
 check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["word_ids"], case["i"]))
 
 # %% [markdown]
-# Which token belongs to which word? Subwords that continue a word begin with ##, so one could count those that do not. A change to the Flair library, proposed in March 2020, found the words in this way, and a reviewer replied
-# with an example that breaks it (flair, pull request 1494). The function below implements this idea. *Find the bug:* how many words does it find in the example?
+# Which token belongs to which word? A subword that continues a word begins with ##, so every other subword seems to begin a new word. A change to the Flair
+# library, proposed in March 2020, found words in this way, and a reviewer replied with an example for which the method fails (flair, pull request 1494). The
+# function below implements the method. *Find the bug:* how many words does the function find in the example?
 
 # %%
 def words_by_hash(pieces: list[str]) -> list[int]:         # subwords, without [CLS] and [SEP]
@@ -133,15 +136,16 @@ given = tokenizer(EXAMPLE, return_offsets_mapping=True)
 print("start and end of each token in the text:", given["offset_mapping"])
 
 # %% [markdown]
-# BERT splits at every punctuation mark before it looks for subwords, and these splits leave no ## behind. However, the tokenizer also returns something reliable: the start and end character of each subword. Use them to fix the function.
+# BERT's tokenizer splits the text at every punctuation mark before it looks for subwords, and it does not mark these splits with ##. However, the tokenizer
+# also returns reliable information: the start and end character of each subword. Use these positions to fix the function.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-mended_words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[Tensor, "T"]:
-    """The number of the word that each token belongs to, or −1.  (difficulty ●●○, 8 minutes)
+    """For each token, the number of the word to which it belongs, or −1.  (difficulty ●●○, 8 minutes)
 
-    Each row is (begin, end): characters begin to end − 1 of the text. A subword belongs to the
-    word that contains it; no subword crosses a word boundary. Special tokens and padding have
-    the empty span (0, 0). They belong to no word, and neither do subwords between two words.
+    Each row is (begin, end) and denotes characters begin to end − 1 of the text. A subword belongs
+    to the word that contains it; no subword crosses a word boundary. Special tokens and padding
+    have the empty span (0, 0). They belong to no word, and neither do subwords between two words.
     The words are in order and do not overlap, but a word may begin where the previous one
     ends, and a word may have no subword at all.
     """
@@ -155,7 +159,8 @@ def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[T
 check("inside.mended_words", lambda case: mended_words(case["pieces"], case["words"]))
 
 # %% [markdown]
-# Does the bug matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many of them would counting by `##` return the vector of another word?
+# Does the bug matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). For how many of these sentences would counting by `##`
+# return the vector of another word?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
@@ -180,18 +185,19 @@ for name, count in wrong.items():
     print(f"{name:<14} wrong word in {count} of {len(senses)} sentences ({share:.0%})")
 
 # %% [markdown]
-# A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word. So always print the tokens whose vectors you average.
+# A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word.
+# Therefore, always print the tokens whose vectors you average.
 
 # %% [markdown]
 # ## 3 · Three vectors called static
 #
-# In 01 a word had one vector, its static embedding. Three kinds of vectors are called "static" today, and they are not the same:
+# In notebook 01, each word had one vector, its static embedding. Today, three different kinds of vectors are called "static":
 #
 # - a **row of the embedding table** of this model: f(w), learned together with the layers above it;
-# - **layer 0**: this row plus vectors for the position and the segment, normalised. It depends on the word and its *position*;
-# - a **GloVe** vector: f(w) from co-occurrence counts, in a space of its own.
+# - **layer 0**: the normalised sum of this row and the vectors for the position and the segment. It depends on the word and its *position*;
+# - a **GloVe** vector: f(w), learned from co-occurrence counts, in a separate vector space.
 #
-# A cosine means little without a baseline. Ours is the cosine of random pairs of words *in the same space*.
+# A cosine means little without a baseline. Our baseline is the cosine of random pairs of words *in the same space*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.vectors import load_glove
@@ -203,7 +209,7 @@ common = [word for word in glove.words[200:8000]
 
 @torch.no_grad()
 def three_vectors(words: list[str], place: int = 1) -> dict[str, Float[Tensor, "n D"]]:
-    """Three static vectors of each word; for layer 0, the word is at position `place`, after [CLS] tokens only."""
+    """The three static vectors of each word. For layer 0, the word is at position `place`, preceded only by [CLS] tokens."""
     ids = torch.tensor([vocabulary[word] for word in words])
     alone = torch.full((len(words), place + 1), tokenizer.cls_token_id)
     alone[:, place] = ids
@@ -225,25 +231,27 @@ pictures.static_vectors(PAIRS, static, control)
 here, there = three_vectors(["bank"], place=6), three_vectors(["bank"], place=9)
 for name in here:
     moved = cosine(here[name], there[name]).item()
-    print(f"bank at position 6 and at position 9, {name:<9} cosine {moved:.3f}")
+    print(f"cosine of bank at position 6 and bank at position 9, {name:<9} {moved:.3f}")
 
 # %% [markdown]
-# The same pairs appear on three scales. What counts is how far a pair lies above its baseline. A cosine of 0.3 means next to nothing in GloVe, where any two frequent words have something in common; in the
-# embedding table it would indicate a close pair. The vector at layer 0 changes with the position, so if you use it as "the word without context", you also compare positions.
+# The three kinds of vectors use three different scales for the same pairs. Therefore, compare each pair with its baseline. In GloVe, a cosine of 0.3 means next
+# to nothing, because any two frequent words have something in common. In the embedding table, it would indicate a close pair. The vector at layer 0 changes
+# with the position. If you use it as "the word without context", you also compare positions.
 
 # %% [markdown]
 # ## 4 · How similar is similar?
 #
-# A word's vector in its sentence is its **contextual embedding**. In 07 we compared two such vectors; now we compare all pairs from many sentences. There are three kinds of pairs: the same word
-# in the same sense, the same word in two senses, and different words. Different words are the baseline for everything else; pairs that share a sense show how high a cosine can be expected to get.
+# The vector of a word in its sentence is called its **contextual embedding**. In notebook 07, we compared two such vectors; now we compare all pairs from many
+# sentences. There are three kinds of pairs: the same word with the same sense, the same word with two senses, and different words. The pairs of different words
+# are the baseline for the other two kinds. The pairs that share a sense show how high a cosine can be expected to be.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_similarity(
     vectors: Float[Tensor, "n L+1 D"], words: Int[Tensor, "n"], senses: Int[Tensor, "n"]
 ) -> Float[Tensor, "3 L+1"]:
-    """Mean cosine of three kinds of pairs, at every layer.  (difficulty ●●○, 10 minutes)
+    """The mean cosine of three kinds of pairs, at every layer.  (difficulty ●●○, 10 minutes)
 
-    Row 0: the same word in the same sense. Row 1: the same word in two senses. Row 2:
+    Row 0: the same word with the same sense. Row 1: the same word with two senses. Row 2:
     different words. Senses are numbered 0, 1, … within each word. Every pair of different
     occurrences counts once, and all pairs of a kind have the same weight. There is at least
     one pair of each kind.
@@ -262,7 +270,7 @@ def sense_similarity(
 check("inside.sense_similarity", lambda case: sense_similarity(**case))
 
 # %% [markdown]
-# All 2,325 sentences pass through the model once (about fifteen seconds). With your two functions we extract the vector of the ambiguous word at every layer.
+# We run the model once on all 2,325 sentences (about fifteen seconds). With your two functions, we extract the vector of the ambiguous word at every layer.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -291,8 +299,9 @@ sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # u
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
-# The 44 words form two groups. For 30 of them, all senses are **nouns** (*bank*, *cell*). The other 14 also have a sense that belongs to **another part of speech**, so grammar alone separates *saw* the tool from *saw* the past of *see*. Our question is about meaning, so the figure
-# shows the first group; the second is printed below it.
+# The 44 words form two groups. For 30 words, such as *bank* and *cell*, all senses are **nouns**. The other 14 words also have a sense that belongs to
+# **another part of speech**, so grammar alone separates the tool *saw* from *saw*, the past tense of *see*. Because our question is about meaning, the figure
+# shows the first group. The values for the second group are printed below the figure.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from itertools import combinations
@@ -311,7 +320,7 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
         print(f"{f'{half}, one sense − {kind}, by layer:':<63}{gaps}")
 
 def gap_inside(word: str, *pair: str) -> float:
-    """The mean cosine within two senses of a word minus that between them, at the last layer."""
+    """The mean cosine within each of two senses of a word minus the mean cosine between the two senses, at the last layer."""
     rows = [torch.tensor(((senses.word == word) & (senses.sense == sense)).to_numpy().copy()) for sense in pair]
     one, two = (torch.nn.functional.normalize(uses[mask, -1], dim=-1) for mask in rows)
     same = [(x.sum(dim=0).square().sum() - len(x)) / (len(x) * (len(x) - 1)) for x in (one, two)]
@@ -320,19 +329,22 @@ def gap_inside(word: str, *pair: str) -> float:
 SENSE_PAIRS = {"match": ("game", "fire", "agree"), "current": ("electricity", "water", "present"), "light": ("brightness", "weight")}
 gaps_inside = {word: {pair: gap_inside(word, *pair) for pair in combinations(among, 2)} for word, among in SENSE_PAIRS.items()}
 for word, gaps in gaps_inside.items():
-    print(f"{word}, last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
+    print(f"{word}, gaps at the last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
 
 # %% [markdown]
-# Two senses of a word have a high cosine at every layer (left), as if the model hardly distinguished them. But uses that share a sense do not reach 1 either, and the cosine of different words
-# changes from layer to layer. What matters is the gap between one sense and two (right). It is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the word,
-# not from its sense.
+# Two uses of a word with different senses have a high cosine at every layer (left), as if the model hardly distinguished the senses. However, uses that share a
+# sense do not reach a cosine of 1 either, and the cosine of different words changes from layer to layer. We therefore look at the gap between one sense and two
+# (right). The gap is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the
+# word, not from its sense.
 
 # %% [markdown]
-# Where senses differ in part of speech, the gap is several times as wide, even within *match* and *current*, where two senses are nouns and one is not. *Light* is an exception. Part 8 uses a different method to find out which layer separates senses *best*.
+# When two senses differ in part of speech, the gap is several times as wide. This is true even within *match* and *current*, where two senses are nouns and one
+# is not; *light* is an exception. Part 8 uses a different method to find out which layer separates senses *best*.
 
 # %% [markdown]
-# Now we look at single pairs. For bert-base-uncased several figures are in circulation, although we could not find out who measured them first. *bank* and *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* in two senses has
-# a cosine of 0.6 to 0.7. The sentences are known, so anyone can check the figures. We compute them again and add one more pair: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) sums
+# We now look at single pairs. For bert-base-uncased, several values are often quoted, although we could not find out who measured them first. *bank* and
+# *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* with two senses has a cosine of 0.6 to 0.7. Because the sentences are known,
+# anyone can check these values. We compute them again and add one more pair: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
 # the last four layers instead.
 #
 # **Predict:** what is the cosine of *bank* in "I deposited money at the bank." and in "We walked along the river bank.", in the last layer of your model?
@@ -379,20 +391,24 @@ display(pd.DataFrame({
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM the bank of a *river* is as close to *vault* as the bank for money, at every layer. So the increase from table to context, which occurs for *all* words (grey), is no sign of understanding. The values themselves are specific to each model. The tutorial's *bank robber* and *bank vault* occur in the same sentence, a few words apart; uses of one sense in two sentences have less in common.
+# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM, however, the bank of a *river* is
+# as close to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
+# understanding. The values themselves are specific to each model. In the tutorial, *bank robber* and *bank vault* occur a few words apart in the same sentence;
+# uses of one sense in two sentences have less in common.
 
 # %% [markdown]
 # ## 5 · Do all vectors point the same way?
 #
-# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2 and found cosines far above 0, and close to 1 in GPT-2's last layer, as if all vectors lay in a narrow cone. This is called **anisotropy**.
-# It is measured by the baseline that we have used all along: the mean cosine of random pairs.
+# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2. Their cosines were far above 0, and close to 1 in GPT-2's last layer,
+# as if all vectors lay in a narrow cone. This phenomenon is called **anisotropy**. It is measured by the mean cosine of random pairs, which is the baseline
+# that we have used all along.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-anisotropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
     """The mean cosine of all pairs of different vectors.  (difficulty ●●○, 6 minutes)
 
-    A vector is not paired with itself. You may compute all n × n cosines, but this can be
-    avoided.
+    A vector is not paired with itself. You may compute all n × n cosines, but the mean can also be
+    computed without them.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -404,15 +420,17 @@ def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
 check("inside.anisotropy", lambda case: anisotropy(case["vectors"]))
 
 # %% [markdown]
-# If all vectors share a direction, we can remove it by subtracting their mean. The mean has to come from a separate sample: the mean of the very vectors that are compared would make the result look better than it is.
+# If all vectors share a direction, we can remove it by subtracting their mean. The mean has to come from a separate sample, because the mean of the compared
+# vectors themselves would make the result look better than it is.
 
 # %% tags=["demo"]
 def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float[Tensor, "n D"]:
-    """The vectors minus the mean vector of `sample`, which removes what all vectors share."""
+    """The vectors minus the mean vector of `sample`, which removes the direction that all vectors share."""
     return vectors - sample.mean(dim=0)
 
 # %% [markdown]
-# We compare three models: the one loaded in part 1; an untrained one of the same shape; and a decoder, SmolLM2 from 07. From 30 sentences we take each distinct token once, leaving out the first token of each sentence.
+# We compare three models: the model loaded in part 1, an untrained model of the same shape, and a decoder, SmolLM2 from notebook 07. We take each distinct
+# token in 30 sentences once, but leave out the first token of each sentence.
 #
 # **Predict:** what is the mean cosine of random tokens in the decoder, halfway through its layers?
 
@@ -458,13 +476,13 @@ reveal("inside.cone", cones[decoder.name][0][middle])
 pictures.cones(cones)
 
 def largest(vectors: Float[Tensor, "n D"], number: int) -> list[int]:
-    """The coordinates that contribute most to the mean cosine, each by its mean product over all pairs of unit vectors."""
+    """The coordinates that contribute most to the mean cosine. A coordinate contributes its mean product over all pairs of unit vectors."""
     unit = torch.nn.functional.normalize(vectors, dim=-1)
     contributed = unit.sum(dim=0).square() - unit.square().sum(dim=0)
     return contributed.argsort(descending=True)[:number].tolist()
 
 def without_largest(vectors: Float[Tensor, "n D"], number: int) -> Float[Tensor, ""]:
-    """Anisotropy without the coordinates that contribute most."""
+    """The anisotropy without the coordinates that contribute most to it."""
     left = sorted(set(range(vectors.shape[1])) - set(largest(vectors, number)))
     return anisotropy(vectors[:, left])
 
@@ -477,14 +495,18 @@ with torch.no_grad():
     at_15 = decoder.model(**given, output_hidden_states=True).hidden_states[15][0]
 norms, massive = at_15.norm(dim=-1), at_15[0].abs().argsort(descending=True)[:2].tolist()
 print(f"length of a vector at layer 15: first token {norms[0]:,.0f}, mean of the others {norms[1:].mean():,.0f}")
-print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest at the first token: {massive}")
+print(f"coordinates left out at layer 15: {largest(in_decoder[:, 15], 3)}; largest coordinates of the first token: {massive}")
 
 # %% [markdown]
-# In the decoder, any two tokens are as similar as related tokens are in MiniLM. But a few coordinates account for most of this similarity: without three of 576, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same in other models). At the first token,
-# which we left out, two of these three coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long as the average. Decoders use this token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
+# In the decoder, any two tokens are as similar as related tokens are in MiniLM. However, a few coordinates account for most of this similarity. Without three
+# of the 576 coordinates, the mean cosine at layer 15 falls from 0.59 to 0.12 (Timkey and van Schijndel 2021 found the same effect in other models). At the
+# first token, which we left out, two of these three coordinates are **massive activations** (Sun et al. 2024), and the vector is over a hundred times as long
+# as the average. Decoders use the first token as an **attention sink** (Xiao et al. 2024), which receives attention when nothing else is relevant.
 
 # %% [markdown]
-# For MiniLM, which was tuned to give different sentences different vectors, the mean cosine ends near 0. For an untrained model it starts at one third, because one of the three random vectors added in layer 0, that of the segment, is the same for all tokens. Centring brings the mean cosine of every model close to 0. How does centring affect the senses?
+# In MiniLM, which was tuned to give different sentences different vectors, the mean cosine is near 0 at the last layer. In the untrained model, the mean cosine
+# at layer 0 is one third, because one of the three random vectors added there, the segment vector, is the same for all tokens. Centring brings the mean cosine
+# of every model close to 0. How does centring affect the similarity of senses?
 
 # %% tags=["demo"]
 train_rows = ~test_rows
@@ -495,14 +517,16 @@ similar_centred = sense_similarity(centred, words[asked_nouns], sense_ids[asked_
 pictures.centred(similar, similar_centred)
 
 # %% [markdown]
-# The baseline of different words falls to about 0 at every layer, and the gap between one sense and two becomes a little wider. (The baseline ends just below 0, since the 30 words lie on different sides of their mean.)
-# Centring thus makes a cosine *easier to interpret*. Part 8 answers the question of whether it also makes senses easier to find.
+# The baseline of different words falls to about 0 at every layer, and the gap between one sense and two becomes a little wider. (At the last layer, the
+# baseline is just below 0, because the 30 words lie on different sides of their mean.) Centring thus makes a cosine *easier to interpret*. Part 8 examines
+# whether it also makes senses easier to find.
 
 # %% [markdown]
 # ## 6 · What a word attends to
 #
-# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) offers three views. Each of them is shown first as a plain figure and then as an interactive page, which works offline. bertviz counts layers from 0, so its
-# layer 0 produces the hidden state that we call layer 1; the figures of this part follow bertviz's numbering.
+# In notebook 02, we computed attention; here we inspect it. **bertviz** (Vig 2019) offers three views of attention. We show each view first as a plain figure
+# and then as an interactive page, which works offline. bertviz counts layers from 0, so its layer 0 produces the hidden state that we call layer 1. The figures
+# in this part use bertviz's numbering.
 
 # %% tags=["demo"]
 @torch.no_grad()
@@ -538,7 +562,8 @@ pictures.all_heads(attention, tokens)
 model_view(attention, tokens)
 
 # %% [markdown]
-# You can also view one head at a time with all tokens written out. The sliders respond to the arrow keys. (They need a running notebook; nothing is graded here.)
+# You can also view one head at a time with all tokens written out. The sliders respond to the arrow keys. (They require a running notebook, and nothing is
+# graded here.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
@@ -554,12 +579,13 @@ def show_head(layer: int, head: int) -> None:
 interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1))
 
 # %% [markdown]
-# Some heads are easy to name: a diagonal next to the main one means that the head attends to the previous or the next token. Most heads show one dark column. To be more precise than "looks sharp", we measure how widely the weights of a row are spread. Its
-# **entropy**, in nats, is 0 if one token receives all the weight and log T if all T tokens receive the same.
+# Some heads are easy to interpret: a diagonal next to the main diagonal means that the head attends to the previous or the next token. Most heads show one dark
+# column. Instead of judging by eye whether attention is sharp, we measure how widely the weights of a row are spread. The **entropy** of a row, in nats, is 0
+# if one token receives all the weight and log T if all T tokens receive the same weight.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H"]:
-    """Mean entropy of each head's rows, in nats.  (difficulty ●●○, 6 minutes)
+    """The mean entropy of each head's rows, in nats.  (difficulty ●●○, 6 minutes)
 
     The entropy of a row is −Σ a log a, where a weight of 0 contributes 0. A row contains the
     weights that one token assigns to all tokens; all rows count equally.
@@ -572,8 +598,8 @@ def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H
 check("inside.attention_entropy", lambda case: attention_entropy(case["attention"]))
 
 # %% [markdown]
-# We take one plain test sentence for each of the 30 words whose senses are all nouns. Besides the entropy we measure how much of the weight goes to the previous token, the next token, the token itself, [CLS] and [SEP], as Clark et al. (2019) did for BERT. The baselines are uniform
-# attention and the untrained model.
+# We use one plain test sentence for each of the 30 words whose senses are all nouns. In addition to the entropy, we measure how much weight the previous token,
+# the next token, the token itself, [CLS] and [SEP] receive, as Clark et al. (2019) did for BERT. The baselines are uniform attention and the untrained model.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 some = senses[(senses.split == "test") & (senses.kind == "plain")
@@ -600,12 +626,14 @@ for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SE
 print(f"untrained model: {share_of_even:.1%} of the entropy of uniform attention")
 
 # %% [markdown]
-# > **Checking the literature.** Clark et al. (2019) found heads for the previous and the next token, and found that more than half of the attention in layers 6 to 10 of BERT goes to [SEP]. MiniLM has such heads, too. But its
-# > dark column is [CLS], and [SEP] receives little: which token serves as the attention sink depends on the model. Both models do have a sink, however.
+# > **Checking the literature.** Clark et al. (2019) found heads in BERT that attend to the previous and to the next token. In layers 6 to 10, more than half of
+# > the attention goes to [SEP]. MiniLM also has heads for the previous and the next token. However, its dark column is [CLS], and [SEP] receives little
+# > attention. Both models have an attention sink, but the token that serves as the sink depends on the model.
 
 # %% [markdown]
-# The **neuron view** shows how a weight is computed: query times key, coordinate by coordinate, then the sum, then the softmax. bertviz supports this only for its own copies of models from 2019. We compute queries and keys from the loaded weights
-# instead, as in 02, and compare the result with the attention that the model reports.
+# The **neuron view** shows how a weight is computed: query and key are multiplied coordinate by coordinate, the products are added up, and a softmax follows.
+# bertviz supports this view only for its own copies of models from 2019. We therefore compute queries and keys from the loaded weights, as in notebook 02, and
+# compare the result with the attention that the model reports.
 
 # %% tags=["demo"]
 @torch.no_grad()
@@ -627,14 +655,17 @@ pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_
 neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 
 # %% [markdown]
-# Point at *bank* and press the plus sign. (In the figure, violet is positive and orange with a dash is negative.) No single coordinate decides: a score is the sum of many small products of both signs, and the softmax depends on the differences between such sums.
+# Point at *bank* and press the plus sign. (In the figure, violet is positive and orange with a dash is negative.) No single coordinate determines a score,
+# because a score is the sum of many small products of both signs, and the softmax depends on the differences between such sums.
 
 # %% [markdown]
 # ## 7 · Is attention an explanation?
 #
-# "*Bank* attends to *deposit*, so *deposit* is the reason why the model knows the sense." Jain and Wallace (2019) found, for LSTM classifiers, that attention weights agree poorly with other measures of importance, and that
-# very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that this depends on what counts as an explanation, and on fair baselines. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
-# words. We can ask the model itself: hide one word from all heads and measure how far the vector of the target word moves.
+# Consider the claim "*Bank* attends to *deposit*, so *deposit* is the reason why the model knows the sense." Jain and Wallace (2019) found, for LSTM
+# classifiers, that attention weights agree poorly with other measures of importance, and that very different weights can give the same answer. Wiegreffe and
+# Pinter (2019) replied that the conclusion depends on the definition of an explanation, and on fair baselines. Abnar and Zuidema (2020) pointed out that, above
+# layer 1, tokens attend to *mixtures* of words. We can test the claim on the model itself: we hide one word from all heads and measure how far the vector of
+# the target word moves.
 
 # %% tags=["demo"]
 from coursekit.intervals import bootstrap
@@ -643,8 +674,8 @@ WAYS = "hidden from attention", "[MASK] in its place", "left out"
 
 @torch.no_grad()
 def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
-    """How far the last-layer vector of token `target` moves (1 − cosine) when each token is
-    removed."""
+    """For each token, how far the last-layer vector of token `target` moves (1 − cosine) when this
+    token is removed."""
     ids = tokenizer(text, return_tensors="pt").input_ids
     T = ids.shape[1]
     places = torch.arange(T)
@@ -661,8 +692,8 @@ def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
     return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
-    """For each input vector, the norm of the gradient of the target's last-layer vector along
-    a random direction."""
+    """The norm of the gradient of the target's last-layer vector, projected onto a random
+    direction, with respect to each input vector."""
     x = model.embeddings(input_ids=tokenizer(text, return_tensors="pt").input_ids).detach()
     x.requires_grad_()
     vector = model.encoder(x).last_hidden_state[0, target]
@@ -671,17 +702,18 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 
 @torch.no_grad()
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
-    """The length, in every head, of the value vector that each token's attention weight
-    multiplies."""
+    """The length of each token's value vector in every head; attention weights multiply these
+    vectors."""
     values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
 def agreement(guess: Tensor, truth: Tensor) -> float:
-    """Spearman's correlation: do two lists rank the tokens in the same order?"""
+    """Spearman's correlation between two lists of scores for the same tokens."""
     return pd.Series(guess.numpy()).rank().corr(pd.Series(truth.numpy()).rank())
 
 # %% [markdown]
-# **Predict:** rank the words of a sentence by the target word's attention to them in the last layer (mean of the heads), and by how far hiding each moves the target's vector. What is the rank correlation?
+# **Predict:** we rank the words of a sentence by the target word's attention to them in the last layer (mean of the heads). We also rank them by how far the
+# target's vector moves when each word is hidden. What is the correlation between the two rankings?
 
 # %% tags=["demo"]
 predict("inside.explains", ...)
@@ -718,7 +750,7 @@ display(pd.DataFrame({
     way: {name: "{:.2f} ({:.2f} to {:.2f})".format(found[name].mean(), *bootstrap(found[name].to_numpy()))
           for name in found}
     for way, found in by_way.items()
-}).rename_axis("rank correlation with how far the target moves", axis=0))
+}).rename_axis("rank correlation with the distance that the target's vector moves", axis=0))
 WEIGHTS_ALONE = "attention, mean of all layers"
 ahead = {way: {name: bootstrap((found[name] - found[WEIGHTS_ALONE]).to_numpy())
                for name in ("attention × length of value", "gradient")} for way, found in by_way.items()}
@@ -729,8 +761,9 @@ at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slic
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
 
 # %% [markdown]
-# **Where these intervals come from.** Another set of sentences would have given a different mean. To see how different, we draw the same number of sentences from ours, with replacement, and take their mean; we repeat this two thousand times. The middle 95 % of these means form the interval. This is the
-# **bootstrap** (Efron 1979); you build it in 12.
+# **Where these intervals come from.** A different set of sentences would have given a different mean. To estimate how different, we draw the same number of
+# sentences from our set, with replacement, and compute their mean. We repeat this two thousand times. The middle 95 % of these means form the interval. This
+# method is called the **bootstrap** (Efron 1979); you build it in notebook 12.
 
 # %% tags=["demo"]
 from coursekit.pictures import statistics
@@ -738,41 +771,48 @@ from coursekit.pictures import statistics
 statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank correlation, last layer")
 
 # %% [markdown]
-# Attention is informative: it ranks words better than their distance does, although the last layer alone ranks them less well than the mean of all layers. By this criterion the best rankings are those of attention × length of value and of the gradient, which use more than the weights. The
-# last line of the output suggests why. The value vector of [CLS] is short, so the token with the most weight contributes less than its weight suggests (Kobayashi et al. 2020 showed this for BERT's [SEP]). A weight is a share, not an amount.
+# Attention is informative: it ranks words better than their distance from the target does, although the last layer alone ranks them less well than the mean of
+# all layers. By this criterion, the best rankings come from attention × length of value and from the gradient, which use more than the weights. The last line
+# of the output suggests a reason. The value vector of [CLS] is short, so the token with the most weight contributes less than its weight suggests (Kobayashi et
+# al. 2020 showed this for BERT's [SEP]). A weight is a share, not an amount.
 
 # %% [markdown]
-# Hiding a word sets its weights to 0, so this criterion may favour measures that are computed from weights. Leaving the word out of the sentence gives nearly the same correlations. With [MASK] in its place, attention × length of value and the gradient agree less well with the effect, and neither clearly beats plain attention. None of this shows whether the *sense* that is found would change.
+# Hiding a word sets its weights to 0, so this criterion may favour measures that are computed from weights. However, leaving the word out of the sentence gives
+# nearly the same correlations. If [MASK] replaces the word, attention × length of value and the gradient agree less well with the effect, and neither is
+# clearly better than plain attention. None of these experiments shows whether the *sense* that is found would change.
 
 # %% [markdown]
 # **To discuss with a neighbour** (three minutes, in class): each of you names one sentence in which you would trust an attention weight as an explanation, and one in which you would not.
 # What would you have to remove from the sentence to find out?
 
 # %% [markdown]
-# **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide that the bank is a shore." Name three things that must be checked before you
-# believe this, and say what you would measure for each. (3–5 sentences)
+# **Question 1 · What a head view shows.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with a weight of 0.8. "So the model uses *river* to decide
+# that the bank is a shore." Name three things that you would check before believing this claim, and state what you would measure for each. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, check whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes more than when any other word is hidden.
-# Second, check whether this head matters. It is one of dozens that write into the residual stream, and its weight is multiplied by a value vector that may be short. Above the first layer, the
-# vector at *river* is already a mixture of several words. Third, check whether the example was hand-picked: in how many sentences does this head do the same, compared with other heads, with an untrained
-# model, and with sentences in which *bank* has the other sense? With enough heads, there will always be one that shows what you hope to see.
+# First, check whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from this vector, changes more
+# than when any other word is hidden. Second, check whether this head matters. It is one of dozens that write into the residual stream, and its weight is
+# multiplied by a value vector that may be short. Above the first layer, the vector at *river* is already a mixture of several words. Third, check whether the
+# example was hand-picked: in how many sentences does this head attend to the cue, compared with other heads, with an untrained model, and with sentences in
+# which *bank* has the other sense? With enough heads, one of them will always show the pattern that you hope to see.
 #
-# *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word; contribution of the head or the value; selection and baselines); 1 point for two.*
+# *Marking: 2 points for three sound checks of different kinds, each with a measurement (effect of the word; contribution of the head or the value; selection
+# and baselines); 1 point for two such checks.*
 
 # %% [markdown]
 # ## 8 · Finding the sense
 #
-# The test is the same as in 01: which sense does the word have? We assign it the sense of the training sentence with the most similar vector. Seven out of eleven test sentences are *hard*: the cue is far away or comes only
-# after the word, or there are decoys, words that suggest the other sense. "At the waterfall my bank card slipped out of my pocket and sank" is one of them. The two groups of words are scored separately;
-# conclusions about meaning are drawn from the nouns.
+# The test is the same as in notebook 01: which sense does the word have in its sentence? We assign it the sense of the training sentence with the most similar
+# vector. Seven out of eleven test sentences are *hard*: the cue is far away or occurs only after the word, or there are decoys, which are words that suggest
+# the other sense. An example is "At the waterfall my bank card slipped out of my pocket and sank". We score the two groups of words separately and draw
+# conclusions about meaning from the nouns.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-disambiguate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def disambiguate(
     train: Float[Tensor, "m D"], train_words: Int[Tensor, "m"], train_senses: Int[Tensor, "m"],
     test: Float[Tensor, "n D"], test_words: Int[Tensor, "n"],
 ) -> Int[Tensor, "n"]:
-    """The sense of the nearest neighbour of the same word.  (difficulty ●●○, 8 minutes)
+    """For each test vector, the sense of its nearest neighbour of the same word.  (difficulty ●●○, 8 minutes)
 
     The nearest neighbour is the vector with the largest cosine. Only training vectors of the
     same word are compared; every test word has at least one.
@@ -788,8 +828,10 @@ def disambiguate(
 check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
-# A layer chosen on the test sentences would look better than it is. So we choose the layer on the training sentences, each assigned the sense of the nearest other one. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, rare words weighted more); **near words** (the same, with nearby words weighted more); and a
-# **window of two**, a logistic regression on two words on each side. Since this regression is *trained* and a nearest neighbour is not, we also record a linear probe trained on the same MiniLM vectors (shown as a triangle).
+# A layer chosen on the test sentences would look better than it is. We therefore choose the layer on the training sentences, each of which gets the sense of
+# its nearest neighbour. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, with rare words
+# weighted more); **near words** (a bag of words in which nearby words are weighted more); and a **window of two**, a logistic regression on two words on each
+# side. Since this regression is *trained*, unlike a nearest neighbour, we also record a linear probe on these vectors (triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
@@ -817,7 +859,7 @@ asked = senses[test_rows.numpy()].reset_index(drop=True)
 HALVES = {"all nouns": "same", "another part of speech": "another"}
 
 def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
-    """Accuracy with its interval; whole words are resampled, since sentences with the same word are similar."""
+    """Accuracy with its interval; whole words are resampled, because sentences with the same word are similar."""
     counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
     interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
     return (answers.mean(), *interval)
@@ -847,15 +889,17 @@ for half in HALVES:
           f"bag {control_of['bag', 'hard']:.3f}")
 
 # %% [markdown]
-# Layer 0 stays at the majority baseline, as it must: it encodes the position, not the neighbours. Above it, the accuracy climbs. For the nouns it stays high up to the last layer on plain sentences. On hard
-# ones it falls again at the last layer, although the gap of part 4 was largest there; that layer was tuned for whole sentences. For other tasks, too, a layer
-# before the last has been found to be better (Liu, N. F. et al. 2019a).
+# Layer 0 stays at the majority baseline, because it encodes the position but not the neighbouring words. Above layer 0, the accuracy rises. For nouns in plain
+# sentences, it stays high up to the last layer. For nouns in hard sentences, it falls again at the last layer, although the gap in part 4 was largest there;
+# this layer was tuned for whole sentences. A layer before the last has also been found to be better for other tasks (Liu, N. F. et al. 2019a).
 
 # %% [markdown]
-# Where the part of speech differs, the nearest neighbour finds nearly all senses; for nouns, it finds four out of five on plain sentences and two out of three on hard ones. An average over both groups would mainly reflect how many words change their part of speech.
+# If the senses of a word differ in part of speech, the nearest neighbour finds nearly all of them. For nouns, it finds four out of five in plain sentences and
+# two out of three in hard sentences. An average over both groups would mainly reflect how many words change their part of speech.
 
 # %% [markdown]
-# Here are the results by kind of sentence, for both classifiers. One more row helps us to interpret them: the same layer of the same model when it reads only the five words of the window (also recorded). The last rows of each group are differences.
+# The next table shows the results for each kind of sentence and for both classifiers. One additional row helps us to interpret them: it shows the same layer of
+# the same model when the model reads only the five words of the window (also recorded). The last rows of each group are differences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shown(mean: float, low: float, high: float) -> str:
@@ -890,11 +934,14 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 % interval 5 to 14). The lead comes from plain and far sentences; on all hard sentences together it is not clear. With the nearest neighbour the lead is five points, and a bag of words does as well on far sentences.
+# **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 %
+# interval 5 to 14). The lead comes from plain sentences and from sentences with a distant cue (far); on all hard sentences together, there is no clear lead.
+# With the nearest neighbour, the lead is five points, and a bag of words does as well on far sentences.
 
 # %% [markdown]
-# **Decoys are the exception.** There the window and near words are ahead of MiniLM's vectors with either classifier, though this may be noise. Yet the model can use the cue: from the window's five words alone it clearly finds more of these senses than from the
-# whole sentence. The remaining words suggest the wrong sense. Where the part of speech differs, decoys do no harm.
+# **Decoys are the exception.** On sentences with decoys, the window and near words are ahead of MiniLM's vectors with either classifier, although this
+# difference may be noise. Yet the model can use the cue: from the five words of the window alone, it clearly finds more of these senses than from the whole
+# sentence. The remaining words suggest the wrong sense. When the senses differ in part of speech, decoys do no harm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
@@ -925,33 +972,40 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Centring changed all cosines but hardly any nearest neighbours. A nearest neighbour depends only on the order of the cosines, and removing what all vectors share shifts all cosines together.
+# Centring changed all cosines but hardly any nearest neighbours. A nearest neighbour depends only on the order of the cosines, and removing the direction that
+# all vectors share shifts all cosines together.
 
 # %% [markdown]
-# **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with this conclusion, and which numbers from this notebook would you report
-# next to the 0.80? (3–5 sentences)
+# **Question 2 · A cosine without a scale.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is
+# wrong with this conclusion, and which numbers from this notebook would you report together with the 0.80? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A cosine has no meaning without a scale: random words may have a cosine of 0.6 in one model and 0.04 in another, and two uses of one sense do not reach 1 either. What counts is whether
-# uses of one sense are closer than uses of two, and the gap may be small and still reliable. The mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has
-# the correct sense in seven of ten test sentences of words whose senses are all nouns. Layer 0, with cosines of 0.94, is at chance level, about one half. So the 0.80 should be reported together with
-# the mean cosine within one sense, that of random pairs, the layer, and an accuracy on held-out sentences with its baseline.
+# A cosine has no meaning without a scale: random words may have a cosine of 0.6 in one model and 0.04 in another, and two uses of one sense do not reach 1
+# either. The question is whether uses of one sense are closer to each other than uses of two senses, and this gap may be small and still reliable. The mean gap
+# in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has the correct sense in seven of ten test sentences of words whose senses are all nouns.
+# Layer 0, with cosines of 0.94, is at chance level, about one half. The 0.80 should therefore be reported together with the mean cosine within one sense, the
+# mean cosine of random pairs, the layer, and an accuracy on held-out sentences with its baseline.
 #
 # *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer compared with the majority, a bag of words or a window of two words on each side.*
 
 # %% [markdown]
 # ## Further: three models of the same novels, layer by layer
 #
-# MiniLM was trained on billions of words. For this course we trained three models of 5 to 7 million parameters on one corpus, 82 English novels from 1839 to 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and
-# **GPT** ([card](../../data/models/novels_gpt.md)), each of them only once. We test them as we tested MiniLM, at every layer from 0 upwards, with *your* functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity` and
-# `disambiguate` then compare the vectors.
+# MiniLM was trained on billions of words. For this course, we trained three models of 5 to 7 million parameters on one corpus, 82 English novels from 1839 to
+# 1927: **ELMo** ([card](../../data/models/novels_elmo.md)), **BERT** ([card](../../data/models/novels_bert.md)) and **GPT**
+# ([card](../../data/models/novels_gpt.md)). Each was trained only once. We test these models as we tested MiniLM, at every layer from 0 upwards, with *your*
+# functions. `mended_words` and `word_vectors` extract a word's vector from BERT and GPT (ELMo reads whole words, character by character). `sense_similarity`
+# and `disambiguate` then compare the vectors.
 
 # %% [markdown]
-# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out, since they are not among the 16,384 most frequent words of the novels. Senses that arose later are left out, too: the computer *mouse*, the traffic *jam* and the *cell* phone.
+# The words are 26 of the 30 nouns, and *state* from `data/senses/novels.csv`. *Mole* and *tank* are left out because they are not among the 16,384 most
+# frequent words of the novels. Senses that arose later are also left out: the computer *mouse*, the traffic *jam* and the *cell* phone.
 #
-# The baselines are chance, a bag of words and near words (both with skip-gram vectors of the same novels and a nearest neighbour), and the window of two. The bottom row shows the models of 05 to 07 and MiniLM on the generated language.
+# The baselines are chance, a bag of words and near words (both with skip-gram vectors trained on the same novels and a nearest-neighbour classifier), and the
+# window of two. The bottom row of the figure shows the models from notebooks 05 to 07 and MiniLM on the generated language.
 #
-# **Predict:** where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences? Chance is 0.48.
+# **Predict:** in sentences where every cue comes *after* the word, what share of the senses does GPT find, at the layer chosen on the training sentences?
+# Chance is 0.48.
 
 # %% tags=["demo"]
 predict("inside.novels", ...)
@@ -991,7 +1045,7 @@ def all_layers(name: str, read: Int[Tensor, "B T ..."]) -> Float[Tensor, "L+1 B 
 
 @torch.no_grad()
 def vectors_by(name: str, texts: list[str], starts: list[int]) -> Float[Tensor, "n L+1 D"]:
-    """Like vectors_of, for a model of the novels or the one loaded in part 1."""
+    """Like vectors_of, but for a model trained on the novels or for the model loaded in part 1."""
     if name not in OF_NOVELS:
         return vectors_of(texts, starts)
     read = [read_at(name, *which) for which in zip(texts, starts)]
@@ -1019,7 +1073,7 @@ layered[loaded.name] = torch.cat([uses[novels_know.index.tolist()], vectors_of(o
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words L+1"]:
-    """For each word, the mean cosine between test sentences that use it in the same sense minus that between sentences that use it in different senses, computed with your sense_similarity; the vectors are centred as in part 5, so that models are comparable."""
+    """For each word, the mean cosine within one sense minus the mean cosine between two senses, computed on the test sentences with your sense_similarity. The vectors are centred as in part 5, so that models are comparable."""
     moved = torch.stack([centre(vectors[~nouns_train, layer], vectors[nouns_train, layer]) for layer in range(vectors.shape[1])], dim=1)
     of_word, of_sense, gaps_found = noun_ids[~nouns_train], noun_senses[~nouns_train], []
     for word in of_word.unique():
@@ -1029,14 +1083,14 @@ def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words 
     return torch.stack(gaps_found).numpy()
 
 def sense_told(vectors: Float[Tensor, "n D"], labelled_rows: Tensor, those: Tensor) -> Float[np.ndarray, "m"]:
-    """Whether your disambiguate finds the sense of the ambiguous word in each of the sentences `those`, given the labelled ones."""
+    """For each of the sentences `those`, whether your disambiguate finds the sense of the ambiguous word from the labelled sentences."""
     guess = disambiguate(vectors[labelled_rows], noun_ids[labelled_rows], noun_senses[labelled_rows], vectors[those], noun_ids[those])
     return (guess == noun_senses[those]).float().numpy()
 
 noun_number = torch.tensor(novel_nouns.groupby(["word", "split"]).cumcount().to_numpy().copy())
 
 def best_within_train(vectors: Float[Tensor, "n L+1 D"]) -> int:
-    """The layer, from 1 on, with the highest accuracy within the training sentences, as in part 8."""
+    """The layer from 1 upwards with the highest accuracy within the training sentences, chosen as in part 8."""
     each = range(int(noun_number[nouns_train].max()) + 1)
     shares = [np.concatenate([sense_told(vectors[:, layer], nouns_train & (noun_number != n), nouns_train & (noun_number == n)) for n in each]).mean()
               for layer in range(1, vectors.shape[1])]
@@ -1048,7 +1102,7 @@ def other_words(text: str, start: int) -> list[tuple[int, str]]:
     return [(at - place, word) for at, word in enumerate(elmo_spelling.split(text)) if at != place]
 
 def by_window() -> Float[np.ndarray, "m"]:
-    """Whether a logistic regression on two words on each side finds the sense; one model for each word."""
+    """For each test sentence, whether a logistic regression on two words on each side finds the sense; each word has its own regression."""
     windows = np.array([{f"{far} {word}": 1 for far, word in others_there if abs(far) <= 2} for others_there in words_around])
     answers = np.zeros(len(novel_nouns))
     for word in novel_nouns.word.unique():
@@ -1062,7 +1116,7 @@ skip_gram = dict(zip(*load_skipgram()))
 words_around = [other_words(*which) for which in zip(novel_nouns.sentence, novel_nouns.start)]
 
 def by_skip_gram(weight_of) -> Float[np.ndarray, "m"]:
-    """Whether the sense is found from the sum of the other words' vectors, each weighted by its distance."""
+    """For each test sentence, whether the sense is found from the sum of the other words' vectors, each weighted by its distance."""
     sums = [sum((weight_of(far) * skip_gram[word] for far, word in others_there if word in skip_gram), torch.zeros(100))
             for others_there in words_around]
     return sense_told(torch.stack(sums), nouns_train, ~nouns_train)
@@ -1115,7 +1169,7 @@ above_others = {name: {
     "above near words": of_those(rows_told[best_layer[name]] - without_layers["near words"]),
     "above the window of two": of_those(rows_told[best_layer[name]] - without_layers["window of two"]),
     "above chance, every cue comes after": of_those(rows_told[best_layer[name]] - without_layers["majority"], cue_later),
-    "the same, last layer": of_those(rows_told[-1] - without_layers["majority"], cue_later),
+    "above chance, every cue comes after, last layer": of_those(rows_told[-1] - without_layers["majority"], cue_later),
 } for name, rows_told in told_by_layer.items()}
 
 def signed(mean: float, low: float, high: float) -> str:
@@ -1129,41 +1183,53 @@ display(pd.DataFrame({
     name: {"chosen on the training sentences": f"layer {best_layer[name]}", "accuracy there": shown(*of_those(told_by_layer[name][best_layer[name]]))}
     | {other: signed(*difference_there) for other, difference_there in above_others[name].items()}
     for name in told_by_layer
-}).rename_axis("the layer chosen"))
+}).rename_axis("results at the chosen layer"))
 apart = {name: [of_those(one - other)[1:] for one, other in combinations(rows_told[1:], 2)] for name, rows_told in told_by_layer.items()}
 apart = {name: (sum(low > 0 or high < 0 for low, high in pairs_of), len(pairs_of)) for name, pairs_of in apart.items()}
-print("pairs of layers from 1 on that differ clearly:\n   ", ", ".join("{}: {} of {}".format(name, *count) for name, count in apart.items()))
+print("pairs of layers from 1 upwards that differ clearly:\n   ", ", ".join("{}: {} of {}".format(name, *count) for name, count in apart.items()))
 chosen_answers = {name: rows_told[best_layer[name]] for name, rows_told in told_by_layer.items()}
 above_gpt = {part: {name: of_those(chosen_answers[name] - chosen_answers["GPT"], those) for name in ("ELMo", "BERT")}
              for part, those in {"all sentences": cue_later | True, **WHERE_CUES_STAND}.items()}
 for part in ("all sentences", "every cue comes after"):
-    print(f"{part}, above GPT:", ", ".join(f"{name} {signed(*difference_there)}" for name, difference_there in above_gpt[part].items()))
+    print(f"{part}, difference from GPT:", ", ".join(f"{name} {signed(*difference_there)}" for name, difference_there in above_gpt[part].items()))
 before_above_guess = of_those(words_before - without_layers["majority"], cue_later)
-print("every cue comes after, the preceding words alone (skip-gram) above chance:", signed(*before_above_guess))
+print("every cue comes after, difference between the preceding words alone (skip-gram) and chance:", signed(*before_above_guess))
 
 # %% [markdown]
-# Layer 0 is at chance level in all four models: it encodes the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model separates senses.** The gap between one sense and two is above 0, too. In the three models trained on the novels, layer 1 already does about as well as any layer above it: for all 13 pairs of layers, the interval for the difference includes 0. (With 27 words, a difference of
-# three to five points could go undetected.) MiniLM improves up to layer 3; its last layer finds fewer senses than its fifth, but the interval of this difference ends close to 0.
+# Layer 0 is at chance level in all four models, because it encodes only the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model
+# separates senses.** The gap between one sense and two is also above 0. In the three models trained on the novels, layer 1 already does about as well as any
+# layer above it. For all 13 pairs of layers, the interval for the difference includes 0. (With 27 words, a difference of three to five points could go
+# undetected.) MiniLM improves up to layer 3. Its last layer finds fewer senses than its fifth, but the interval of this difference ends close to 0.
 
 # %% [markdown]
-# The generated language gives the same result where *words* determine the sense: after layer 1 the course's models gain little. Where word *order* determines it, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
+# On the generated language, the result is the same when *words* determine the sense: after layer 1, the course's models gain little. When word *order*
+# determines the sense, BERT and GPT have higher means at layer 2. Our English sentences were not written to depend on order.
 
 # %% [markdown]
-# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, though the intervals begin near 0; for GPT the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two models. All three were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words and the window.
+# What did 36 to 68 minutes of training achieve? ELMo and BERT find more senses than a bag of words, although the intervals of these differences begin near 0;
+# for GPT, the difference is not clear. None of the three differs clearly from near words, from the window of two (a trained classifier), or from the other two
+# models. All three models were trained on the same number of sequences. MiniLM, which was trained on far more text, is ahead of the bag of words, near words
+# and the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should be at chance level, and the GPT trained on the generated language is. The GPT trained on the novels is above chance, at the chosen layer and at the last. It cannot look ahead, so the preceding words must carry some information, even in sentences that we wrote so that the sense is revealed only after the word. Indeed, these words alone,
-# without any model, predict the sense better than chance (see also 12). ELMo and BERT, which read both sides, are above chance, too, but not clearly ahead of GPT.
+# If every cue comes after the word, GPT should be at chance level. This is true of the GPT trained on the generated language. The GPT trained on the novels,
+# however, is above chance, both at the chosen layer and at the last layer. Because it cannot look ahead, the preceding words must contain some information,
+# even though we wrote these sentences so that the sense is revealed only after the word. Indeed, the preceding words alone, without any model, predict the
+# sense better than chance (see also notebook 12). ELMo and BERT, which read both sides, are also above chance, but not clearly ahead of GPT.
 
 # %% [markdown]
-# The tables contain more than forty intervals. About two of them would exclude 0 by chance alone, so do not rely on any that ends close to 0. Moreover, each model was trained only once.
+# The tables contain more than forty intervals. About two of them would exclude 0 by chance alone, so do not rely on an interval that ends close to 0. Moreover,
+# each model was trained only once.
 
 # %% [markdown]
-# **Senses for free.** Novels come without labels. But if we merge two words, so that *silver* and *gold* both become *silver|gold*, the sense is known at every occurrence (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). We trained a small ELMo, BERT and GPT (two or three
-# layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word predicts its sense from the vector of each layer. The model reads up to 40 words on each side, or on one side only (the other is cut off, as in 06).
+# **Senses for free.** Novels come without sense labels. However, if we merge two words, so that *silver* and *gold* both become *silver|gold*, the sense is
+# known at every occurrence (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). We trained a small ELMo, BERT and GPT (two or
+# three layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word
+# predicts its sense from the vector of each layer. The model reads up to 40 words on both sides, or on one side only (the other side is cut off, as in notebook
+# 06).
 
 # %% [markdown]
-# **Predict:** what share of the senses does the small BERT find at its last layer, reading both sides? The window of two finds 0.83.
+# **Predict:** what share of the senses does the small BERT find at its last layer when it reads both sides? The window of two finds 0.83.
 
 # %% tags=["demo"]
 predict("inside.pseudo_words", ...)
@@ -1175,12 +1241,12 @@ WITHOUT_MODEL = {("more frequent word", ""): "more frequent word", ("bag of word
                  ("window of two", "both"): "window of two", ("5-grams", "both"): "5-grams"}
 
 def right_by_pair(model: str, side: str, layer: str = "") -> pd.DataFrame:
-    """For each pair, the number of correct positions and of all positions; mean over the seeds."""
+    """For each pair, the number of correct positions and the number of all positions, averaged over the seeds."""
     rows_of_it = of_pairs[(of_pairs.model == model) & (of_pairs.side == side) & (of_pairs.layer == layer)]
     return rows_of_it.groupby("pair")[["right", "asked"]].mean()
 
 def share_of_pairs(counted: pd.DataFrame, less: pd.DataFrame | None = None) -> tuple[float, float, float]:
-    """The accuracy, or the paired difference of two, with its 95 % interval; whole pairs are resampled."""
+    """The accuracy, or the difference between two paired accuracies, with its 95 % interval; whole pairs are resampled."""
     right_there = counted.right - (0 if less is None else less.right)
     table_there = np.stack([right_there, counted.asked], axis=1)
     return right_there.sum() / counted.asked.sum(), *bootstrap(table_there, lambda some: some[:, 0].sum() / some[:, 1].sum())
@@ -1220,21 +1286,27 @@ last_by_seed = {
     for name, called in OF_PSEUDO_WORDS.items()
 }
 mix_of_pairs = read_table("results/novels_mix.csv").groupby("layer").weight
-print("The last layer, by seed:", "; ".join(f"{called} {', '.join(f'{share:.2f}' for share in shares)}" for called, shares in last_by_seed.items()))
-print("ELMo's learned weights of the layers, mean and range over the seeds:", ", ".join(
+print("Accuracy at the last layer, by seed:", "; ".join(f"{called} {', '.join(f'{share:.2f}' for share in shares)}" for called, shares in last_by_seed.items()))
+print("Layer weights that ELMo learned, mean and range over the seeds:", ", ".join(
     f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in zip(mix_of_pairs.mean(), mix_of_pairs.min(), mix_of_pairs.max())))
 
 # %% [markdown]
-# Layer 0 is at chance level; every layer above it separates the senses. In BERT and GPT the last layer finds more senses than layer 1, a difference that 27 words were too few to show; in ELMo the two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than from the right. As in the generated language, ELMo and BERT are ahead of GPT, even
-# when all three read the left context only. BERT is a little behind ELMo.
+# Layer 0 is at chance level, whereas every layer above it separates the senses. In BERT and GPT, the last layer finds more senses than layer 1, a difference
+# that 27 words were too few to show. In ELMo, these two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than
+# from the right. As on the generated language, ELMo and BERT are ahead of GPT, even when all three models read only the left context. BERT is a little behind
+# ELMo.
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three models; the bag is ahead of BERT and GPT. This is not a comparison between equals: GPT reads one side only and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the classifiers only 200 for each word. Seeds differ by less than the models do.
+# 5-grams and the window of two are ahead of all three models; the bag of words is ahead of BERT and GPT. The conditions are not equal: GPT reads one side only
+# and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the
+# classifiers only 200 for each word. Differences between seeds are smaller than differences between models.
 #
-# What about the layer weights, which ELMo leaves to the task (05)? Trained on these words, they put nearly all the weight on layer 2, but this brings no gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
+# ELMo leaves the weights of its layers to the task (05). Trained on these words, the layer weights concentrate almost entirely on layer 2, but this brings no
+# gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
-# Now try your own sentence. For each model and layer you see the sense of the nearest labelled sentence. The number next to it is the margin: how far its cosine exceeds that of the nearest sentence with another sense. A word that a model does not know causes no error.
+# Now try your own sentence. For each model and layer, you see the sense of the nearest labelled sentence. The number next to the sense is the margin: how far
+# the cosine of this sentence exceeds that of the nearest sentence with another sense. A word that a model does not know causes no error.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -1279,11 +1351,13 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # %% [markdown]
 # ## Further: reading the stream
 #
-# So far we have only observed. To find what *causes* an answer, we must change something inside the model, as the next two sections do; this one reads what the model already encodes. For two of our models the correct answer is known:
-# the small GPT of 07 and BERT of 06 were trained on the generated language, where every word has an exact probability.
+# So far, we have only observed the model. To find what *causes* an answer, we must change something inside it, as we do in the next two sections. This section
+# reads the information already encoded. For the small GPT from 07 and BERT from 06, the correct answer is known: in the generated language, every word has an
+# exact probability.
 #
-# A pre-norm model's **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the embedding table turn it into logits. The
-# **logit lens** (nostalgebraist 2020) applies norm and table to the stream after *each* component, as if the model ended there.
+# In a pre-norm model, the **residual stream** is the vector that every component reads and to which it adds its output. At the end, a layer norm and the
+# embedding table turn the stream into logits. The **logit lens** (nostalgebraist 2020) applies this norm and table to the stream after *each* component, as if
+# the model ended there.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.stream()
@@ -1310,13 +1384,15 @@ def logit_lens(
 check("inside.logit_lens", lambda case: logit_lens(**case))
 
 # %% [markdown]
-# Does the lens read the *correct* answer? Let p be the exact distribution of the next word and q that of the lens. The additional cost of predicting with q is the **Kullback–Leibler divergence**,
+# Does the lens give the *correct* answer? Let p be the exact distribution of the next word and q the distribution given by the lens. The additional cost of
+# predicting with q is the **Kullback–Leibler divergence**,
 #
 # $$\mathrm{KL}(p \,\|\, q) = \sum_v p(v)\, \log \frac{p(v)}{q(v)},$$
 #
-# in nats; it is 0 if the two agree. The baselines are an untrained GPT; the stream of another sentence at the same position; and two count models, of single words (unigrams) and of pairs (bigrams).
+# in nats; it is 0 if p and q agree. The baselines are an untrained GPT; the stream of another sentence at the same position; and two count models, one of
+# single words (unigrams) and one of pairs (bigrams).
 #
-# **Predict:** what is the KL divergence after the first of two layers? The untrained model is about 6 nats away, the bigram counts about 1.4.
+# **Predict:** what is the KL divergence after the first of two layers? For the untrained model it is about 6 nats, for the bigram counts about 1.4.
 
 # %% tags=["demo"]
 predict("inside.lens", ...)
@@ -1427,14 +1503,17 @@ most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
 print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
-# After the embedding, the lens is further from the exact distribution than an untrained model: it predicts the very word that was just read, since input and output share one table. It comes closer with every component, and
-# the final answer is nearly exact. After layer 1 it beats the bigram counts, so the stream contains more than the last word. The stream of another sentence is further off than an
-# untrained model throughout, because its predictions are confident but belong to that other sentence.
+# After the embedding, the lens is further from the exact distribution than an untrained model is. It predicts the word just read, because input and output
+# share one table. With every component, the lens comes closer, and the final answer is nearly exact. After layer 1, it beats the bigram counts: the stream
+# contains more than the last word. The stream of another sentence is further away than an untrained model throughout, because its predictions are confident but
+# belong to that sentence.
 #
-# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates of the output*; the stream may contain more.
+# A linear map that is fitted for each point extracts more than the plain lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates
+# of the output*; the stream may contain more.
 
 # %% [markdown]
-# Now we turn to a large model, for which nobody knows the exact distribution. We give SmolLM2 six prompts after which *cell* may follow, three about a prison and three about biology. The baseline is the same word after six other prompts.
+# Next, we use a large model, for which nobody knows the exact distribution. We give SmolLM2 six prompts after which *cell* may follow: three about a prison and
+# three about biology. The baseline is the same word after six other prompts.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1446,7 +1525,7 @@ NO_CELL = ["The farmer milked his", "We sailed across the", "She put the kettle 
 
 @torch.no_grad()
 def places_by_layer(text: str, word: str = " cell") -> tuple[list[int], list[float]]:
-    """How many tokens the lens ranks above the word, and the word's log probability, at each layer."""
+    """At each layer, the number of tokens that the lens ranks above the word, and the word's log probability."""
     asked_for = decoder.tokenizer(word).input_ids[0]
     given = decoder.tokenizer(text, return_tensors="pt")
     states = torch.stack(decoder.model(**given, output_hidden_states=True).hidden_states)[:, 0, -1]
@@ -1461,19 +1540,22 @@ pictures.lens_of_a_word(
     CELL_FOLLOWS, "cell",
 )
 even_guess = -np.log(decoder.model.embed_tokens.num_embeddings)
-print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
+print("log probability of cell (mean over the six prompts) at layers 0, 5, 10, …, 30:",
       " ".join(f"{np.mean([cell_lens[text][1][layer_shown] for text in CELL_FOLLOWS]):.1f}" for layer_shown in range(0, 31, 5)),
       f"(uniform distribution {even_guess:.1f})")
 
 # %% [markdown]
-# In the first two thirds of the layers, *cell* is nowhere near the top; it rises in the last ten of thirty. After the other prompts its median rank stays in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would.
-# So the lens does not show what the model is "thinking": it reads the stream in coordinates that the model does not use yet. These are twelve prompts of our own choice; they show the shape of the curve and nothing more.
+# In the first two thirds of the layers, *cell* is far from the top; it rises in the last ten of thirty layers. After the other prompts, its median rank stays
+# in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would. The lens therefore does not show what the
+# model is "thinking", because it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show the shape
+# of the curve and nothing more.
 
 # %% [markdown]
 # ## Further: what a head is worth
 #
-# Does a head matter? Remove it and measure the loss: this is **ablation**. There are two variants. **Zero ablation** replaces the head's output with zeros, an input that later parts may never have seen. **Mean
-# ablation** replaces the output with its mean over many words: what all words have in common stays, and what is specific to this word is removed.
+# Does a head matter? To find out, we remove it and measure the loss. This method is called **ablation**, and it has two variants. **Zero ablation** replaces
+# the head's output with zeros, an input that later components may never have received. **Mean ablation** replaces the output with its mean over many words: the
+# part that all words have in common stays, and the part that is specific to this word is removed.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_head(
@@ -1481,9 +1563,9 @@ def ablate_head(
 ) -> Float[Tensor, "2 B H T d"]:
     """The outputs of a layer's heads with one head removed.  (extension, ●●○, 8 minutes)
 
-    Row 0: that head's output is zero. Row 1: at every token it is the head's own mean, one
+    Row 0: the output of that head is zero. Row 1: at every token, it is the head's own mean, one
     vector of d coordinates, over all real tokens of all sentences. `real` is 1 for tokens and
-    0 for padding, which does not enter the mean. Heads are numbered from 0. Leave the other
+    0 for padding, which is excluded from the mean. Heads are numbered from 0. Leave the other
     heads and `outputs` unchanged.
     """
     ### BEGIN SOLUTION
@@ -1497,7 +1579,9 @@ def ablate_head(
 check("inside.ablate_head", lambda case: ablate_head(case["outputs"], case["real"], case["head"]))
 
 # %% [markdown]
-# A **hook** is a function that a module calls when it runs; what our hook returns replaces the module's input. We attach it where the concatenated outputs of the heads enter the last projection of attention. **Predict:** all eight heads of GPT are replaced with zeros at once. By what factor is the increase in loss larger than the sum of the eight single increases?
+# A **hook** is a function that a module calls when it runs; the value that our hook returns replaces the module's input. We attach the hook where the
+# concatenated outputs of the heads enter the last projection of attention. **Predict:** the outputs of all eight heads of GPT are replaced with zeros at once.
+# By what factor is the increase in loss larger than the sum of the eight single increases?
 
 # %% tags=["demo"]
 predict("inside.together", ...)
@@ -1528,7 +1612,7 @@ def loss_of_gpt() -> np.ndarray:
 
 @torch.no_grad()
 def loss_of_bert() -> np.ndarray:
-    """The loss in nats at one masked word of each sentence; mean over four choices of the word."""
+    """The loss in nats at one masked word of each sentence, averaged over four choices of the word."""
     found_losses = []
     for begin in range(4):
         at = 1 + (hidden_at - 1 + begin) % (told_lengths - 2)
@@ -1540,7 +1624,7 @@ def loss_of_bert() -> np.ndarray:
     return torch.stack(found_losses).mean(dim=0).numpy()
 
 def worth(network, loss, taken: list[tuple[int, int]], row: int) -> np.ndarray:
-    """The increase in the loss of each sentence, in nats, without these heads."""
+    """The increase in the loss of each sentence, in nats, when these heads are ablated."""
     hooks = without_heads(network, taken, row, (told_ids != 0).long())
     without = loss()
     for hook in hooks:
@@ -1565,26 +1649,33 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean increase in loss without one head, with its 95 % interval (over sentences) below. In a large translation model, most heads can be removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. But the effects do *not* add up: removing all eight costs several times the sum. The heads are partly redundant: if one is removed, the others can stand in for it
-# (McGrath et al. 2023, in a large model). If all are removed, no word receives information from another. So a small effect does not mean that a head does little, only that the rest can do without it.
+# Each number is the mean increase in loss without one head, with its 95 % interval (over sentences) below. In a large translation model, most heads can be
+# removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. However, the effects do *not*
+# add up: removing all eight heads costs several times the sum. The heads are partly redundant: if one is removed, the others can replace it (McGrath et al.
+# 2023, in a large model). If all are removed, no word receives information from another. Therefore, a small effect does not mean that a head does little, only
+# that the others can compensate for it.
 
 # %% [markdown]
-# With another random initialisation, other heads may do the work. In three runs, part 9 of 07 shows two heads whose function has a name: the **induction head** and the previous-token head. It also shows how a single layer fares without them.
+# With another random initialisation, other heads may do this work. In three runs, part 9 of notebook 07 shows two heads with a known function: the **induction
+# head** and the previous-token head. It also shows how well a single layer works without them.
 
 # %% [markdown]
 # ## Further: patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this with an exchange. Take two sentences of the same length that differ only in the cue. Run the first, but replace *one* vector, at one position of one layer, with the corresponding vector from the run of the second. If the answer changes to that of the second sentence, this vector carried the difference.
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by exchanging vectors.
+# We take two sentences of the same length that differ only in the cue. We run the model on the first sentence, but replace *one* vector, at one position of one
+# layer, with the corresponding vector from the run on the second sentence. If the answer changes to that of the second sentence, this vector carried the
+# difference.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patching(
     layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"]
 ) -> Float[Tensor, "L+1 T T D"]:
-    """The target's run with one vector from the source's, for each layer and position.  (extension, ●●●, 12 minutes)
+    """The target's run with one vector from the source's run, for each layer and position.  (extension, ●●●, 12 minutes)
 
     Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are
-    inputs of the first. Entry [l, t] contains the T vectors after the *last* layer when, in
-    the input of layer l, the vector at position t is replaced by the source's vector at the
+    inputs to the first layer. Entry [l, t] contains the T vectors after the *last* layer when, in
+    the input to layer l, the vector at position t is replaced with the source's vector at the
     same layer and position, and all others are the target's. For [L, t], the exchange takes
     place after the last layer. Each run has exactly one exchange.
     """
@@ -1616,11 +1707,16 @@ check("inside.patching",
       lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
 
 # %% [markdown]
-# We study three combinations of model and cue. In the small BERT, *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season; with the people exchanged, it is about the coil. In the same BERT, one *word* may determine it: "this was clearly the trunk of the birch", or "of the limousine". The same is true in MiniLM: "The guard looked into the cell." or "The biologist …".
+# We study three combinations of a model and a cue. First, in the small BERT, word *order* may determine the sense: "the farmer painted the spring for the
+# mechanics" is about the season, but with the people exchanged, it is about the coil. Second, in the same BERT, one *word* may determine the sense: "this was
+# clearly the trunk of the birch", or "of the limousine". Third, one word determines the sense in MiniLM as well: "The guard looked into the cell." or "The
+# biologist …".
 
 # %% [markdown]
-# The score is computed from the ambiguous word's vector after the last layer: its cosine with the mean vector of the source's sense minus that with the target's. The share restored is 0 for the target's run and 1 for the source's. The controls are all other positions, and a source
-# of the *same* sense with another word as the cue. **Predict:** in BERT, what share is restored by patching in, after layer 1, the vector of the noun for the person who acts?
+# The score is computed from the ambiguous word's vector after the last layer. It is the cosine of this vector with the mean vector of the source's sense minus
+# its cosine with the mean vector of the target's sense. The share restored is 0 for the target's run and 1 for the source's run. The controls are all other
+# positions, and a source of the *same* sense with another word as the cue. **Predict:** in BERT, we patch in, after layer 1, the vector of the noun for the
+# person who acts. What share is restored?
 
 # %% tags=["demo"]
 predict("inside.restored", ...)
@@ -1676,7 +1772,7 @@ with torch.no_grad():
             same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
 
 def by_role(shares: np.ndarray, cue_at: int, at: int) -> Float[np.ndarray, "3 L+1"]:
-    """The shares at the cue, at the word, and at all other positions (their sum)."""
+    """The shares at the cue, at the word, and summed over all other positions."""
     beside = [t for t in range(shares.shape[1]) if t not in (cue_at, at)]
     return np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)])
 
@@ -1755,22 +1851,27 @@ for name, values in in_word_after_1.items():
     print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
 
 # %% [markdown]
-# The first column shows the effect of exchanging an input, the last that of exchanging the answer itself.
+# In each panel, the first column shows the effect of exchanging an input vector, and the last column shows the effect of exchanging the answer itself.
 
 # %% [markdown]
-# In BERT the sense is *not* in the ambiguous word's vector after layer 1. It is in the vector of the person who acts, as if layer 1 had noted "this one acts"; layer 2 passes it on to the word. The recorded test agrees: on such
-# sentences this BERT is at chance level at layer 1 and finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.) In MiniLM three quarters of the difference are in *cell* after the first layer; the cue keeps the rest, which then shrinks. Other positions carry next to nothing, and another cue of the same sense
-# changes little.
+# In BERT, the ambiguous word's vector does *not* contain the sense after layer 1. The sense is in the vector of the person who acts, as if layer 1 had noted
+# "this one acts"; layer 2 passes this information on to the word. The recorded test agrees: on such sentences, this BERT is at chance level at layer 1 and
+# finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.) In MiniLM, the vector of *cell* contains three quarters
+# of the difference after the first layer. The cue carries the rest, which then shrinks. Other positions contribute next to nothing, and another cue for the
+# same sense changes little.
 
 # %% [markdown]
-# Does the kind of cue explain the difference between the two models? Where one *word* determines the sense, the ambiguous word in this BERT carries hardly more after layer 1, about a twelfth. The cue and the words next to it carry the rest, and layer 2 collects it. So the kind of cue is not the whole explanation: the models also differ in depth, size and language. Moreover, this is a single BERT: another initialisation may store the sense elsewhere.
+# Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the vector of the ambiguous word in this BERT contains
+# hardly more of the difference after layer 1, about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of cue is
+# therefore not the whole explanation, because the models also differ in depth, size and language. Moreover, this is a single BERT, and another initialisation
+# may store the sense elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT
 #
-# Three successors each asked one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's outputs (**distillation**)? **RoBERTa** (Liu et al.
-# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should the position be added to the word at all? Their parameters can be counted without loading any weights,
-# on the meta device.
+# Each of three successors of BERT addressed one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the outputs of a larger one
+# (**distillation**)? **RoBERTa** (Liu et al. 2019b): how good is BERT if it is simply trained longer and better? **DeBERTa** (He et al. 2021): should the
+# position be added to the word at all? On PyTorch's meta device, we can count the parameters of these models without loading any weights.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from transformers import AutoModel, BertConfig, DebertaConfig, DistilBertConfig, RobertaConfig
@@ -1792,7 +1893,7 @@ changed = {
 }
 
 def shape_of(config) -> dict[str, str]:
-    """Layers and parameters of an architecture, counted without memory for its weights."""
+    """The number of layers and parameters of an architecture, counted without allocating memory for its weights."""
     with torch.device("meta"):
         empty = AutoModel.from_config(config)
     everything, tables = (sum(weight.numel() for weight in part.parameters())
@@ -1801,7 +1902,7 @@ def shape_of(config) -> dict[str, str]:
             "of these in tables": f"{tables:,}"}
 
 def same_anywhere(config) -> str:
-    """Is a token's input to the first layer the same at every position? (random weights)"""
+    """Whether a token's input to the first layer is the same at every position (with random weights)."""
     small = {"vocab_size": 100, "pad_token_id": 0, "num_hidden_layers": 1, "n_layers": 1}
     config = type(config).from_dict(config.to_dict() | small)
     torch.manual_seed(0)
@@ -1818,7 +1919,8 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here it reads the files of the encoder that comes with this course.
+# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here, it reads the files of the encoder that comes
+# with this course.
 
 # %% tags=["demo"]
 from transformers import AutoConfig
@@ -1830,16 +1932,22 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
       f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
 
 # %% [markdown]
-# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger table (of subwords built from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the input and uses it in every layer instead. Each score is the sum of three terms (content to content, content to *relative* position, and position to content), with separate vectors for the positions. Its layer 0 is f(w) again; compare part 3.
+# DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger
+# table (of subwords built from bytes, so no [UNK] is needed) and is trained better, without next-sentence prediction. DeBERTa removes the position from the
+# input and uses it in every layer instead. Each attention score is the sum of three terms (content to content, content to *relative* position, and position to
+# content), with separate vectors for the positions. Layer 0 of DeBERTa is therefore f(w) again (compare part 3).
 
 # %% [markdown]
-# Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss counts every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text-to-text. **ModernBERT** (Warner et al. 2024) brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
+# Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss covers
+# every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text-to-text. **ModernBERT** (Warner et al. 2024)
+# brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
 
 # %% [markdown]
 # ## 10 · Scoreboard
 #
-# The pre-trained model takes the sense test of our generated language, whose sentences it has never seen. This takes minutes, so we recorded the answers of all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was
-# chosen on the labelled sentences, each compared with all the others; 12 shows the same answers item by item.
+# Finally, we test the pre-trained model on the senses of our generated language, whose sentences it has never seen. Because the test takes minutes, we recorded
+# the answers of all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was chosen on the
+# labelled sentences, each compared with all the others. Notebook 12 shows the same answers item by item.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Accuracy
@@ -1854,22 +1962,26 @@ add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of 04 to 07 were trained on this language; MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with the cue on the right it is close to BERT and far above GPT. Where word *order* decides, it is barely above one half, the best that a model
-# without word order can reach; BERT, fifty times smaller, is far above it. So MiniLM's vector shows which words occur in the sentence, but hardly who did what to whom. (The sense may be in the vector and be missed by a nearest neighbour, since the topic moves the vector more.) Layer 0 has not seen the other words and stays at the majority level.
+# The small models of 04 to 07 were trained on this language, whereas MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with
+# the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that is possible without word
+# order. BERT, fifty times smaller, is far above that. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
+# vector may contain the sense although a nearest neighbour misses it, because the topic affects the vector more.) Layer 0 has not seen the other words and
+# stays at the majority level.
 
 # %% [markdown]
 # ## Extension: rollout
 #
-# Above layer 1, attention is paid to mixtures of words. Abnar and Zuidema (2020) undo the mixing by **attention rollout**: average the heads, let half of each token's vector come from the residual stream, and multiply the
-# layers. A row of the result then shows from which *input* tokens a vector would come if the weights were all that counted. This exercise earns extra credit.
+# Above layer 1, tokens attend to mixtures of words. Abnar and Zuidema (2020) undo this mixing by **attention rollout**: they average the heads, assume that
+# half of each token's vector comes from the residual stream, and multiply the matrices of the layers. Each row of the result shows from which *input* tokens a
+# vector would come if only the weights mattered. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
-    """The share of each input in each token of the last layer.  (extension, ●●○, 8 minutes)
+    """The share of each input token in each token of the last layer.  (extension, ●●○, 8 minutes)
 
     In each layer, take the mean over heads and add half of it to half of the identity. Row i
-    of the result belongs to token i after the last layer, column j to token j before the
-    first. Rows sum to 1.
+    of the result belongs to token i after the last layer, and column j belongs to token j before
+    the first layer. Rows sum to 1.
     """
     ### BEGIN SOLUTION
     share = torch.eye(attention.shape[-1])
@@ -1900,14 +2012,18 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
                    for name in both}, len(both))
 
 # %% [markdown]
-# > **Checking the literature.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM its correlation with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose values are short, and
-# > rollout multiplies weights as if they were amounts. Without the two special tokens it does rank words, but no better than the last layer's attention does. Their tasks and models were different: a method has to be tested on the model that you use.
+# > **Checking the literature.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM, the
+# > correlation of rollout with the effect of hiding a word is about 0. About half of all weight goes to [CLS], whose value vectors are short, and rollout
+# > multiplies weights as if they were amounts. Without the two special tokens, rollout does rank words, but no better than the last layer's attention does. The
+# > authors' tasks and models were different, so a method has to be tested on the model to which it is applied.
 
 # %% [markdown]
 # ## Extension: a probe and its control
 #
-# A **probe** is a small model that predicts a property from frozen vectors. If it succeeds, the property can be read from the vectors; but a probe can also *memorise* a task. Hewitt and Liang (2019) therefore give it a **control task**: every word type gets a random label. Nothing in the language
-# determines these labels, so the probe must have memorised whatever it gets right there. Accuracy minus control accuracy is its *selectivity*.
+# A **probe** is a small model that predicts a property from frozen vectors. If the probe succeeds, the property can be read from the vectors. However, a probe
+# can also *memorise* a task. Hewitt and Liang (2019) therefore also train the probe on a **control task**, in which every word type gets a random label.
+# Nothing in the language determines these labels, so the probe can predict them only if it has memorised them. The *selectivity* of a probe is its accuracy
+# minus its control accuracy.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def probe(
@@ -1916,7 +2032,7 @@ def probe(
     """Scores of a linear probe, fitted by ridge regression.  (extension, ●●●, 12 minutes)
 
     The labels are 0 to K − 1, and each occurs; the targets are their one-hot vectors. Centre
-    inputs and targets by their means over train. W minimises |x W − y|² + ridge · |W|², where
+    inputs and targets with their means over train. W minimises |x W − y|² + ridge · |W|², where
     the first term is summed over train. The scores are the centred test vector times W, plus
     the mean target.
     """
@@ -1931,7 +2047,9 @@ def probe(
 check("inside.probe", lambda case: probe(**case))
 
 # %% [markdown]
-# The property is whether the word is a noun in its sentence (*saw* the tool is one, *saw* the past of *see* is not). The words whose senses are all nouns are of no use, because the word alone gives the answer. So we use the other group, 13 words (*left* is excluded, since it is hard to label). As a control, each word gets a random label. A second, stricter control tests the probe on words that it has not seen in training.
+# The property is whether the word is a noun in its sentence (the tool *saw* is a noun; *saw*, the past tense of *see*, is not). Words whose senses are all
+# nouns are of no use, because the word alone gives the answer. We therefore use the other group, 13 words (*left* is excluded because it is hard to label). As
+# a control, each word gets a random label. A second, stricter control tests the probe on words that it has not seen in training.
 #
 # **Predict:** what accuracy does the probe reach on the *control* labels, at the layer chosen in part 8?
 
@@ -1971,22 +2089,24 @@ reveal("inside.control", probed["control labels"][chosen][0])
 pictures.probes(probed)
 
 # %% [markdown]
-# From layer 2 on, the probe predicts *noun* with few errors, but it predicts the random labels even better: its selectivity is below 0. High accuracy alone therefore does not show that *noun* is encoded as such: the vectors encode the word, and 13 words are easily memorised. The third curve
-# answers the question: on unseen words, layer 0 only reaches the majority baseline, whereas the middle layers are far above it. There *noun* is a direction that words share.
+# From layer 2 on, the probe predicts *noun* with few errors, but it predicts the random labels even better, so its selectivity is below 0. High accuracy alone
+# therefore does not show that *noun* is encoded as such: the vectors encode the word, and 13 words are easily memorised. The third curve answers the question.
+# On unseen words, layer 0 only reaches the majority baseline, whereas the middle layers are far above it. In these layers, *noun* is a direction that words
+# share.
 
 # %% [markdown]
 # ## Summary
 #
 # - Find a word's subwords by their character positions, and print them.
 # - A table row, layer 0 and GloVe are three kinds of static embedding.
-# - A cosine needs two baselines at the same layer: pairs of one sense, and random pairs.
-# - Choose the layer on training data: here layer 5 of 6 is best; in three small models, all from 1 on do equally well.
+# - A cosine needs two baselines at the same layer: same-sense pairs and random pairs.
+# - Choose the layer on training data. Here, layer 5 of 6 is best; in three small models, all from 1 on are equally good.
 # - For nouns, a probe on MiniLM's vectors beats a classifier of two words on each side, except on decoys.
 # - An attention weight is a share, not an amount: hide the word to test it.
-# - To find causes, change something inside. Single effects do not sum to the joint effect.
+# - To find causes, intervene in the model. Single effects do not sum to the joint effect.
 # - Report accuracy on control labels, too.
 #
-# **Next**: 09 changes the weights.
+# **Next**: notebook 09 changes the weights.
 
 # %% [markdown]
 # ## References

@@ -33,13 +33,13 @@ word_vectors = Exercise(
     mistakes=(
         Mistake(
             "first subword only",
-            "Your vector is correct for words of one subword. For longer words you return the first subword. This is common, but "
-            "the mean is required here.",
+            "Your vector is correct for words of one subword. For longer words you return the vector of the first subword. This is "
+            "common, but the mean is required here.",
             f"{PIECES}.mean(dim=1)", f"{PIECES}[:, 0]",
         ),
         Mistake(
             "last subword only",
-            "Your vector is correct for words of one subword. For longer words you return only the last subword.",
+            "Your vector is correct for words of one subword. For longer words you return the vector of the last subword instead of the mean.",
             f"{PIECES}.mean(dim=1)", f"{PIECES}[:, -1]",
         ),
         Mistake(
@@ -66,7 +66,7 @@ word_vectors = Exercise(
         ),
         Mistake(
             "last layer only",
-            "You return the word's vector in the last layer only. Return one vector for every layer.",
+            "You return the word's vector only for the last layer. Return one vector for every layer.",
             PIECES, "hidden[-1:, word_ids == i]",
             also=(
                 """
@@ -89,13 +89,13 @@ def word_vectors(hidden, word_ids, i):
         ),
         Mistake(
             "word index used as token index",
-            "You return the vector of token i. Words and tokens are counted differently: [CLS] comes first, and a word may "
+            "You return the vector of token i. Words and tokens have different numbers: [CLS] comes first, and a word may "
             "have several tokens.",
             f"{PIECES}.mean(dim=1)", "hidden[:, i]",
         ),
         Mistake(
             "only [CLS] accounted for",
-            "You allow for [CLS] but not for words before this one that have several subwords.",
+            "You account for [CLS] but not for earlier words that have several subwords.",
             f"{PIECES}.mean(dim=1)", "hidden[:, i + 1]",
         ),
         Mistake(
@@ -105,12 +105,12 @@ def word_vectors(hidden, word_ids, i):
         ),
         Mistake(
             "mean of the whole text",
-            "Your vector is the same for every word of the text.",
+            "Your vector is the same for every word of the text. Average only the subwords of word i.",
             PIECES, "hidden[:, word_ids >= 0]",
         ),
         Mistake(
             "earlier words included",
-            "Your mean also includes the words before this one.",
+            "Your mean also includes the subwords of earlier words. Average only the subwords of word i.",
             "word_ids == i", "(word_ids >= 0) & (word_ids <= i)",
             also=(
                 """
@@ -142,7 +142,7 @@ def word_vectors(hidden, word_ids, i):
         "Write the tokens of a text in a line, and below each the number of its word. Which columns belong to word i?",
         "hidden: (L+1, T, D). word_ids: (T). The columns of one word: (L+1, subwords, D). Output: (L+1, D).",
         "select the tokens whose word_id is i, in all layers\naverage over those tokens",
-        "A near miss: `hidden[:, i + 1]` skips [CLS] and is right until an earlier word has two subwords.",
+        "A near miss: `hidden[:, i + 1]` skips [CLS] and is correct until an earlier word has two subwords.",
     ),
 )
 
@@ -150,7 +150,7 @@ def word_vectors(hidden, word_ids, i):
 
 
 def span_cases(draw: Draw) -> Iterator[Case]:
-    """Words of one subword and of several, followed by punctuation, by a space, or directly by the next word.
+    """Words of one subword and of several; each is followed by punctuation, by a space, or directly by the next word.
 
     A text that does not begin with a word begins with a quotation mark, which belongs to no word. The fourth word
     has no subword, as happens when a tokenizer drops its characters.
@@ -198,17 +198,17 @@ mended_words = Exercise(
         ),
         Mistake(
             "first subword of each word lost",
-            "You give −1 to the first subword of each word. It begins exactly where its word begins.",
+            "You give −1 to the first subword of each word. This subword begins exactly where its word begins.",
             "begin >= words", "begin > words",
         ),
         Mistake(
             "last subword of each word lost",
-            "You give −1 to the last subword of each word. It ends exactly where its word ends.",
+            "You give −1 to the last subword of each word. This subword ends exactly where its word ends.",
             "end <= words", "end < words",
         ),
         Mistake(
             "only the first subword of each word",
-            "You assign only one subword to each word, the first.",
+            "You assign only the first subword to each word. Every subword of a word belongs to it.",
             "begin >= words[:, 0]", "begin == words[:, 0]",
         ),
         Mistake(
@@ -272,8 +272,8 @@ def mended_words(pieces, words):
         ),
         Mistake(
             "only the first and last token treated as special",
-            "You treat only [CLS] and the very last token as special. With padding, [SEP] is not the last token: no empty span "
-            "belongs to a word.",
+            "You treat only [CLS] and the very last token as special. With padding, [SEP] is not the last token. Recognise special "
+            "tokens by their empty spans.",
             edits={
                 " & (begin < end)": "",
                 f"return {CHOSEN}": f"found = {CHOSEN}\n    found[[0, -1]] = -1\n    return found",
@@ -352,8 +352,8 @@ def mended_words(pieces, words):
 """,
     },
     hints=(
-        "A word consists of characters 4 to 9. Which spans can its subwords have? And where is the span (0, 0)?",
-        "pieces: (T, 2), words: (W, 2). A table (T, W) that says whether subword t lies inside word w. Output: (T).",
+        "A word consists of characters 4 to 9. Which spans can its subwords have? And where is the span (0, 0) located?",
+        "pieces: (T, 2), words: (W, 2). A table (T, W) that shows whether subword t lies inside word w. Output: (T).",
         "for each subword and each word:\n    inside if it begins no earlier, ends no later, and is not empty\nthe number of the "
         "word that contains it, or −1",
         "A near miss: if you only check whether the subword *begins* inside the word, a word that begins at 0 gets the empty "
@@ -387,7 +387,7 @@ sense_similarity = Exercise(
     mistakes=(
         Mistake(
             "occurrences paired with themselves",
-            "Your row 0 is too high: you pair every occurrence with itself, and those cosines are 1.",
+            "Your row 0 is too high: you pair every occurrence with itself, and the cosine of such a pair is 1.",
             ".triu(1)", ".triu(0)",
             also=(
                 """
@@ -467,7 +467,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "only neighbours in the list compared",
-            "You compare each occurrence only with the next one in the list. Every pair counts, however far apart the two are.",
+            "You compare each occurrence only with the next one in the list. Include every pair, no matter how far apart the two occurrences are.",
             "once = torch.ones_like(same_word).triu(1)", "once = torch.ones_like(same_word).triu(1).tril(1)",
             also=(
                 """
@@ -487,7 +487,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your values depend on the lengths of the vectors; cosines do not.",
+            "Your values depend on the lengths of the vectors. Cosines do not.",
             UNIT, "unit = vectors",
         ),
         Mistake(
@@ -522,7 +522,7 @@ def sense_similarity(vectors, words, senses):
         ),
         Mistake(
             "norm over the layers",
-            "You divide by a norm that mixes the layers. The vector of each layer has a length of its own.",
+            "You divide by a norm that mixes the layers. Divide the vector of each layer by its own length.",
             "norm(dim=-1, keepdim=True)", "norm(dim=1, keepdim=True)",
         ),
         Mistake(
@@ -603,7 +603,7 @@ anisotropy = Exercise(
         ),
         Mistake(
             "dot products instead of cosines",
-            "Your value depends on the lengths of the vectors; cosines do not.",
+            "Your value depends on the lengths of the vectors. Cosines do not.",
             edits={
                 "unit = vectors / vectors.norm(dim=-1, keepdim=True)": "unit = vectors",
                 "unit.sum(dim=0).square().sum() - n": "unit.sum(dim=0).square().sum() - unit.square().sum()",
@@ -646,7 +646,7 @@ def anisotropy(vectors):
         ),
         Mistake(
             "distance instead of cosine",
-            "You return a distance, 1 minus the mean cosine.",
+            "You return a distance, 1 minus the mean cosine. Return the mean cosine itself.",
             PAIRS, f"1 - {PAIRS}",
         ),
         Mistake(
@@ -668,7 +668,7 @@ def anisotropy(vectors):
         ),
         Mistake(
             "absolute values of the cosines",
-            "You count negative cosines as positive.",
+            "You count negative cosines as positive. A negative cosine should lower the mean.",
             PAIRS, "((unit @ unit.T).abs().sum() - n) / (n * (n - 1))",
         ),
         Mistake(
@@ -679,7 +679,7 @@ def anisotropy(vectors):
         ),
         Mistake(
             "only neighbours in the list compared",
-            "You compare each vector only with the next one in the list.",
+            "You compare each vector only with the next one in the list. All pairs are required.",
             PAIRS, "(unit[1:] * unit[:-1]).sum(dim=-1).mean()",
         ),
     ),
@@ -747,7 +747,7 @@ attention_entropy = Exercise(
         ),
         Mistake(
             "rows with a zero left out",
-            "You leave out the rows that contain a weight of 0. Only that *weight* adds nothing; the row counts like any "
+            "You leave out the rows that contain a weight of 0. Only this *weight* adds nothing; the row counts like any "
             "other.",
             ENTROPY, "-(attention * attention.log()).sum(dim=-1).nanmean(dim=-1)",
         ),
@@ -769,7 +769,7 @@ attention_entropy = Exercise(
         ),
         Mistake(
             "minus sign missing",
-            "Your entropies are negative, because the logarithm of a weight below 1 is negative.",
+            "Your entropies are negative, because the logarithm of a weight below 1 is negative. Change the sign.",
             "-torch.xlogy", "torch.xlogy",
         ),
         Mistake(
@@ -854,7 +854,7 @@ def attention_entropy(attention):
         "What is the entropy of the row 1, 0, 0? Of ⅓, ⅓, ⅓? What does a computer return for 0 · log 0?",
         "attention: (L, H, T, T); the last axis sums to 1. One entropy per row: (L, H, T). Output: (L, H).",
         "for each row: minus the sum of weight times log weight, where the weight is above 0\nthen the mean over a head's rows",
-        "A near miss: `-(a * a.log()).sum(-1)` is right until a weight is exactly 0, which happens wherever there is a mask.",
+        "A near miss: `-(a * a.log()).sum(-1)` is correct until a weight is exactly 0, which happens wherever there is a mask.",
     ),
 )
 
@@ -908,7 +908,7 @@ disambiguate = Exercise(
     mistakes=(
         Mistake(
             "dot products instead of cosines",
-            "You prefer long neighbours. The nearest vector is the one with the largest cosine.",
+            "You prefer long neighbours. Choose the vector with the largest cosine, which ignores lengths.",
             COSINES, "cosines = test @ train.T",
         ),
         Mistake(
@@ -918,7 +918,7 @@ disambiguate = Exercise(
         ),
         Mistake(
             "other words not excluded",
-            "Some of your answers are senses of another word. Its vectors were nearer, but they should be excluded.",
+            "Some of your answers are senses of another word. The vectors of other words may be nearer, but they should be excluded.",
             SAME, "cosines = cosines + 0",
         ),
         Mistake(
@@ -928,12 +928,12 @@ disambiguate = Exercise(
         ),
         Mistake(
             "masked cosines set to 0",
-            "Where all cosines of a word are negative, you choose a neighbour of another word: 0 is not low enough.",
+            "If all cosines of a word are negative, you choose a neighbour of another word: 0 is not low enough.",
             "-torch.inf", "0.0",
         ),
         Mistake(
             "farthest instead of nearest",
-            "You choose the vector that is least similar.",
+            "You choose the least similar vector. Choose the most similar one.",
             edits={
                 SAME: "cosines = cosines.masked_fill(test_words[:, None] != train_words, torch.inf)",
                 "argmax": "argmin",
@@ -981,7 +981,7 @@ def disambiguate(train, train_words, train_senses, test, test_words):
         ),
         Mistake(
             "search started at 0",
-            "Where all cosines of a word are negative, you find no neighbour at all. Start the search below −1, not at 0.",
+            "If all cosines of a word are negative, you find no neighbour at all. Start the search below −1, not at 0.",
             code="""
 def disambiguate(train, train_words, train_senses, test, test_words):
     answers = []
@@ -1134,7 +1134,7 @@ logit_lens = Exercise(
     mistakes=(
         Mistake(
             "layer norm missing",
-            "You multiply the stream by the table without the layer norm. The norm comes first: without it, longer vectors "
+            "You multiply the stream by the table without the layer norm. Apply the norm first: without it, longer vectors "
             "give larger logits.",
             LOGITS, "return stream @ table.T",
         ),
@@ -1151,8 +1151,8 @@ logit_lens = Exercise(
         ),
         Mistake(
             "mean not subtracted in the numerator",
-            "Your variance is correct, but the vector that you divide by its root still contains its mean. Subtract the mean "
-            "there, too.",
+            "Your variance is correct, but the vector that you divide by its root still contains its mean. Subtract the mean from it "
+            "as well.",
             "return (centred /", "return (stream /",
         ),
         Mistake(
@@ -1175,12 +1175,12 @@ def logit_lens(stream, gain, bias, table):
         ),
         Mistake(
             "ε missing",
-            "Your logits are correct for long vectors. For short ones the 10⁻⁵ that you leave out matters.",
+            "Your logits are correct for long vectors. For short vectors, the 10⁻⁵ that you leave out matters.",
             "(variance + 1e-5).sqrt()", "variance.sqrt()",
         ),
         Mistake(
             "ε outside the square root",
-            "Your logits are correct for long vectors. For short ones it matters that 10⁻⁵ is added to the variance before the "
+            "Your logits are correct for long vectors. For short vectors, it matters that 10⁻⁵ is added to the variance before the "
             "square root is taken, not to the root.",
             "(variance + 1e-5).sqrt()", "(variance.sqrt() + 1e-5)",
         ),
@@ -1247,8 +1247,8 @@ def logit_lens(stream, gain, bias, table):
         ),
         Mistake(
             "differences of the stream",
-            "You read what each part *adds*, the difference between two points. The lens reads the stream itself, the sum of "
-            "everything so far.",
+            "You read the *contribution* of each part, the difference between two points. The lens reads the stream itself, the "
+            "sum of all contributions so far.",
             CENTRED,
             "stream = torch.cat([stream[:1], stream[1:] - stream[:-1]])\n    centred = stream - stream.mean(dim=-1, keepdim=True)",
         ),
@@ -1346,13 +1346,13 @@ ablate_head = Exercise(
         ),
         Mistake(
             "mean over the d coordinates as well",
-            "You replace the head's output by a single number, because you also average over its d coordinates. Each of them "
+            "You replace the head's output with a single number, because you also average over its d coordinates. Each coordinate "
             "has its own mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].mean()",
         ),
         Mistake(
             "mean of all heads",
-            "You replace the head's output by the mean of *all* heads. Use the mean of this head.",
+            "You replace the head's output with the mean of *all* heads. Use the mean of this head.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs.transpose(1, 2)[real == 1].mean(dim=(0, 1))",
             also=(
                 """
@@ -1365,7 +1365,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "sum instead of mean",
-            "In row 1 you use the *sum* over the real tokens instead of their mean.",
+            "In row 1, you use the *sum* over the real tokens instead of their mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].sum(dim=0)",
         ),
         Mistake(
@@ -1406,7 +1406,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "zeros at padding in row 1",
-            "In row 1 you put zeros at padding. The mean belongs there, too.",
+            "In row 1, you put zeros at padding. Insert the mean there as well.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, mean * real[..., None]",
         ),
         Mistake(
@@ -1484,7 +1484,7 @@ patching = Exercise(
         ),
         Mistake(
             "source input inserted at every layer",
-            "Your entries for layer 0 are correct. At later layers you still insert what *enters the first* layer. Take the "
+            "Your entries for layer 0 are correct. At later layers, you still insert the input to the *first* layer. Take the "
             "vector of that layer from the source's own run.",
             EXCHANGE, "x[range(T), range(T)] = source",
         ),
@@ -1507,7 +1507,7 @@ patching = Exercise(
         ),
         Mistake(
             "one layer skipped",
-            "You skip a layer. The exchange replaces what *enters* layer l, so layer l itself still has to run.",
+            "You skip a layer. The exchange replaces the *input* to layer l, so layer l itself still has to run.",
             REST, "for rest in layers[layer + 1 :]:",
         ),
         Mistake(
@@ -1586,7 +1586,7 @@ def patching(layers, target, source):
         ),
         Mistake(
             "layers in reverse order",
-            "You run the layers from the last to the first.",
+            "You run the layers from the last to the first. Run them from the first to the last.",
             edits={REST: "for rest in layers[::-1][layer:]:", ON: "both = layers[::-1][layer](both) if layer < len(layers) else both"},
         ),
         Mistake(
@@ -1672,7 +1672,7 @@ def patching(layers, target, source):
         "(T, T, D). Output: (L+1, T, T, D).",
         "for each layer, and once after the last:\n    T copies of the target's vectors; in copy t, position t gets the "
         "source's vector\n    run the remaining layers on all copies\n    advance both runs, unchanged, by one layer",
-        "A near miss: inserting `source` itself is right at layer 0. At later layers you need the vector from the source's "
+        "A near miss: inserting `source` itself is correct at layer 0. At later layers you need the vector from the source's "
         "*own run*.",
     ),
 )
@@ -1705,17 +1705,17 @@ attention_rollout = Exercise(
         ),
         Mistake(
             "matrix product in the wrong order",
-            "You multiply the layers in reverse order. The last layer attends to what the layers below it have mixed.",
+            "You multiply the layers in reverse order. The last layer attends to the mixtures computed by the layers below it.",
             STEP, "share = share @ (layer + torch.eye(len(layer))) / 2",
         ),
         Mistake(
             "last layer only",
-            "Only your last layer counts: you discard what the layers below it have mixed.",
+            "Only your last layer counts: you discard the mixtures computed by the layers below it.",
             STEP, "share = (layer + torch.eye(len(layer))) / 2",
         ),
         Mistake(
             "layers averaged",
-            "You average the layers. They work one after the other, so their shares are multiplied.",
+            "You average the layers. They work one after the other, so multiply their shares.",
             "    for layer in attention.mean(dim=1):\n        share = (layer + torch.eye(len(layer))) / 2 @ share\n    return share",
             "    return (attention.mean(dim=(0, 1)) + share) / 2",
         ),
@@ -1790,7 +1790,7 @@ def attention_rollout(attention):
         ),
         Mistake(
             "result transposed",
-            "Your result is transposed: its columns sum to 1.",
+            "Your result is transposed: its columns sum to 1. Its rows should sum to 1.",
             "    return share", "    return share.T",
         ),
     ),
@@ -1868,12 +1868,12 @@ probe = Exercise(
         ),
         Mistake(
             "ridge squared",
-            "You use the square of ridge as the penalty.",
+            "You use the square of ridge as the penalty. Use ridge itself.",
             "ridge * torch.eye", "ridge**2 * torch.eye",
         ),
         Mistake(
             "inputs not centred",
-            "Your weights also have to explain what all vectors have in common. Centre the inputs first.",
+            "Your weights also have to account for the mean of all vectors. Centre the inputs first.",
             edits={
                 XY: "x, y = train, targets - targets.mean(dim=0)",
                 SCORES: "return test @ W + targets.mean(dim=0)",
@@ -1955,17 +1955,17 @@ def probe(train, labels, test, ridge):
         ),
         Mistake(
             "only two labels",
-            "Your scores always have two columns. There should be one for each label.",
+            "Your scores always have two columns. There should be one column for each label.",
             "torch.nn.functional.one_hot(labels)", "torch.nn.functional.one_hot(labels.clamp(max=1), 2)",
         ),
         Mistake(
             "test set centred with its own mean",
-            "Your scores for one test vector depend on the other test vectors.",
+            "Your scores for one test vector depend on the other test vectors. Centre the test vectors with the means over train.",
             "(test - train.mean(dim=0))", "(test - test.mean(dim=0))",
         ),
         Mistake(
             "test vectors not centred",
-            "Your scores are all shifted. Centre the test vectors like the vectors that the weights were fitted to.",
+            "Your scores are all shifted. Centre the test vectors in the same way as the training vectors.",
             "(test - train.mean(dim=0))", "test",
         ),
         Mistake(

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 09 · Fine-tuning
 #
-# A pre-trained encoder has learned a language but no task. We add a small new head and continue training: only the head, the upper layers, or the whole model. The best choice depends on
-# the number of labels and on how different the task is from pre-training. Every model that is trained further forgets something. We measure accuracy and forgetting over several seeds and report which differences
+# A pre-trained encoder has learned a language but no task. We therefore add a small new head and continue training: either only the head, or also the upper layers, or the whole model. The best choice depends on
+# the number of labels and on how different the task is from pre-training. Training the encoder further also makes it forget. We measure accuracy and forgetting over several seeds and report which differences
 # exceed the noise.
 #
 # **You need** notebooks 06 and 08. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
@@ -23,8 +23,8 @@
 #
 # - add a head to an encoder, freeze parts of the model, and count the trainable parameters;
 # - set up an optimiser as BERT's authors did: parameter groups, weight decay, warm-up, clipping;
-# - compare four strategies by accuracy, forgetting, time and size, with confidence intervals;
-# - recognise a learning rate that is too large, and use `Trainer`.
+# - compare four strategies in accuracy, forgetting, time and size, with confidence intervals;
+# - recognise a learning rate that is too large, and use the class `Trainer` from transformers.
 
 # %%
 from collections.abc import Callable
@@ -38,10 +38,9 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Two phases and a head
 #
-# Self-supervised pre-training finds weights θ_pre that predict words. Fine-tuning starts from θ_pre and continues training on labelled examples of a task, which leads to θ*. Applying
-# what was learned on one task to another is called **transfer learning**. Radford et al. (2018) call the combination of raw text and labels **semi-supervised** learning. Only the *head* is new: a linear map from
-# one vector to C classes, initialised at random. BERT's head receives the vector of [CLS] after the pooler that you met in 06, with dropout during training (Devlin et al. 2019,
-# section 4.1; the pooler and the dropout are described only in their code).
+# Self-supervised pre-training finds weights θ_pre with which the model predicts words. Fine-tuning starts from θ_pre and continues training on labelled examples of a task, which leads to θ*. Applying what a model has learned on one task to another task is called **transfer learning**. Radford et al. (2018) call the combination of raw text and labels **semi-supervised** learning. Only the *head* is new: a linear map from
+# one vector to C classes, initialised at random. BERT's head receives the vector of [CLS] after the pooler (see 06), with dropout during training (Devlin et al. 2019,
+# section 4.1; the pooler and the dropout appear only in the authors' code).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-classification_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_head(
@@ -58,7 +57,7 @@ def classification_head(
     Apply the pooler to the vector of [CLS], the first token: a linear map (the rows of W_pool
     correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw,
     uniform in [0, 1), is below p, and divide the others by 1 − p. Finally apply the new linear
-    map W, b. For evaluation p is 0.
+    map W, b. For evaluation p is 0. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     pooled = torch.tanh(hidden[:, 0] @ W_pool + b_pool)
@@ -67,10 +66,11 @@ def classification_head(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-classification_head-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("fine_tuning.classification_head", lambda case: classification_head(**case))
+check("fine_tuning.classification_head", lambda case: classification_head(**case),
+      gradients=["hidden", "W_pool", "b_pool", "W", "b"])
 
 # %% [markdown]
-# We attach your head to the small BERT of 06 and compute its loss before any training. With random labels for two classes, no model can achieve an expected loss below log 2, and that of the new head is
+# We attach your head to the small BERT of 06 and compute its loss before any training. With random labels for two classes, no model can achieve an expected loss below log 2. The loss of the new head is
 # only slightly higher. An initial loss far above log C would indicate that the head was initialised with weights that are too large.
 
 # %% tags=["demo", "record"]
@@ -106,8 +106,8 @@ class Classifier(torch.nn.Module):
         )
 
 def on_small_bert(whole: BERT, classes: int) -> Classifier:
-    """A classifier that shares its parts with a small BERT, whose old head can still be
-    evaluated."""
+    """A classifier that shares its parts with a small BERT, so that the old head of the BERT can
+    still be evaluated."""
     def read(ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return whole.encode(whole.embeddings(ids, torch.zeros_like(ids)), ids != PAD)[-1]
     return Classifier(read, whole.embeddings, whole.layers, whole.next_sentence.pooler, classes)
@@ -178,7 +178,7 @@ def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
 check("fine_tuning.count_parameters", lambda case: count_parameters(miniature(case)))
 
 # %% [markdown]
-# We now build BERT-Base from its configuration on the *meta* device (06), with a head for two classes, and likewise MiniLM, the encoder that comes with this course.
+# We now build two encoders from their configurations on the *meta* device (introduced in 06), each with a head for two classes: BERT-Base, and MiniLM, the encoder that comes with this course.
 #
 # **Predict:** how many parameters does the new head of BERT-Base have?
 
@@ -208,19 +208,19 @@ reveal("fine_tuning.head", counted["BERT-Base"]["the head"])
 display(pd.DataFrame(counted).map("{:,}".format))
 
 # %% [markdown]
-# The head has 768 × 2 weights and 2 biases: about one in seventy thousand parameters of BERT-Base is new.
+# The head has 768 × 2 weights and 2 biases. Only about one in seventy thousand parameters of BERT-Base is therefore new.
 
 # %% [markdown]
 # ## 3 · What to train: four strategies
 #
-# Excluding parameters from training is called **freezing**. The strategies differ in what they freeze.
+# Excluding parameters from training is called **freezing**. The strategies differ in the parts that they freeze.
 #
 # - **Frozen features** (feature extraction, linear probing): only the head is trained.
 # - **Last layers** (partial fine-tuning): the head and the top of the encoder are trained.
 # - **Gradual unfreezing** (Howard and Ruder 2018): first the head is trained, then one more layer in each epoch.
 # - **Full fine-tuning** (Devlin et al. 2019): all parameters are trained from the first step.
 #
-# All four need a function that freezes named parts of a model.
+# To implement these strategies, we need a function that freezes named parts of a model.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-freeze", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze(model: torch.nn.Module, names: list[str]) -> None:
@@ -256,15 +256,15 @@ pictures.strategies(learning, 4, "BERT-Base")
 display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}".format))
 
 # %% [markdown]
-# The picture shows four layers to save space. The pooler belongs to the last layer. Gradual unfreezing ends with all parameters trainable, which is where full fine-tuning begins. The names of these strategies vary between authors, so
-# always say what you trained. (Training the head first is meant to prevent a random head from distorting the encoder: Kumar et al. 2022.)
+# To save space, the picture shows only four layers. We treat the pooler as part of the last layer. At the end of gradual unfreezing all parameters are trainable, as they are from the start in full fine-tuning. The names of these strategies vary between authors, so
+# always state which parts you trained. (Training the head first is meant to prevent a random head from distorting the encoder: Kumar et al. 2022.)
 
 # %% [markdown]
 # ## 4 · Two tasks with a known upper bound
 #
-# Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. *Topic*: what is the sentence about? The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never required this, so this task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words, which ignores word order. But in sentences in which
-# people from two topics meet, only the order determines the topic, and a swap does not change the bag at all.
+# Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. In the *topic* task, the model predicts what a sentence is about. The small BERT was pre-trained to predict whether
+# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. But where
+# people from two topics meet, only the order determines the topic, and a swap does not change the bag.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @cache
@@ -329,7 +329,7 @@ for task, (make, classes) in TASKS.items():
 # ## 5 · Parameter groups: a learning rate for each layer
 #
 # An optimiser accepts **parameter groups**, each with its own settings. Two settings matter here. *Weight decay* (decoupled from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. BERT's code applies it to matrices, but not to biases or to the scales of layer norms. The second setting is the
-# learning rate: since lower layers encode more general features, some authors give them lower rates (**discriminative fine-tuning**, Howard and Ruder 2018; see section 12).
+# learning rate. Because lower layers encode more general features, some authors train them with lower learning rates (**discriminative fine-tuning**, Howard and Ruder 2018; see section 12).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def parameter_groups(
@@ -337,11 +337,12 @@ def parameter_groups(
 ) -> list[dict]:
     """Parameter groups: dicts with "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
 
-    model has the parts embeddings, layers (L of them, counted from 0), and others above the
-    layers. Parts above the layers use the learning rate lr, the last layer uses lr · decay,
-    each lower layer uses decay times the rate of the layer above it, and the embeddings use
-    decay times the rate of layer 0. Matrices use weight_decay; biases and the parameters of layer norms, which are vectors, use 0. Every parameter belongs to exactly one group, even if it is frozen: it
-    may be unfrozen later.
+    model has the parts embeddings and layers (L of them, counted from 0), and other parts
+    above the layers. Parts above the layers use the learning rate lr, the last layer uses
+    lr · decay, each lower layer uses decay times the rate of the layer above it, and the
+    embeddings use decay times the rate of layer 0. Matrices use weight_decay; biases and the
+    parameters of layer norms, which are vectors, use 0. Every parameter belongs to exactly one
+    group. This includes frozen parameters, because they may be unfrozen later.
     """
     ### BEGIN SOLUTION
     L, groups = len(model.layers), []
@@ -355,7 +356,7 @@ def parameter_groups(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def settings(model: torch.nn.Module, groups: list[dict]) -> dict[str, Tensor]:
-    """The settings that an optimiser has for each parameter; −1 for a parameter in no group."""
+    """The settings of an optimiser for each parameter; −1 for a parameter that is in no group."""
     optimiser = torch.optim.AdamW(groups)
     found = {
         id(weight): (float(group["lr"]), float(group["weight_decay"]))
@@ -376,7 +377,7 @@ check("fine_tuning.parameter_groups", lambda case: groups_of(case, parameter_gro
 # %% [markdown]
 # ## 6 · Warm-up and linear decay
 #
-# At first the head is random, so the gradients are not informative, and Adam's running averages are not yet reliable. *Warm-up* therefore starts with tiny steps. After the warm-up the learning rate decreases linearly to 0, as in BERT's code.
+# At first the head is random, so the gradients are not informative, and Adam's running averages are not yet reliable. *Warm-up* therefore begins training with tiny steps. After the warm-up the learning rate decreases linearly to 0, as in BERT's code.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-warmup_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def warmup_linear(step: int, warmup: int, total: int) -> float:
@@ -417,14 +418,14 @@ for (name, _), rate in zip(small.named_parameters(), small_rates, strict=True):
 pictures.rates(shares, by_part)
 
 # %% [markdown]
-# With this convention the first step has a learning rate of 0 and changes nothing. (Other libraries use (step + 1) / warmup; check which convention applies.) The right-hand panel shows the learning rates of the small BERT with a decay of ½. In
-# what follows the decay is 1, so that the strategies differ in only one respect.
+# With this convention, the learning rate of the first step is 0, so the first step changes nothing. (Other libraries use (step + 1) / warmup; check which convention applies.) The right-hand panel shows the learning rates of the small BERT with a decay of ½. In the
+# following sections the decay is 1, so that the strategies differ in only one respect.
 
 # %% [markdown]
 # ## 7 · Find the bug
 #
-# Adam (Kingma and Ba 2015) keeps running means of the gradient and of its square. They start at 0, so at first they are too small, and Adam corrects for this bias. (Loshchilov and Hutter 2019 explain why weight decay is added outside the fraction.) The optimiser released with BERT in 2018
-# (`google-research/bert`, `optimization.py`, `AdamWeightDecayOptimizer`) computes each step as follows, here with our names:
+# Adam (Kingma and Ba 2015) maintains running means of the gradient and of its square. Both means start at 0 and are therefore too small at first; Adam corrects this bias. (Loshchilov and Hutter 2019 explain why weight decay is added after the division by √v.) The optimiser released with BERT in 2018
+# (`google-research/bert`, `optimization.py`, `AdamWeightDecayOptimizer`) computes each step as follows (the variable names are ours):
 
 # %%
 def adam_step_of_2018(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay):
@@ -434,7 +435,7 @@ def adam_step_of_2018(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weig
     return w - lr * update, m, v
 
 # %% [markdown]
-# Zhang et al. (2021) identified this code as a reason why fine-tuning on small data sets failed for some seeds. After step 1, what fraction of the first gradient does `m` contain, and what fraction of its square does `v` contain? Fix the bug.
+# Zhang et al. (2021) identified this code as a reason why fine-tuning on small data sets failed for some seeds. After step 1, what fraction of the first gradient does `m` contain, and what fraction of the squared gradient does `v` contain? Fix the bug.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-adam_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def adam_step(
@@ -444,9 +445,8 @@ def adam_step(
 ) -> tuple[Float[Tensor, "*N"], Float[Tensor, "*N"], Float[Tensor, "*N"]]:
     """The corrected step; returns the new (w, m, v).  (difficulty ●●○, 8 minutes)
 
-    step is 1 at the first call, when m and v are 0. Return the means without the correction,
-    but use the corrected ones in the update: m / (1 − beta_1^step), and likewise v with
-    beta_2. epsilon is added outside the square root and weight decay outside the fraction; lr
+    step is 1 at the first call, when m and v are 0. Return the uncorrected means, but use the
+    corrected means in the update: m / (1 − beta_1^step), and likewise v with beta_2. epsilon is added outside the square root and weight decay outside the fraction; lr
     multiplies the whole update.
     """
     ### BEGIN SOLUTION
@@ -503,28 +503,28 @@ adam_difference = (w - weight).abs().max().item()
 print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_difference:.0e}")
 
 # %% [markdown]
-# For about three hundred steps the effective learning rate of this code is two to seven times the rate you set, and training on a small data set may be over by then. A warm-up at least keeps the very first steps short.
-# Mosbach et al. (2021) trace failed runs to vanishing gradients rather than to forgetting or to the size of the data set.
-# Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains it; use `torch.optim.AdamW`, which corrects both means.
+# For about three hundred steps the effective learning rate of this code is two to seven times the learning rate you set, and training on a small data set may be over by then. A warm-up at least keeps the very first steps short.
+# Mosbach et al. (2021) attribute failed runs to vanishing gradients rather than to forgetting or to the size of the data set.
+# Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains this class; use `torch.optim.AdamW`, which corrects both means.
 
 # %% [markdown]
-# **Question 1.** At the first step the head is random. What effect may its gradient have on the layers below, and why is this worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
+# **Question 1 · Three remedies for a random head.** At the first step the head is random. What effect may the gradient that it passes down have on the layers below, and why is this effect worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
 # lower learning rates for lower layers. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task.
+# The gradient reaches the layers through the weights of the head. While these weights are random, the gradient pushes the encoder in directions that depend on the initialisation rather than on the task.
 # This damages what the encoder has learned in pre-training and brings no benefit. With few labels (and a fixed number of epochs) there are few steps in which the damage could be repaired, and a few examples can be fitted in many wrong
-# ways. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder until then.
+# ways. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder during that time.
 # Lower rates for lower layers let the head change quickly while the lower layers, which encode the most general features, hardly change. (This is the argument of Kumar et al. 2022. Whether a remedy helps in a given case
 # has to be measured: see sections 10 and 12.)
 #
-# *Marking: 1 point for the random head whose gradient damages the encoder (with few labels: not repaired, or overfitting); 1 point for all three remedies, each with its own mechanism.*
+# *Marking: 1 point for the random head whose gradient damages the encoder (with few labels, the damage is not repaired, or the model overfits); 1 point for all three remedies, each with its own mechanism.*
 
 # %% [markdown]
 # ## 8 · One step
 #
-# In 03 you wrote a training step. A batch that does not fit into memory is processed in **micro-batches**, whose gradients are summed before the optimiser steps (**gradient accumulation**). There is a trap: micro-batches
-# may differ in size. Until October 2024 the `Trainer` of transformers averaged the means of the micro-batches (issue 24725), so that tokens in small ones counted more. No error was raised.
+# In 03 you wrote a training step. A batch that does not fit into memory is processed in **micro-batches**, whose gradients are summed before the optimiser steps (**gradient accumulation**). The gradients must be weighted correctly, because micro-batches
+# may differ in size. Until October 2024, the `Trainer` of transformers averaged the means of the micro-batches (issue 24725), so that tokens in small micro-batches counted more. The bug raised no error.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(
@@ -537,10 +537,10 @@ def train_step(
     """One step on a batch given as micro-batches; returns the loss before the step.  (difficulty ●●○, 8 minutes)
 
     parts is a list of micro-batches (inputs, labels) of possibly different sizes. The model
-    processes one at a time, in training mode, and returns logits (b, C). Take one step for the
-    whole batch: its loss is the mean cross-entropy over all examples, each with the same
-    weight. Use only this batch's gradient. If its norm over all parameters together exceeds
-    max_norm, scale it down to max_norm. Then step the optimiser once, and after it the
+    processes one micro-batch at a time, in training mode, and returns logits (b, C). Take one
+    step for the whole batch, whose loss is the mean cross-entropy over all examples, each with
+    the same weight. Use only this batch's gradient. If its norm over all parameters together
+    exceeds max_norm, scale it down to max_norm. Then step the optimiser once, followed by the
     schedule.
     """
     ### BEGIN SOLUTION
@@ -585,7 +585,7 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
 # %% [markdown]
-# **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our function also removes
+# **The same in three lines.** Batches usually come from a `DataLoader`. This object reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our function also removes
 # the padding beyond the longest sequence.
 
 # %% tags=["demo"]
@@ -601,7 +601,7 @@ ids, labels = next(iter(loader))
 print(f"{len(loader)} batches per epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
 
 # %% [markdown]
-# The training loop calls your `train_step` on shuffled batches of 16, with AdamW, your parameter groups, and your warm-up for a tenth of the steps.
+# The training loop calls your `train_step` on shuffled batches of 16, with AdamW, your parameter groups, and your warm-up over the first tenth of the steps.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def parts_of(L: int) -> list[list[str]]:
@@ -616,7 +616,7 @@ def learning_parts(strategy: str, share: float, L: int) -> Bool[Tensor, "L+2"]:
     if strategy == "last layer":
         return torch.arange(L + 2) >= L
     if strategy == "gradual unfreezing":
-        return unfreeze_at(int(2 * (L + 2) * share), L)              # all parts within the first half of the steps
+        return unfreeze_at(int(2 * (L + 2) * share), L)              # all parts are unfrozen within the first half of the steps
     return torch.ones(L + 2, dtype=torch.bool)
 
 def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
@@ -665,8 +665,8 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # %% [markdown]
 # ## 9 · Catastrophic forgetting
 #
-# The small BERT still has its old head, that of the masked language model. We evaluate it on the same thousand held-out sentences before and after fine-tuning; the increase in its loss is the cost of fine-tuning in
-# nats. Losing what was learned before is called **catastrophic forgetting**. (The old head's own weights are not trained, but its input vectors change and, in full fine-tuning, so does the embedding matrix that it shares.)
+# The small BERT still has its old head for masked language modelling. We evaluate this head on the same thousand held-out sentences before and after fine-tuning. The increase in its loss, in nats, is the cost of fine-tuning.
+# Losing what was learned before is called **catastrophic forgetting**. (The old head's own weights are not trained, but its input vectors change and, in full fine-tuning, so does the embedding matrix that the head shares with the encoder.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
@@ -707,7 +707,7 @@ def tune_small(task: str, *how, **more) -> dict[str, float]:
 # %% [markdown]
 # We run full fine-tuning on *swap* for ten epochs of 512 labelled sentences, with a learning rate of 1e-3.
 #
-# **Predict:** by how many nats will the loss on masked words increase? (It starts at about 1.1. A uniform distribution over all words would give about 7.5.)
+# **Predict:** by how many nats will the loss on masked words increase? (The loss starts at about 1.1. A uniform distribution over all words would give about 7.5.)
 
 # %% tags=["demo"]
 predict("fine_tuning.forgotten", ...)
@@ -752,8 +752,8 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# We observe three things. The training loss falls to almost 0 while the validation loss rises again: the model memorises the training sentences, which is called **overfitting**. Yet the
-# validation accuracy does not deteriorate. And most of the forgetting happens early, while the learning rate is high. The second extension stops such a run in time.
+# The run shows three effects. First, the training loss falls to almost 0 while the validation loss rises again, because the model memorises the training sentences. This is called **overfitting**. Second, the
+# validation accuracy nevertheless does not deteriorate. Third, most of the forgetting happens early, while the learning rate is high. The second extension of this notebook stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
@@ -761,13 +761,13 @@ print(f"learning rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log
       f"validation accuracy {too_fast[-1, 3]:.1%}, masked words {too_fast[-1, 4]:.1f} nats")
 
 # %% [markdown]
-# With thirty times the learning rate the model learns nothing and forgets everything: the loss on masked words exceeds that of a uniform distribution. No error is raised; the symptom is a training loss that stays
+# With a learning rate thirty times as high, the model learns nothing and forgets everything: its loss on masked words exceeds that of a uniform distribution. No error is raised. The symptom to look for is a training loss that stays
 # at log C.
 
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
 #
-# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`); the seed determines the labelled sentences, the head and the batches. All runs
+# A single run is weak evidence. We therefore ran the cells above for each strategy with three seeds (`python -m experiments fine_tuning`). The seed determines the labelled sentences, the initial head and the batches. All runs
 # have 200 steps. Each strategy uses its own learning rate: the lowest rate whose validation accuracy with 512 labels is within one point of the best. As a fifth setting, the same model is trained *from scratch*.
 #
 # **Predict:** with 4,096 labels, what accuracy do frozen features reach on *swap* (0 to 1)?
@@ -790,8 +790,8 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# Training the head alone nearly solves *topic*, and nothing is forgotten. Most of the information was already in the vector, which contains far more of it than a bag of words. For *swap* the vector of [CLS] does not contain the answer, so the layers have to learn to compute it. Three seeds are too few to tell whether
-# training all layers is better than training the last one. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
+# On *topic*, training the head alone nearly solves the task, and nothing is forgotten. Most of the information was already in the vector of [CLS], which contains far more of it than a bag of words does. On *swap*, this vector does not contain the answer, so the layers have to learn to compute it. Three seeds are too few to show whether
+# training all layers is better than training the last layer. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
 # one point of accuracy cost?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -823,8 +823,8 @@ for task, strategy in chosen.index:
 display(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# We give the nats per point only where the gain exceeds the noise. The seconds (on one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
-# is counted like full fine-tuning.
+# We give the nats per point only where the gain exceeds the noise. The times in seconds (on one core) should be compared only with one another. Gradual unfreezing ends with all parameters trainable, so the
+# table gives the same number of trainable parameters for it as for full fine-tuning.
 
 # %% tags=["demo"]
 pictures.by_labels(runs, best, chance)
@@ -832,7 +832,7 @@ pictures.by_labels(runs, best, chance)
 # %% [markdown]
 # ## 11 · Which differences exceed the noise?
 #
-# Runs with the same seed used the same sentences, so we compute differences per seed and ask whether the 95 % interval of their mean contains 0.
+# Runs with the same seed used the same sentences, so we compute differences per seed and check whether the 95 % interval of the mean difference contains 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def difference(task: str, labels: int, one: str, other: str, measure: str = "test") -> pd.Series:
@@ -856,8 +856,8 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# Many courses teach the same rule of thumb for choosing a strategy; we take it from the notes on transfer learning of Stanford's CS231n, a course on computer vision. It asks two questions: how many
-# labels are there, and how near is the task to pre-training? We test the rule against our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
+# Many courses teach the same rule of thumb for choosing a strategy. Our version is from the notes on transfer learning in CS231n, Stanford's course on computer vision. The rule depends on two questions: how many
+# labels are there, and how near is the task to pre-training? We compare the rule with our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rules = (
@@ -881,8 +881,8 @@ for task in TASKS:
     print(f"{task}: forgetting, full − gradual unfreezing: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic* no strategy is more than a point ahead of the head alone, with few labels or with many. On *swap* the head alone stays near chance level with few labels and falls far behind the other strategies with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
-# > adds forgetting. For three of the six rules the difference lies within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
+# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic*, no strategy is more than a point ahead of the head alone, whether labels are few or many. On *swap*, the head alone stays near chance level with few labels and falls far behind the other strategies with many labels. The *number of labels* matters within *topic*. With few labels, full fine-tuning is clearly worse than the head alone; with many labels, it only
+# > adds forgetting. For three of the six rules, the difference is within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
 # %% [markdown]
 # Trained from scratch for 200 steps (less than one epoch of 4,096 labels), the model learns *topic* only in part and *swap* not at all. Is the training simply too short? We also recorded runs with eight times as many steps (`python -m experiments fine_tuning_long`):
@@ -905,7 +905,7 @@ display(pd.DataFrame({
 # %% [markdown]
 # ## 12 · Further: learning rate and training length
 #
-# Devlin et al. (appendix A.3) recommend learning rates from 2e-5 to 5e-5 and 2 to 4 epochs for BERT. A small model tolerates, and needs, higher rates:
+# Devlin et al. (appendix A.3) recommend learning rates from 2e-5 to 5e-5 and 2 to 4 epochs for BERT. A small model tolerates, and needs, higher learning rates:
 
 # %% tags=["demo"]
 tried = recorded.query("table == 'rates' and strategy == 'full'")
@@ -923,7 +923,7 @@ print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batch
 
 # %% [markdown]
 # Forgetting grows with the learning rate on both tasks, and a rate above 1e-3 brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
-# fine-tuning rate it erases most of what the model had learned in pre-training. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, but in both cases the model forgets more than in one epoch.
+# fine-tuning rate it erases most of what the model had learned in pre-training. One epoch is too short for the far task. For every seed, the accuracy is higher after four epochs than after one, and higher still after sixteen, but in both cases the model forgets more than in one epoch.
 
 # %% [markdown]
 # Does warm-up matter? We compare full fine-tuning on 512 labels with and without a warm-up over a tenth of the steps, using ten paired seeds (`python -m experiments fine_tuning_warm_up`):
@@ -942,7 +942,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up costs half a point on *topic*, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm ones in 03 did.)
+# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up lowers the accuracy on *topic* by half a point, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm encoders in 03 did.)
 
 # %% [markdown]
 # Do lower learning rates for lower layers help (**discriminative fine-tuning**)? We let each layer use 1, ½ or ¼ of the rate of the layer above it, with three paired seeds (`python -m experiments fine_tuning_layer_rates`):
@@ -964,7 +964,7 @@ display(pd.DataFrame({
 
 # %% [markdown]
 # Lower rates for lower layers reduce forgetting. With a decay of ¼ and a rate of 3e-3 for the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
-# also causes little forgetting, though still more than this. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (We tested two layers and 200 steps; deeper models have more rates to choose.)
+# also causes little forgetting, though still more than the decaying rates. A rate that ruins the model when all layers use it does no harm when only the head uses it. (We tested a model of two layers for 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
 # ## 13 · Real reviews
@@ -1026,10 +1026,10 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 one run is at chance level, and the runs differ so much that three of them cannot even show that the mean is lower; the finding is the spread itself. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal this.
+# A learning rate of 5e-5, within the range recommended in the paper, is too low here, because two epochs of 256 reviews amount to only 32 steps. At 1e-3, one run is at chance level, and the runs differ so much that three are too few to show even that the mean is lower. The spread itself is the finding. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal this.
 
 # %% [markdown]
-# Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What is different? The head above receives [CLS] after the pooler and is trained for 32 steps. The authors of all-MiniLM trained the *mean* of the token vectors and did not train that
+# Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What explains the difference? The head above receives [CLS] after the pooler and is trained for 32 steps. The authors of all-MiniLM trained the *mean* of the token vectors and did not train that
 # pooler. We therefore train heads on three kinds of frozen vector, for the same number of steps and for 32 times as many (`python -m experiments fine_tuning_heads`).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1080,25 +1080,25 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
     print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, mean size of a coordinate {size:.2f}")
 
 # %% [markdown]
-# After the pooler the coordinates are small and the vectors of all reviews are much alike; a head on them benefits from more steps for each of the three seeds. A head on the mean does not need more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
+# After the pooler, the coordinates are small and the vectors of all reviews are very similar. A head on these vectors benefits from more steps for each of the three seeds. A head on the mean does not need more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
 # fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better for these seeds. Notebook 10 uses the mean.
 
 # %% [markdown]
-# **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
-# What would you ask for before agreeing, and what does the accuracy not tell you at all? (3–5 sentences)
+# **Question 2 · Two kinds of noise.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
+# What further evidence would you require before agreeing, and what does the accuracy not show at all? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The test set is a sample: with 320 reviews an accuracy is known only to about ± 5 points. The training is random as well: another head, other batches or another choice of labelled reviews
-# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both strategies and for paired differences
+# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either kind of noise. I would ask for several seeds of both strategies and for paired differences
 # on the same reviews, with an interval. The learning rate has to be chosen on validation rather than test reviews, with the same effort (number of rates tried) for both strategies. The
-# accuracy does not tell us the cost: seconds, a copy of the whole model for each task, and what was forgotten.
+# accuracy does not show the costs: computing time, a copy of the whole model for each task, and forgetting.
 #
 # *Marking: 1 point for both kinds of noise with a size (test sampling about 5 points; seeds); 1 point for paired repetitions or the choice on validation data, and at least one cost that the accuracy does not show.*
 
 # %% [markdown]
 # ## 14 · Further: the same with Trainer
 #
-# In practice few people write this loop for fine-tuning. `Trainer` from transformers provides the loop that you wrote: AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much else (it needs the package accelerate). In version 5 the argument that determines when to evaluate is called `eval_strategy`, the tokenizer is passed as `processing_class`, and a value of `warmup_steps` below 1 is a fraction of all steps. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
+# In practice, few people write this loop themselves. The class `Trainer` from transformers provides the same loop, with AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much more. (It requires the package accelerate.) In version 5, the argument that determines when to evaluate is called `eval_strategy`, the tokenizer is passed as `processing_class`, and a value of `warmup_steps` below 1 is a fraction of all steps. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
 
 # %% tags=["demo", "record"]
 import contextlib
@@ -1138,7 +1138,7 @@ def with_trainer(loaded, steps: int, seed: int = 0) -> tuple[Trainer, dict[str, 
         processing_class=loaded.tokenizer, compute_metrics=score,
     )
     test = rows("test") if steps < 0 else rows("test")[:64]
-    with contextlib.redirect_stdout(io.StringIO()):                  # hides its log
+    with contextlib.redirect_stdout(io.StringIO()):                  # hides Trainer's log
         trainer.train()
         said = trainer.evaluate(test, metric_key_prefix="test")
     return trainer, said
@@ -1172,13 +1172,13 @@ for text, said_of_it in zip(REVIEWS["text"][:2], classify(list(REVIEWS["text"][:
     print(f"{said_of_it['label']} ({said_of_it['score']:.2f})  {text[:80]}")
 
 # %% [markdown]
-# Six steps only show that the code runs. The recorded run used three times the labels and more than four times the steps of the runs in the figure, and a single seed, so it cannot be compared with them. Trainer selects the parameters without weight decay by type and
+# Six steps only show that the code runs. The recorded run used three times the labels and more than four times the steps of the runs in the figure, but only a single seed, so it cannot be compared with these runs. Trainer selects the parameters without weight decay by type and
 # name; our rule based on the number of axes selects the same ones.
 
 # %% [markdown]
 # ## 15 · Scoreboard
 #
-# We measure forgetting in a second way: with the course's test of word senses, applied to the last layer of the small BERT before and after the run of section 9. Both models answer the same questions, so we
+# As a second measure of forgetting, we apply the course's test of word senses to the last layer of the small BERT before and after the run of section 9. Both models answer the same questions, so we
 # compute the differences per question.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -1217,7 +1217,7 @@ for kind, text in QUESTIONS.items():
           f"{change.mean():+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# This is one run, with intervals over the questions. We also recorded runs on both tasks with three seeds, at the same learning rate and at three times that rate (`python -m experiments fine_tuning_exam`). The table gives the change in accuracy, after minus before, in points, with
+# These results are from a single run, and the intervals are over the questions. We also recorded runs on both tasks with three seeds, at the same learning rate and at three times that rate (`python -m experiments fine_tuning_exam`). The table gives the change in accuracy (after minus before) in points, with
 # intervals over seeds:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1236,11 +1236,11 @@ display(pd.DataFrame({
 }).T.rename_axis(["task", "learning rate"]))
 
 # %% [markdown]
-# At the learning rate of our run, the loss on masked words increases by half (*swap*) or doubles (*topic*), whereas the accuracies on word senses stay within a few points of their old values. The senses are far enough apart that the vectors may change considerably before a nearest neighbour changes; the
-# head that predicts words is sensitive to every change.
+# At the learning rate of our run, the loss on masked words increases by half (*swap*) or doubles (*topic*), whereas the accuracies on word senses stay within a few points of their old values. The senses are far enough apart that the vectors may change considerably before a nearest neighbour changes. The
+# head that predicts words, by contrast, is sensitive to every change.
 
 # %% [markdown]
-# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well. The model now misses an additional fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still answers nearly as many sense questions as before, although it forgets
+# At three times that rate, the accuracy on *swap* is no better (section 12), and the accuracy on word senses falls as well. The model fine-tuned on *swap* now misses an additional fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still answers nearly as many sense questions as before, although it forgets
 # over five nats per masked word. How much is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
@@ -1280,17 +1280,17 @@ one_run = {
 display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 
 # %% [markdown]
-# These are runs with a single seed, an example rather than a result; the table in section 11 has the intervals.
+# These runs have a single seed and are an example rather than a result. The table in section 11 gives the intervals.
 #
 # The second extension, **early stopping**, monitors the validation loss and stops a run that overfits.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-early_stopping", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EarlyStopping:
-    """Decides when to stop, and which epoch was best.  (extension, ●●○, 8 minutes)
+    """Decide when to stop, and record which epoch was best.  (extension, ●●○, 8 minutes)
 
     step receives the validation loss of each epoch in turn (epochs are counted from 0). An
     epoch is an improvement if its loss is below the best so far by more than min_delta; best
-    and best_epoch are then set to its loss and number. The first epoch always counts as an
+    and best_epoch are then set to the loss and the number of this epoch. The first epoch always counts as an
     improvement. step returns True as soon as none of the last patience epochs was an
     improvement.
     """
@@ -1336,24 +1336,24 @@ best_epoch = int(validation_losses[: stopped + 1].argmin())
 for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
     right, nats = f"validation accuracy {row[3]:.1%}", f"masked words {row[4]:.2f} nats"
     print(f"{name:<10} step {row[0]:.0f}: {right}, {nats}")
-print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
+print(f"stopped after epoch {stopped} (epochs are numbered from 0 to {len(said) - 1})")
 
 # %% [markdown]
-# Early stopping by the loss ends the run when its accuracy is still a few points below the final value. The later epochs add a little accuracy, make the model more confident even where it is wrong, and increase forgetting. When to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
+# Early stopping based on the loss ends the run while the accuracy is still a few points below the final value. The later epochs add a little accuracy, make the model more confident even where it is wrong, and increase forgetting. The best time to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
 # that monitors any metric you name.
 
 # %% [markdown]
 # ## Summary
 #
 # - Fine-tuning starts from θ_pre. Only the head is new: 1,538 of 109,483,778 parameters in BERT-Base.
-# - Strategies differ in what is trained: the head, the last layers, or the whole model.
+# - Strategies train the head, the last layers, or the whole model.
 # - Weight decay is not applied to biases and layer norms. Warm-up keeps the first steps short.
 # - A batch may be processed in micro-batches, whose gradients add up.
 # - A task near pre-training needs only a head; for a distant task, the layers must be trained. Training the encoder causes forgetting, which grows with the learning rate.
-# - Too large a learning rate raises no error: the loss stays at log C.
+# - Too large a learning rate raises no error, but the loss stays at log C.
 # - Without an interval, a difference of two points means nothing.
 #
-# **Next**: 10 puts three heads on one encoder, for sentiment, entities and questions.
+# **Next**: 10 adds three heads to one encoder, for sentiment, entities and questions.
 
 # %% [markdown]
 # ## References

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -12,7 +12,7 @@ from autograder.checks.comparing import Rule
 
 
 def head_cases(draw: Draw) -> Iterator[Case]:
-    """The draws are multiples of 1/16, so that some are exactly p."""
+    """The draws are multiples of 1/16, so that some of them equal p."""
     for B, T, D, C, p in ((3, 4, 6, 2, 0.25), (4, 3, 5, 7, 0.0), (2, 7, 8, 3, 0.5), (5, 2, 9, 9, 0.125)):
         draws = draw.integers(0, 16, B, D) / 16
         draws[0, :2] = p, (p + 0.5) % 1
@@ -63,8 +63,7 @@ classification_head = Exercise(
         ),
         Mistake(
             "softmax in the head",
-            "Your rows are probabilities, but the head should return logits: the cross-entropy applies the softmax itself, and a "
-            "second softmax flattens the gradient.",
+            "Your rows are probabilities, but the head should return logits, because the cross-entropy applies the softmax itself. A second softmax flattens the gradient.",
             LOGITS, "return (dropped @ W + b).softmax(dim=-1)",
         ),
         Mistake(
@@ -79,7 +78,7 @@ classification_head = Exercise(
         ),
         Mistake(
             "comparison inverted",
-            "You keep exactly the entries that should be dropped: an entry becomes 0 where its draw is *below* p.",
+            "You keep exactly the entries that should be dropped. An entry should become 0 where its draw is *below* p.",
             "draws >= p", "draws < p",
         ),
         Mistake(
@@ -143,12 +142,13 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
 """,
             ),
         ),
+        detached("classification_head"),
     ),
     alternatives={
         "F.linear in float64": """
 def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
     F = torch.nn.functional
-    pooled = F.linear(hidden.select(1, 0).double(), W_pool.T.double(), b_pool.double()).tanh()
+    pooled = F.linear(hidden.select(1, 0).double(), W_pool.T.double(), b_pool.double()).tanh().clone()
     pooled[draws < p] = 0
     return F.linear(pooled, W.T.double() / (1 - p), b.double())
 """,
@@ -158,12 +158,13 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
     kept = torch.where(draws < p, torch.zeros(()), pooled / (1 - p))
     return torch.einsum("bd,dc->bc", kept, W) + b
 """,
-        "numpy": """
-import numpy as np
+        "text by text": """
 def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
-    first = hidden.numpy()[:, 0]
-    pooled = np.tanh(first @ W_pool.numpy() + b_pool.numpy())
-    return (pooled * (draws.numpy() >= p) / (1 - p)) @ W.numpy() + b.numpy()
+    logits = []
+    for text, draw in zip(hidden, torch.from_numpy(draws.numpy())):
+        pooled = torch.tanh(text[0] @ W_pool + b_pool)
+        logits.append((pooled * (draw >= p) / (1 - p)) @ W + b)
+    return torch.stack(logits)
 """,
     },
     hints=(
@@ -172,8 +173,7 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
         "hidden[:, 0]: (B, D). After the pooler (B, D), after dropout (B, D). W: (D, C). Output: (B, C), any real numbers.",
         "apply W_pool, b_pool and tanh to the vector of [CLS]\nset to 0 where the draw is below p, divide the rest by 1 − "
         "p\napply W and b",
-        "A near miss: torch.nn.functional.dropout generates its own draws; here they are given, so that everyone gets the "
-        "same result.",
+        "A near miss: torch.nn.functional.dropout generates its own draws; here the draws are given, so that everyone obtains the same result.",
     ),
 )
 
@@ -192,7 +192,7 @@ def weights_of(L: int) -> int:
 
 
 def some_frozen(draw: Draw, L: int) -> np.ndarray:
-    """Which parameters are frozen: a random third, including the first and the last one."""
+    """A mask of frozen parameters: a random third, including the first and the last parameter."""
     frozen = draw.uniform(weights_of(L)) < 0.3
     frozen[0], frozen[1], frozen[-2], frozen[-1] = True, False, False, True
     return frozen
@@ -215,7 +215,7 @@ count_parameters = Exercise(
     mistakes=(
         Mistake(
             "tensors counted instead of entries",
-            "Your counts are far too small: a matrix of 20 × 30 is one tensor but has 600 entries.",
+            "Your counts are far too small, because you count tensors. A matrix of 20 × 30 is one tensor but has 600 entries.",
             "weight.numel()", "1",
             also=("""
 def count_parameters(model):
@@ -225,7 +225,7 @@ def count_parameters(model):
         ),
         Mistake(
             "rows counted instead of entries",
-            "Your counts are too small: you count the rows of each matrix instead of its entries.",
+            "Your counts are too small, because you count the rows of each matrix instead of its entries.",
             "weight.numel()", "len(weight)",
             also=("""
 def count_parameters(model):
@@ -241,13 +241,13 @@ def count_parameters(model):
         ),
         Mistake(
             "state_dict counted",
-            "Your first number is too large: a state_dict also contains buffers, and a shared matrix under each of its names.",
+            "Your first number is too large, because a state_dict also contains buffers and lists a shared matrix under each of its names.",
             "return sum(size for size, _ in sizes)",
             "return sum(entry.numel() for entry in model.state_dict().values())",
         ),
         Mistake(
             "buffers counted",
-            "Your first number is too large: you also count buffers, which no optimiser changes.",
+            "Your first number is too large, because you also count buffers, which no optimiser changes.",
             "return sum(size for size, _ in sizes)",
             "return sum(size for size, _ in sizes) + sum(buffer.numel() for buffer in model.buffers())",
         ),
@@ -261,8 +261,7 @@ def count_parameters(model):
         ),
         Mistake(
             "existing gradients checked",
-            "Your second number is 0: before the first backward pass no parameter *has* a gradient. Check which ones require "
-            "one.",
+            "Your second number is 0, because no parameter *has* a gradient before the first backward pass. Check which parameters *require* a gradient.",
             "weight.requires_grad", "weight.grad is not None",
         ),
         Mistake(
@@ -278,7 +277,7 @@ def count_parameters(model):
         ),
         Mistake(
             "frozen parameters counted as trainable",
-            "Your two numbers are equal, but the second should exclude parameters that require no gradient.",
+            "Your two numbers are equal, but the second number should exclude parameters that require no gradient.",
             " if learns", "",
         ),
         Mistake(
@@ -288,7 +287,7 @@ def count_parameters(model):
         ),
         Mistake(
             "biases not counted",
-            "Your counts are slightly too small: vectors are parameters, too.",
+            "Your counts are slightly too small, because you leave out vectors such as biases. They are parameters as well.",
             "for weight in model.parameters()]", "for weight in model.parameters() if weight.ndim > 1]",
         ),
     ),
@@ -326,7 +325,7 @@ def count_parameters(model):
 
 
 def freeze_cases(draw: Draw) -> Iterator[Case]:
-    """Names of modules and single parameters, different in each case; layers.1 also in models that have a layers.10.
+    """Names of modules and of single parameters, different in each case. layers.1 also occurs in models that have a layers.10.
 
     The part norm at the top has the same name as parts inside others.
     """
@@ -357,13 +356,12 @@ freeze = Exercise(
         ),
         Mistake(
             "frozen and trainable swapped",
-            "You have it the wrong way round: the named parts are trainable and everything else is frozen.",
+            "In your model, the named parts are trainable and everything else is frozen. It should be the other way round.",
             "not frozen", "frozen",
         ),
         Mistake(
             "previously frozen parts left frozen",
-            "Parts that are not named must be trainable afterwards, even if they were frozen before. You leave them as they "
-            "were.",
+            "Parts that are not named must be trainable afterwards, even if they were frozen before. You leave frozen parts frozen.",
             SET, "weight.requires_grad_(weight.requires_grad and not frozen)",
         ),
         Mistake(
@@ -379,7 +377,7 @@ freeze = Exercise(
         ),
         Mistake(
             "nested modules missed",
-            "You freeze the parameters that belong directly to a named module but miss those of the modules inside it.",
+            "You freeze the parameters that belong directly to a named module but miss the parameters of the modules inside it.",
             FROZEN, 'any(name == part or name.rpartition(".")[0] == part for part in names)',
         ),
         Mistake(
@@ -405,7 +403,7 @@ def freeze(model, names):
         ),
         Mistake(
             "only the last name frozen",
-            "Only the last name has an effect: for each name you set all parameters again, which undoes what the earlier names froze.",
+            "Only the last name has an effect, because you set all parameters again for each name. This unfreezes the parts named earlier.",
             FROZEN, 'any(name == part or name.startswith(part + ".") for part in names[-1:])',
             also=(
                 """
@@ -418,13 +416,12 @@ def freeze(model, names):
         ),
         Mistake(
             "empty list ignored",
-            "For an empty list you do nothing. All parameters must be trainable then, including those that were frozen before.",
+            "You do nothing for an empty list. In this case all parameters must be trainable, including those that were frozen before.",
             "    for name, weight", "    if not names:\n        return\n    for name, weight",
         ),
         Mistake(
             "substring match",
-            "You freeze every parameter whose name contains the given name anywhere: layers.10 with layers.1, and the norm of every layer "
-            "with the norm at the top. Match from the beginning of the name.",
+            "You freeze every parameter whose name contains the given name anywhere. For example, layers.1 also freezes layers.10, and the norm at the top also freezes the norm of every layer. Match from the beginning of the name.",
             FROZEN, "any(part in name for part in names)",
         ),
         Mistake(
@@ -435,7 +432,7 @@ def freeze(model, names):
         ),
         Mistake(
             "only the first component compared",
-            "You compare only what comes before the first dot, so a single layer or a parameter inside a part is never found.",
+            "You compare only the part of the name before the first dot, so a single layer or a parameter inside a part is never found.",
             FROZEN, 'name.split(".")[0] in names',
         ),
         Mistake(
@@ -514,32 +511,32 @@ parameter_groups = Exercise(
         ),
         Mistake(
             "layers one step too fast",
-            "The rates of your layers and embeddings are one step too high: the last layer should already use lr · decay.",
+            "The learning rates of your layers and embeddings are one step too high. The last layer should already use lr · decay.",
             BELOW, 'L if part == "embeddings" else L - 1 - int(number) if part == "layers" else 0',
         ),
         Mistake(
             "head slowed down",
-            "Parts above the layers should use lr itself; yours use a lower rate.",
+            "In your groups, the parts above the layers use a lower learning rate. They should use lr itself.",
             BELOW, 'L + 2 if part == "embeddings" else L + 1 - int(number) if part == "layers" else 1',
         ),
         Mistake(
             "embeddings with the full rate",
-            "Your embeddings use the full rate. They are the lowest part.",
+            "Your embeddings use the full learning rate. They are the lowest part and should use the lowest rate.",
             BELOW, 'L - int(number) if part == "layers" else 0',
         ),
         Mistake(
             "embeddings with the rate of layer 0",
-            "Your embeddings use the rate of layer 0. They are one step below it.",
+            "Your embeddings use the rate of layer 0. They are one step below layer 0, so their rate should be lower by the factor decay.",
             BELOW, 'L if part == "embeddings" else L - int(number) if part == "layers" else 0',
         ),
         Mistake(
             "only one digit of the layer number",
-            "Your layers from 10 on get the rate of layer 1, because you read only the first of two digits.",
+            "From layer 10 on, your layers use the rate of layer 1, because you read only the first of two digits.",
             "int(number) if", "int(number[0]) if",
         ),
         Mistake(
             "one rate for all parts",
-            "All your rates are lr: you do not use decay.",
+            "All your learning rates equal lr, because you do not use decay.",
             POWER, "lr",
         ),
         Mistake(
@@ -554,7 +551,7 @@ parameter_groups = Exercise(
         ),
         Mistake(
             "counted from the bottom",
-            "Your rates are reversed: the embeddings use lr and the head the lowest rate.",
+            "Your learning rates are reversed: the embeddings use lr and the head uses the lowest rate.",
             BELOW, '0 if part == "embeddings" else int(number) + 1 if part == "layers" else L + 1',
         ),
         Mistake(
@@ -601,7 +598,7 @@ def parameter_groups(model, lr, decay, weight_decay):
         ),
         Mistake(
             "embedding matrix without weight decay",
-            "You use no weight decay for the embedding matrix. It is a matrix and uses weight_decay like all others.",
+            "You use no weight decay for the embedding matrix. It should use weight_decay like all other matrices.",
             VECTORS, 'weight_decay * (weight.ndim > 1 and part != "embeddings")',
         ),
         Mistake(
@@ -683,7 +680,7 @@ warmup_linear = Exercise(
     mistakes=(
         Mistake(
             "warm-up one step ahead",
-            "Your warm-up is one step ahead: the fraction should be 0 at step 0 and reach 1 at step warmup.",
+            "Your warm-up is one step ahead. The fraction should be 0 at step 0 and reach 1 at step warmup.",
             RISE, "return (step + 1) / warmup",
         ),
         Mistake(
@@ -694,13 +691,12 @@ warmup_linear = Exercise(
         ),
         Mistake(
             "0 at step 0 without warm-up",
-            "Without warm-up (warmup = 0) the fraction at step 0 should be 1; yours is 0.",
+            "Without warm-up (warmup = 0), the fraction at step 0 should be 1, but your function returns 0.",
             edits={"if step < warmup": "if step <= warmup", RISE: "return step / max(1, warmup)"},
         ),
         Mistake(
             "negative after the end",
-            "After step total your fraction is negative, so the model would climb the loss instead of descending. It should "
-            "stay at 0.",
+            "After step total your fraction is negative, so the optimiser would increase the loss. The fraction should stay at 0.",
             FALL, "return (total - step) / (total - warmup)",
         ),
         Mistake(
@@ -726,8 +722,7 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "increase after the warm-up",
-            "After step warmup your fraction increases again from 0. From there on it should be the fraction of the "
-            "steps after the warm-up that are still *left*.",
+            "After step warmup your fraction increases again from 0. After the warm-up, it should be the number of steps still *left*, divided by the number of all steps after the warm-up.",
             FALL, "return min(1.0, (step - warmup) / (total - warmup))",
             also=(
                 """
@@ -755,7 +750,7 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "no warm-up phase",
-            "Your fraction decreases from step 0 on: there is no warm-up.",
+            "Your fraction decreases from step 0 on, so there is no warm-up.",
             edits={FALL: "return max(0.0, (total - step) / total)", RISE: "return (total - step) / total"},
         ),
         Mistake(
@@ -770,12 +765,12 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "jump at the end of the warm-up",
-            "At step warmup your fraction jumps. The decay should start from 1, so spread it over the steps that are left.",
+            "At step warmup your fraction jumps. The decay should start from 1, so spread the decay over the steps that are left.",
             FALL, "return max(0.0, (total - step) / total)",
         ),
         Mistake(
             "decay ends too late",
-            "Your decay ends too late: it should reach 0 at step total, not at total + warmup.",
+            "Your decay ends too late. The fraction should reach 0 at step total, not at total + warmup.",
             FALL, "return max(0.0, (total - (step - warmup)) / total)",
         ),
         Mistake(
@@ -785,7 +780,7 @@ def warmup_linear(step, warmup, total):
         ),
         Mistake(
             "integer division",
-            "Your fractions are only 0 and 1: // discards everything after the decimal point.",
+            "Your fractions are only 0 and 1, because // discards everything after the decimal point.",
             edits={RISE: "return step // warmup", FALL: "return max(0.0, (total - step) // (total - warmup))"},
         ),
         Mistake(
@@ -859,8 +854,7 @@ adam_step = Exercise(
     mistakes=(
         Mistake(
             "bug of 2018 unchanged",
-            "This is still the faulty step: both running means start at 0 and are too small at first, each by a different "
-            "factor.",
+            "Your step still has the bug: both running means start at 0 and are too small at first, each by a different factor.",
             HATS, "m_hat, v_hat = m, v",
         ),
         Mistake(
@@ -875,17 +869,17 @@ adam_step = Exercise(
         ),
         Mistake(
             "correction of the first step used throughout",
-            "You use the correction of the first step at every step. How much is missing after two steps?",
+            "You use the correction of the first step at every step. By what factor are the means too small after two steps?",
             HATS, "m_hat, v_hat = m / (1 - beta_1), v / (1 - beta_2)",
         ),
         Mistake(
             "correction of the next step",
-            "You use the correction of the following step: the first step is number 1.",
+            "You use the correction of the following step. The first step is number 1.",
             HATS, "m_hat, v_hat = m / (1 - beta_1 ** (step + 1)), v / (1 - beta_2 ** (step + 1))",
         ),
         Mistake(
             "the correction of m one step late",
-            "You correct m as if the step were already the next one: the first step is number 1. Your v is correct.",
+            "You correct m with the number of the next step, but the first step is number 1. Your v is correct.",
             "m / (1 - beta_1**step)", "m / (1 - beta_1 ** (step + 1))",
         ),
         Mistake(
@@ -904,7 +898,7 @@ adam_step = Exercise(
         ),
         Mistake(
             "weight decay missing",
-            "Your weights do not decay: the term with weight_decay is missing.",
+            "Your weights do not decay, because the term with weight_decay is missing.",
             UPDATE, "update = m_hat / (v_hat.sqrt() + epsilon)",
         ),
         Mistake(
@@ -939,8 +933,7 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "beta multiplied by the step",
-            "You multiply beta by the number of the step. After two steps, beta · beta of the initial value remains: use a "
-            "power of beta.",
+            "You multiply beta by the number of the step. Use a power of beta instead, because beta · beta of the initial value remains after two steps.",
             HATS, "m_hat, v_hat = m / (1 - beta_1 * step), v / (1 - beta_2 * step)",
             also=(
                 """
@@ -954,12 +947,12 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "beta_1 and beta_2 swapped",
-            "Your m decays as slowly as v should, and v as fast as m should: beta_1 belongs to the mean of the gradient.",
+            "Your m decays as slowly as v should, and v decays as fast as m should, because beta_1 and beta_2 are swapped. beta_1 belongs to the mean of the gradient.",
             NEXT_M, "beta_1, beta_2 = beta_2, beta_1\n    m = beta_1 * m + (1 - beta_1) * gradient",
         ),
         Mistake(
             "beta_2 for both averages",
-            "Your m forgets as slowly as v: beta_1 belongs to the mean of the gradient, beta_2 to that of its square.",
+            "Your m changes as slowly as v. beta_1 belongs to the mean of the gradient, beta_2 to the mean of its square.",
             NEXT_M, "m = beta_2 * m + (1 - beta_2) * gradient",
         ),
         Mistake(
@@ -974,7 +967,7 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "sign of the update wrong",
-            "Your weights move in the wrong direction: subtract the update.",
+            "Your weights move in the wrong direction. Subtract the update.",
             RETURN, "return w + lr * update, m, v",
         ),
     ),
@@ -1078,19 +1071,17 @@ train_step = Exercise(
         ),
         Mistake(
             "sum instead of mean",
-            "Your loss, and with it the step, grows with the size of the batch. Take the mean.",
+            "Your loss grows with the size of the batch, and so do your steps. Take the mean.",
             LOSS, 'torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum")',
         ),
         Mistake(
             "gradients zeroed for each micro-batch",
-            "Only the last micro-batch affects the step: you set the gradients of the earlier ones to zero. They must "
-            "accumulate.",
+            "Only the last micro-batch affects the step, because you set the gradients of the earlier micro-batches to zero. The gradients must accumulate.",
             edits={"    optimiser.zero_grad()\n": "", "        loss = torch": "        optimiser.zero_grad()\n        loss = torch"},
         ),
         Mistake(
             "gradients never set to zero",
-            "From the second step on, the gradients also contain those of all earlier steps: they accumulate until they are "
-            "set to zero.",
+            "From the second step on, each gradient also contains the gradients of all earlier steps, because they accumulate until they are set to zero.",
             "optimiser.zero_grad()", "pass",
         ),
         Mistake(
@@ -1106,25 +1097,25 @@ train_step = Exercise(
         ),
         Mistake(
             "clipped after each micro-batch",
-            "You clip after each micro-batch. Clip the gradient of the whole batch, after all of them have been accumulated.",
+            "You clip after each micro-batch. Clip the gradient of the whole batch, after the gradients of all micro-batches have been accumulated.",
             edits={EACH: EACH + f"        {CLIP}\n", f"    {CLIP}\n    optimiser": "    optimiser"},
         ),
         Mistake(
             "micro-batches concatenated",
-            "You process the whole batch at once, but it may not fit into memory. Let the model process one "
+            "You process the whole batch at once, but such a batch may not fit into memory. Let the model process one "
             "micro-batch at a time.",
             "    for inputs, labels in parts:\n",
             "    for inputs, labels in [tuple(map(torch.cat, zip(*parts)))]:\n",
         ),
         Mistake(
             "weights that never change",
-            "Your weights never change: either the gradients are set to zero before the optimiser uses them, or the optimiser "
+            "Your weights never change. Either the gradients are set to zero before the optimiser uses them, or the optimiser "
             "never steps.",
             "optimiser.step()", "optimiser.zero_grad()",
         ),
         Mistake(
             "softmax before the cross-entropy",
-            "Your loss is too flat and hardly decreases: cross_entropy expects logits and applies the softmax itself.",
+            "Your loss hardly decreases, because cross_entropy expects logits and applies the softmax itself.",
             "model(inputs), labels", "model(inputs).softmax(dim=-1), labels",
         ),
         Mistake(
@@ -1158,12 +1149,12 @@ train_step = Exercise(
         ),
         Mistake(
             "schedule not stepped",
-            "Your learning rate never changes: call schedule.step() after each step.",
+            "Your learning rate never changes. Call schedule.step() after each step.",
             "schedule.step()", "pass",
         ),
         Mistake(
             "schedule stepped before the optimiser",
-            "Your learning rates are one step ahead: the first value of the schedule is never used.",
+            "Your learning rates are one step ahead, because the first value of the schedule is never used.",
             "optimiser.step()\n    schedule.step()", "schedule.step()\n    optimiser.step()",
         ),
         Mistake(
@@ -1179,8 +1170,7 @@ train_step = Exercise(
         ),
         Mistake(
             "model returned in evaluation mode",
-            "The weights are correct, but you leave the model in evaluation mode. The exercise does not ask for that: the "
-            "code that evaluates the model sets the mode.",
+            "The weights are correct, but you leave the model in evaluation mode. The exercise does not require this, because the code that evaluates the model sets the mode itself.",
             "return total", "model.eval()\n    return total",
         ),
         Mistake(
@@ -1232,8 +1222,7 @@ def train_step(model, optimiser, schedule, parts, max_norm):
         "training mode\nset old gradients to zero\ncount the examples of all micro-batches\nfor each micro-batch: its "
         "contribution to the loss, backward\nclip\noptimiser step, then schedule step\nreturn the sum of the contributions as a "
         "number",
-        "A near miss: the sum of the micro-batches' means, divided by their number. It is correct only if all of them have the "
-        "same size.",
+        "A near miss: the sum of the micro-batches' means, divided by their number. This result is correct only if all micro-batches have the same size.",
     ),
 )
 
@@ -1241,7 +1230,7 @@ def train_step(model, optimiser, schedule, parts, max_norm):
 
 
 def unfreeze_cases(draw: Draw) -> Iterator[Case]:
-    """Every epoch until all parts are trained, and some after that; in the last case also a late one."""
+    """Every epoch until all parts are trained, and some epochs after that; the last case also contains a late epoch."""
     for L in (2, 6, 12, 3):
         yield {"epochs": draw.rng.permutation([*range(L + 4), *([15] if L == 3 else [])]), "L": L}
 
@@ -1254,7 +1243,7 @@ unfreeze_at = Exercise(
     mistakes=(
         Mistake(
             "unfrozen from the bottom up",
-            "You train the embeddings first and the head last. The head is new, so it should come first.",
+            "You train the embeddings first and the head last. The head is new, so it should be trained first.",
             LEARNS, "torch.arange(L + 2) <= epoch",
         ),
         Mistake(
@@ -1270,14 +1259,12 @@ def unfreeze_at(epoch, L):
         ),
         Mistake(
             "head first, then from the bottom",
-            "You train the head first, as you should, but then continue from the bottom. The highest layer comes next, the "
-            "embeddings last.",
+            "You train the head first, as you should, but then continue from the bottom. The highest layer should be unfrozen next, and the embeddings last.",
             LEARNS, "(torch.arange(L + 2) < epoch) | (torch.arange(L + 2) == L + 1)",
         ),
         Mistake(
             "slice starting at −epoch",
-            "In epoch 0 everything is trained, or you are one part behind: a slice that starts at −0 starts at 0, and epoch e "
-            "has e + 1 trained parts.",
+            "In epoch 0 you train everything, or you are one part behind. A slice that starts at −0 starts at 0, and epoch e has e + 1 trained parts.",
             LEARNS,
             "torch.cat([torch.zeros(L + 2), torch.zeros(0)]).index_fill(0, torch.arange(L + 2)[-epoch:], 1).bool()",
             also=(
@@ -1334,7 +1321,7 @@ def unfreeze_at(epoch, L):
         ),
         Mistake(
             "frozen parts marked True",
-            "You mark the frozen parts. True means that a part is trained.",
+            "You mark the frozen parts with True, but True means that a part is trained.",
             LEARNS, "torch.arange(L + 2) < L + 1 - epoch",
         ),
     ),
@@ -1365,7 +1352,7 @@ def unfreeze_at(epoch, L):
 
 
 def stopping_cases(draw: Draw) -> Iterator[Case]:
-    """Noisy curves that fall and then rise, in steps of 1/8, so that ties and gains of exactly min_delta occur."""
+    """Noisy curves that first fall and then rise. The steps are multiples of 1/8, so that ties and gains of exactly min_delta occur."""
     for curves, epochs, patience, min_delta in (
         (9, 17, 3, 0.0),
         (11, 14, 2, 0.125),
@@ -1381,7 +1368,7 @@ def stopping_cases(draw: Draw) -> Iterator[Case]:
 
 
 def made_curves(epochs: int, min_delta: float) -> np.ndarray:
-    """Curves that each test a single rule. At the end of each, the loss only rises."""
+    """Curves that each test a single rule. At the end of each curve, the loss only rises."""
     gain = min_delta or 0.5
     begun = (
         [3, 3 - min_delta],  # a gain of exactly min_delta, or a tie: not better
@@ -1430,7 +1417,7 @@ early_stopping = Exercise(
         ),
         Mistake(
             "compared with the previous epoch",
-            "You compare with the previous epoch, so a loss that rises in a zigzag looks like an improvement every other time. "
+            "You compare with the previous epoch, so a loss that rises in a zigzag looks like an improvement in every other epoch. "
             "Compare with the best loss so far.",
             code=START
             + """
@@ -1442,8 +1429,7 @@ early_stopping = Exercise(
         ),
         Mistake(
             "tie counted as improvement",
-            "You count an epoch as an improvement even if it only equals the best, or is below it by exactly min_delta. It has "
-            "to be *further* below the best.",
+            "You count an epoch as an improvement even if its loss equals the best loss, or is below the best loss by exactly min_delta. The difference has to be *larger* than min_delta.",
             BETTER, "loss <= self.best - self.min_delta",
         ),
         Mistake(
@@ -1463,7 +1449,7 @@ early_stopping = Exercise(
         ),
         Mistake(
             "best updated by every small gain",
-            "Your best loss follows every small gain, so that several of them never add up to an improvement. Update best only "
+            "Your best loss follows every small gain, so that several small gains never add up to an improvement. Update best only "
             "when an epoch is better by more than min_delta.",
             code=START
             + """
@@ -1549,17 +1535,17 @@ class EarlyStopping:
         ),
         Mistake(
             "True while training continues",
-            "You return True as long as training should continue. True means stop.",
+            "You return True as long as training should continue, but True means that training should stop.",
             STOP, "return self.epoch - self.best_epoch < self.patience",
         ),
         Mistake(
             "one epoch too patient",
-            "You stop one epoch late: with patience 1, the first epoch without improvement is the last.",
+            "You stop one epoch late. With patience 1, the first epoch without improvement is the last epoch.",
             STOP, "return self.epoch - self.best_epoch > self.patience",
         ),
         Mistake(
             "largest loss as the best",
-            "You treat the largest value as the best. That is correct for an accuracy, but this is a loss.",
+            "You treat the largest value as the best. This would be correct for an accuracy, but the values are losses.",
             BETTER, "self.epoch == 0 or loss > self.best + self.min_delta",
         ),
         Mistake(
@@ -1605,7 +1591,7 @@ class EarlyStopping:
 """,
     },
     hints=(
-        "Which epoch would you return to if you stopped now? How long ago was it?",
+        "Which epoch would you return to if you stopped now? How many epochs ago was it?",
         "step receives a number and returns True or False. Between calls the object stores the epoch, the best loss and the "
         "best epoch.",
         "increase the epoch\nbetter than the best by more than min_delta? then store it as the best, with its epoch\nstop if the "

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 10 · Applications: sentiment, entities, questions
 #
-# In notebook 09 we fine-tuned an encoder for one task. Here we solve three tasks, each with its own head: a label for a text, a tag for every word, and a span of a text that
-# answers a question. Each head is a single linear layer. The difficulties lie elsewhere: which subword carries the label of a word, which spans are possible answers, and
-# what counts as correct.
+# In notebook 09, we fine-tuned an encoder for one task. Here, we solve three tasks, each with its own head: a label for a text, a tag for every word, and the
+# span of a text that answers a question. Each head is a single linear layer. The difficulties lie elsewhere: which subword gets the label of a word, which
+# spans are possible answers, and what counts as correct.
 #
 # **You need** notebook 09. **Time** about 70 minutes for the core: six exercises and one written question. Sections marked *Further* (with a bug to fix and a second
 # written question) and one extension are optional.
@@ -22,9 +22,9 @@
 # **By the end you can**
 #
 # - put heads for texts, tokens and spans on top of the same encoder, with labels aligned to its subwords;
-# - implement the standard metrics: entity F1 for tags, and exact match and F1 for answers, including the case of no answer;
+# - implement the standard metrics: entity F1 for tags, and exact match and F1 for answers, including questions without an answer;
 # - explain why token accuracy is misleading, and why the start and end of an answer must be chosen jointly;
-# - choose a type of model for a task, and report each result next to a baseline.
+# - choose a type of model for a task, and report each result together with a baseline.
 
 # %%
 import re
@@ -43,8 +43,8 @@ TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]   # O, B-PE
 # %% [markdown]
 # ## 1 · One encoder, three heads
 #
-# An encoder returns one vector per token, (T, D). A **head** turns these vectors into an answer; here, each head is one linear layer. The heads differ in the vectors to
-# which they are applied and in what their outputs mean.
+# An encoder returns one vector per token, (T, D). A **head** turns these vectors into an answer; here, each head is one linear layer. The heads differ in the
+# vectors to which they are applied and in the meaning of their outputs.
 
 # %% tags=["demo"]
 from IPython.display import Markdown, display
@@ -69,11 +69,11 @@ print(f"encoder: {encoder_size:,} parameters; largest head: {max(heads.values())
       f"({max(heads.values()) / encoder_size:.3%})")
 
 # %% [markdown]
-# Nearly all parameters belong to the encoder, which is already trained; only the small head must be trained from scratch, on a few hundred labels. (MiniLM, our encoder,
-# was trained to compare whole sentences.)
+# Nearly all parameters belong to the encoder, which is already trained. Only the small head must be trained from scratch, on a few hundred labels. (MiniLM, our
+# encoder, was trained to compare whole sentences.)
 #
-# We train the head and the upper half of the layers and freeze the lower half, a compromise between the extremes compared in 09. The output of the frozen half is computed only
-# once. All three tasks share the following code.
+# We train the head and the upper half of the layers and freeze the lower half. This is a compromise between the extremes compared in notebook 09. The output of
+# the frozen half is computed only once. All three tasks share the following code.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
@@ -86,7 +86,7 @@ from transformers import BertModel
 
 from coursekit.datasets import read_table
 
-HALF = 3                                                            # of MiniLM's six layers
+HALF = 3                                                            # half of MiniLM's six layers
 
 
 @torch.no_grad()
@@ -109,7 +109,7 @@ def hide(keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B 1 1 T"]:
 
 # %% tags=["demo", "record"]
 class Upper(torch.nn.Module):
-    """Trainable copies of the layers from `below` on, with a linear head on top."""
+    """Trainable copies of the layers from number `below` upwards, with a linear head on top."""
 
     def __init__(self, encoder: BertModel, below: int, outputs: int, marks: int = 0):
         super().__init__()
@@ -124,7 +124,7 @@ class Upper(torch.nn.Module):
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @dataclass
 class Rows:
-    """The frozen layers' output, a mask of the tokens, the labels, and further inputs for a task (`more`)."""
+    """The frozen layers' output, a mask of the tokens, the labels, and additional inputs that a task needs (`more`)."""
 
     H: Float[Tensor, "N T D"]
     keep: Bool[Tensor, "N T"]
@@ -141,7 +141,7 @@ class Rows:
 def fine_tune(
     model: Upper, loss_of, rows: Rows, train, epochs: int, rate: float, seed: int, watch=None
 ) -> Upper:
-    """Train in batches of 16. The learning rate rises for the first tenth of the steps, then
+    """Train in batches of 16. The learning rate rises during the first tenth of the steps and then
     falls to 0."""
     generator, step = torch.Generator().manual_seed(seed), 0
     steps = epochs * -(-len(train) // 16)
@@ -169,19 +169,20 @@ def part(table: pd.DataFrame, split: str) -> Int[Tensor, "rows"]:
 # %% [markdown]
 # ## 2 · A label for a text
 #
-# A text has T vectors but only one label, so the vectors must be combined into one (**pooling**). BERT uses the first vector, that of [CLS]. Other models use the mean of
-# all vectors, or the maximum in each coordinate. If a batch contains padding, the mean and the maximum can be silently wrong.
+# A text has T vectors but only one label, so the vectors must be combined into one vector (**pooling**). BERT uses the first vector, that of [CLS]. Other
+# models use the mean of all vectors, or the maximum in each coordinate. If a batch contains padding, the mean and the maximum can be wrong without raising an
+# error.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-pool", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool(
     H: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]
 ) -> tuple[Float[Tensor, "B D"], Float[Tensor, "B D"], Float[Tensor, "B D"]]:
-    """One vector per sequence, in three ways: (first, mean, largest).  (difficulty ●●○, 6 minutes)
+    """One vector per sequence, pooled in three ways: (first, mean, largest).  (difficulty ●●○, 6 minutes)
 
     first: the vector of the sequence's first token, [CLS]. mean: the mean of the vectors of
-    its tokens. largest: in each coordinate, the largest value among its tokens. keep is True
+    its tokens. largest: the largest value among its tokens in each coordinate. keep is True
     at tokens and False at padding, which must not affect the result. Each sequence has at
-    least one token.
+    least one token. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     kept = keep[..., None]
@@ -191,10 +192,11 @@ def pool(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "applications-pool-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("applications.pool", lambda case: pool(case["H"], case["keep"]))
+check("applications.pool", lambda case: pool(case["H"], case["keep"]), gradients=True)
 
 # %% [markdown]
-# The task is to classify the **sentiment** of 1,280 short reviews in `data/sentiment`, half of which are positive. Some are direct, some use a negation, some contain both praise and criticism, and a few are sarcastic.
+# The task is to classify the **sentiment** of 1,280 short reviews in `data/sentiment`, half of which are positive. Some reviews are direct, some use a
+# negation, some contain both praise and criticism, and a few are sarcastic.
 
 # %% tags=["demo", "record"]
 reviews = read_table("sentiment/sentiment.csv")
@@ -222,7 +224,8 @@ display(test_reviews.groupby("phenomenon").agg(
 ).style)
 
 # %% [markdown]
-# We begin *without* changing the encoder: we encode some reviews, pool the vectors in all three ways, and train only a linear layer. Which of the pooled vectors represents a text best?
+# We begin *without* changing the encoder: we encode some reviews, pool the vectors in all three ways, and train only a linear layer on the result. Which pooled
+# vector represents a text best?
 
 # %% tags=["demo"]
 print("This takes a few seconds.")
@@ -234,8 +237,8 @@ pooled = dict(zip(("first", "mean", "largest"), pool(last_layer, texts["attentio
 
 # %% tags=["demo"]
 def linear_probe(x: Float[Tensor, "n D"], y: Int[Tensor, "n"], decay: float = 1e-3) -> Tensor:
-    """Train a linear layer on the first 320 vectors; return which predictions for the others
-    are correct."""
+    """Train a linear layer on the first 320 vectors, and return which of its predictions for the
+    other vectors are correct."""
     x = x - x[:320].mean(dim=0)
     layer = torch.nn.Linear(x.shape[1], 2)
     optimiser = torch.optim.LBFGS(layer.parameters(), max_iter=100, line_search_fn="strong_wolfe")
@@ -255,18 +258,19 @@ for name, right in probes.items():
     print(f"{name:<8} accuracy {right.mean():.3f}  (95 % {low:.3f} to {high:.3f}; chance level 0.500)")
 pooling_gains = {name: (probes["mean"] - probes[name]).numpy() for name in ("first", "largest")}
 for name, gain in pooling_gains.items():
-    print(f"mean − {name}, on the same reviews: {gain.mean():+.3f} (95 % {bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})")
+    print(f"accuracy on the same reviews, mean − {name}: {gain.mean():+.3f} (95 % {bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})")
 
 # %% [markdown]
-# With each of the three vectors the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews no difference between
-# the three exceeds the noise. The choice may matter for another encoder: BERT was pre-trained to use [CLS] (06).
+# With each of the three vectors, the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews,
+# no difference between the three exceeds the noise. The choice may matter for another encoder: BERT was pre-trained to use [CLS] (06).
 #
-# Next, we also train the upper layers. The following figure is based on recorded predictions (`python -m experiments applications_sentiment`) of each model for each test
-# review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same model trained from *random weights*. SmolLM2 from 07 is not fine-tuned but prompted zero-shot, on every second review. Chance level is 0.5.
+# Next, we also train the upper layers. The following figure is based on recorded predictions (`python -m experiments applications_sentiment`) of each model for
+# each test review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same model
+# trained from *random weights*. SmolLM2 from notebook 07 is not fine-tuned: we prompt it zero-shot, on every second review. Chance level is 0.5.
 
 # %% [markdown]
-# **Predict:** some reviews contain both praise *and* blame, and one of the two prevails (*contrast*). On these, the frozen encoder is hardly better than chance. What
-# accuracy does the fine-tuned model reach (0 to 1)?
+# **Predict:** some reviews contain both praise *and* blame, and one of the two prevails (*contrast*). On these reviews, the frozen encoder is hardly better
+# than chance. What accuracy does the fine-tuned model reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("applications.contrast", ...)
@@ -317,21 +321,23 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# Fine-tuning improves on the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews (one review in eight), on which the accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails there. Averaging its vectors may lose the order of praise and blame, but we did
-# not test this.
+# Fine-tuning improves the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews (one review in eight), on
+# which the accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails on such reviews. Averaging its vectors may lose the order of
+# praise and blame, but we did not test this.
 #
-# On *plain* reviews the gain is within the noise. On reviews with *negation* we see no gain, but with 40 such reviews even one of ten points could go undetected.
-# Sarcastic reviews say the opposite of what their authors mean. On these the model is at chance level, although 20 reviews are too few for a precise estimate.
+# On *plain* reviews, the gain is within the noise. On reviews with *negation*, we see no gain, but with 40 such reviews, even a gain of ten points could go
+# undetected. Sarcastic reviews say the opposite of what their authors mean. On these reviews, the model is at chance level, although 20 reviews are too few for
+# a precise estimate.
 
 # %% [markdown]
 # ## 3 · A tag for every word
 #
-# Which people, places and organisations does a sentence mention? Finding them is called **named-entity recognition**. Each *word* receives one of the **BIO tags**: B-
-# begins an entity, I- continues it, and O marks words outside any entity (Ramshaw and Marcus 1995). If *every* entity begins with B-, as here, the scheme is called IOB2
-# (Tjong Kim Sang and Veenstra 1999).
+# Which people, places and organisations does a sentence mention? Finding them is called **named-entity recognition**. Each *word* receives one of the **BIO
+# tags**: B- begins an entity, I- continues an entity, and O marks words outside any entity (Ramshaw and Marcus 1995). If *every* entity begins with B-, as
+# here, the scheme is called IOB2 (Tjong Kim Sang and Veenstra 1999).
 #
-# The encoder, however, processes *subwords*. The usual **token alignment** assigns the tag of a word to its first subword. The other subwords, [CLS], [SEP] and padding are
-# ignored by the loss.
+# The encoder, however, processes *subwords*. The usual **token alignment** therefore assigns the tag of a word to its first subword. The loss ignores all other
+# subwords, [CLS], [SEP] and padding.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-align_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
@@ -339,7 +345,7 @@ def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"
 
     The label of the first subword of a word is the tag of the word; all other subwords,
     special tokens and padding have the label −100. For each subword, word_ids contains the
-    number of its word; None means special token or padding. The subwords of a word are
+    number of its word, or None for special tokens and padding. The subwords of a word are
     adjacent, the words are in order, and a word may have no subword at all. tags[i] is the
     number of the tag of word i.
     """
@@ -357,7 +363,7 @@ check("applications.align_labels", lambda case: align_labels(
 ))
 
 # %% [markdown]
-# The data are 520 sentences in `data/entities`, with names of people (PER), places (LOC), organisations (ORG) and other things (MISC).
+# The data set `data/entities` contains 520 sentences with names of people (PER), places (LOC), organisations (ORG) and other things (MISC).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 words = read_table("entities/entities.csv").groupby("sentence", sort=False)
@@ -365,7 +371,7 @@ sentences = words.agg({"token": list, "tag": list, "split": "first", "genre": "f
 
 
 def sentence_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
-    """Rows with a label at the first subword of each word; `more` says whether the word begins with a capital and whether it is all capitals."""
+    """Rows with a label at the first subword of each word; `more` indicates whether the word begins with a capital and whether it is all capitals."""
     tokens = sentences["token"].tolist()
     rows = tokenizer(tokens, is_split_into_words=True, padding=True, return_tensors="pt")
     word_ids = [rows.word_ids(n) for n in range(len(tokens))]
@@ -405,7 +411,7 @@ numbers = [TAGS.index(tag) for tag in example_tags]
 row = tokenizer(example, is_split_into_words=True)
 
 def named(labels: Int[Tensor, "T"]) -> list[str]:
-    """Labels as text, with · where the loss ignores the position."""
+    """Labels as text, with · at positions that the loss ignores."""
     return ["·" if label == -100 else TAGS[label] for label in labels.tolist()]
 
 own_labels = align_labels(row.word_ids(), numbers)
@@ -413,20 +419,20 @@ example_pieces = tokenizer.convert_ids_to_tokens(row["input_ids"])
 pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 
 # %% [markdown]
-# Note that the subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
-# return to this below.
+# The subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
+# return to this problem below.
 #
-# The model outputs tags, but users want entities: where each one begins and ends, and what type it has. Not every sequence of tags is well formed. What should happen
-# if an I- tag follows O?
+# The model outputs tags, but users want entities, that is, the beginning, the end and the type of each entity. Not every sequence of tags is well formed. For
+# example, what should happen if an I- tag follows O?
 
 # %%
 def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
-    """Lists of tags from rows of tag numbers; −1 pads each row after the end of its
+    """Lists of tags from rows of tag numbers. Each row is padded with −1 after the end of its
     sentence."""
     return [[TAGS[i] for i in row if i >= 0] for row in rows.tolist()]
 
 def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
-    """Spans as rows of numbers for the check: begin, end, number of the type."""
+    """Spans as rows of numbers for the check: begin, end, and the number of the type."""
     if unknown := [kind for *_, kind in spans if kind not in KINDS]:
         raise ValueError(f"bio_spans returned {unknown[0]!r} as a type; a type is one of {', '.join(KINDS)}, without B- or I-.")
     return torch.tensor([(begin, end, KINDS.index(kind)) for begin, end, kind in spans])
@@ -435,10 +441,9 @@ def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
 def bio_spans(tags: list[str]) -> list[tuple[int, int, str]]:
     """The entities as (begin, end, type), from left to right.  (difficulty ●●○, 10 minutes)
 
-    tags are "O", "B-" + type or "I-" + type. An entity is tags[begin:end]: end is the position
-    *after* its last token. B- begins an entity, whatever precedes it. I- continues the entity
-    that ends directly before it if the type is the same; any other I- begins an entity, as if
-    it were B-.
+    tags are "O", "B-" + type or "I-" + type. An entity is tags[begin:end], where end is the position
+    *after* its last token. B- always begins an entity. I- continues the entity that ends directly
+    before it if the type is the same; any other I- begins an entity, as if it were B-.
     """
     ### BEGIN SOLUTION
     spans = []
@@ -462,8 +467,8 @@ for tags in (example_tags, odd_tags):
         print(f"    {kind:<5}", " ".join(example[begin:end]))
 
 # %% [markdown]
-# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of correct tags. The next cell computes it, on the test sentences, for a tagger that
-# assigns O to every word.
+# How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of tags that are correct. The next cell computes the token accuracy on the
+# test sentences for a tagger that assigns O to every word.
 
 # %% tags=["demo"]
 test_sentences = sentences[sentences["split"] == "test"]
@@ -479,8 +484,8 @@ silent_accuracy = token_accuracy(nothing_found)
 print(f"everything O: token accuracy {silent_accuracy:.3f}")
 
 # %% [markdown]
-# Yet this tagger has not found a single entity. The standard metric, **entity F1**, therefore counts entities: an entity is correct only if its boundaries *and* its type
-# are both correct (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
+# This tagger has a high accuracy, yet it has not found a single entity. The standard metric, **entity F1**, therefore counts entities: an entity is correct
+# only if its boundaries *and* its type are correct (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "applications-entity_f1", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float, float, float]:
@@ -489,8 +494,8 @@ def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float
     truth and predicted are lists of sentences, each a list of tags. A predicted entity is
     correct if the same sentence has a true entity with the same begin, end and type.
     Precision: the fraction of predicted entities that are correct. Recall: the fraction of
-    true entities that were predicted. F1: their harmonic mean, 2 · correct /
-    (predicted + true). Where a denominator is 0, return 0.
+    true entities that were predicted. F1: the harmonic mean of precision and recall, 2 · correct /
+    (predicted + true). If a denominator is 0, return 0.
     """
     ### BEGIN SOLUTION
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]
@@ -524,7 +529,7 @@ tagger = Upper(encoder, HALF, len(TAGS))
 curve, losses = [], []
 
 def watch(step: int, loss: float) -> None:
-    """Every ten steps, record the mean loss, and token accuracy and F1 on the test
+    """Every ten steps, record the mean loss, and the token accuracy and F1 on the test
     sentences."""
     losses.append(loss)
     if step in (1, 5) or step % 10 == 0:
@@ -539,8 +544,8 @@ reveal("applications.live_f1", curve[-1][3])
 pictures.live_run(curve, (silent_accuracy, entity_f1(true_tags, nothing_found)[2]))
 
 # %% [markdown]
-# After five steps the model tags every word as O: four fifths of the tags are correct, but it finds no entity. From then on the accuracy rises only slowly, while F1
-# shows what the model is learning. Which errors are left?
+# After five steps, the model tags every word as O: four fifths of the tags are correct, but the model finds no entity. From then on, the accuracy rises only
+# slowly, whereas F1 shows what the model is learning. Which errors remain?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 live_tags = tags_of(tagger, tagged, asked)
@@ -557,11 +562,11 @@ precision, recall, f1 = entity_f1(true_tags, live_tags)
 print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
 # %% [markdown]
-# The following results were recorded with three seeds, and with five epochs instead of three. The baselines use no encoder: *everything O*, the most frequent tag
-# of each word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
+# The following results were recorded with three seeds, and with five epochs instead of three. The baselines use no encoder: *everything O*, the most frequent
+# tag of each word in the training sentences, and a classifier that sees a word, its neighbours and their capital letters (*window of words*).
 #
-# In the variant *with capitals*, the head receives two more inputs besides the 384 coordinates: whether the word begins with a capital letter, and whether it is all
-# capitals.
+# In the variant *with capitals*, the head receives two inputs in addition to the 384 coordinates: whether the word begins with a capital letter, and whether
+# all its letters are capitals.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded_tags = read_table("results/applications_entities.csv")
@@ -575,12 +580,12 @@ pictures.accuracy_flatters(points)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def counts(tags: list[list[str]]) -> Float[np.ndarray, "sentences 2"]:
-    """For each sentence, twice the number of correct entities, and the number of true plus predicted ones."""
+    """For each sentence, twice the number of correct entities, and the total number of true and predicted entities."""
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(true_tags, tags)]
     return np.array([(2 * len(t & p), len(t) + len(p)) for t, p in pairs])
 
 def ratio(rows: Float[np.ndarray, "items 2"]) -> float:
-    """The sum of the first column divided by that of the second: the F1 over all sentences."""
+    """The sum of the first column divided by the sum of the second: the F1 over all sentences."""
     return rows[:, 0].sum() / rows[:, 1].sum()
 
 table = {}
@@ -597,8 +602,8 @@ print(f"token accuracy exceeds entity F1 by {flattery.min():.2f} to {flattery.ma
       f"for everything O, by {silent_accuracy:.2f}")
 
 # %% [markdown]
-# All taggers lie in a narrow band of accuracy near the right edge of the figure, but they spread over half of the F1 axis. Accuracy is misleading for two reasons: most
-# words are easy to recognise as O, and one wrong tag is enough to lose an entity of three tokens.
+# In the figure, all taggers lie in a narrow band of accuracy near the right edge, but their F1 values extend over half of the axis. Accuracy is misleading for
+# two reasons: most words are easy to recognise as O, and one wrong tag is enough to lose an entity of three tokens.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def f1_gain(a: str, b: str) -> tuple[float, float, float]:
@@ -619,7 +624,8 @@ for (a, b), (middle, low, high) in f1_gains.items():
     print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 
 # %% [markdown]
-# The fine-tuned model has a substantially higher F1 than the frozen encoder and the window of words. Informing the head about capital letters, the obvious remedy for an uncased vocabulary, brings no gain beyond the noise; these runs do not show why.
+# The fine-tuned model has a substantially higher F1 than the frozen encoder and the window of words. Giving the head information about capital letters, the
+# obvious remedy for an uncased vocabulary, brings no gain beyond the noise; these runs do not show why.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 f1_by_size = {}
@@ -631,22 +637,24 @@ for size, scores in f1_by_size.items():
     print(f"fine-tuned on {size:>3} sentences: F1 {np.mean(scores):.3f} ± {half_width(scores):.3f} (three seeds; about the same number of steps for every size)")
 
 # %% [markdown]
-# > **Checking the literature.** Devlin et al. (2019, table 7) report an F1 of 92.4 for BERT-Base on CoNLL-2003. Their model was *cased*, was given the context of the
-# > whole document, and was trained on about 14,000 sentences. Ours is uncased, has half as many layers and is trained on 312 deliberately tricky sentences.
+# > **Checking the literature.** Devlin et al. (2019, table 7) report an F1 of 92.4 for BERT-Base on CoNLL-2003. Their model was *cased*, read the context of
+# > the whole document, and was trained on about 14,000 sentences. Our model is uncased, has half as many layers and is trained on 312 deliberately tricky
+# > sentences.
 # >
-# > It is often said that names require a cased model. Two inputs for capitals at the *head* did not help measurably, but this says nothing about a model that sees
-# > capitals from its first layer on. Each doubling of *our* training set still increased F1 (see above). A published score is therefore meaningful only together with its
-# > data, its metric and its model.
+# > It is often said that recognising names requires a cased model. Two additional inputs at the *head* did not help measurably, but this result says nothing
+# > about a model that sees capitals from its first layer on. Each doubling of *our* training set still increased F1 (see above). A published score is therefore
+# > meaningful only together with its data, its metric and its model.
 
 # %% [markdown]
-# **Question 1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show, and what do they reveal here?
-# Why does F1 penalise an entity with one wrong token so severely, and for which application would that be too strict? (3–5 sentences)
+# **Question 1 · Token accuracy and F1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show, and what do they
+# reveal here? Why does F1 penalise an entity with one wrong token so severely, and for which application would this penalty be too strict? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The first baseline is a tagger that assigns O to every word: it reaches about 0.8 without finding a single entity, so 0.92 is only a little more than halfway from there
-# to 1. The second is a simple tagger without an encoder (the most frequent tag of each word, or a window of words). Its accuracy is 0.85 or 0.91, but its F1 is below one
-# half. F1 treats an entity as a single answer: someone who looks up "York" instead of "New York" has not found the place, and two thirds of a name are not a name. If a
-# person reads the output anyway, or if names only have to be redacted or counted, an overlap may be good enough. In that case a metric with partial credit is fairer.
+# The first baseline is a tagger that assigns O to every word: it reaches an accuracy of about 0.8 without finding a single entity, so 0.92 is only a little
+# more than halfway from there to 1. The second is a simple tagger without an encoder (the most frequent tag of each word, or a window of words). Its accuracy
+# is 0.85 or 0.91, but its F1 is below one half. F1 treats an entity as a single answer: someone who looks up "York" instead of "New York" has not found the
+# place, and two thirds of a name are not a name. If a person reads the output anyway, or if names only have to be redacted or counted, an overlap may be good
+# enough. In that case, a metric with partial credit is fairer.
 #
 # *Marking: 1 point for two baselines with their numbers (accuracy high, F1 zero or low); 1 point for the entity as the unit and an application for which partial credit is
 # sensible.*
@@ -654,16 +662,16 @@ for size, scores in f1_by_size.items():
 # %% [markdown]
 # ## 4 · Further: find the bug
 #
-# Instead of ignoring the later subwords of a word, we could label them as well, which gives more labels for the same sentences. The example scripts of the transformers
-# library, which compute their scores with seqeval (Nakayama 2018), offered this as `--label_all_tokens`. Until October 2021 the option worked as follows (issue 14043,
-# fixed in pull request 14055):
+# Instead of ignoring the later subwords of a word, we could label them as well, which gives more labels for the same sentences. The example scripts of the
+# transformers library, which compute their scores with seqeval (Nakayama 2018), offered an option for this, `--label_all_tokens`. Until October 2021, the
+# option worked as follows (issue 14043, fixed in pull request 14055):
 
 # %%
 def piece_labels_of_2021(word_ids, tags):                   # --label_all_tokens
     return torch.tensor([-100 if word is None else tags[word] for word in word_ids])
 
 # %% [markdown]
-# "Haapsalu" is one place. How many entities does your `bio_spans` find in these labels?
+# "Haapsalu" is one place. In the labels from this function, how many entities does your `bio_spans` find for this word?
 
 # %% tags=["demo"]
 labels_2021 = piece_labels_of_2021(row.word_ids(), numbers)
@@ -672,7 +680,7 @@ print("entities in the labels:", bio_spans([tag for tag in named(labels_2021) if
 
 # %% nbgrader={"grade": false, "grade_id": "applications-mended_piece_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_piece_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
-    """A label for every subword, without the bug.  (difficulty ●●○, 6 minutes)
+    """A label for each subword, with the bug fixed.  (difficulty ●●○, 6 minutes)
 
     Tags are numbers: 0 is O, an odd number is a B- tag, and the next even number is the I- tag
     of the same type. word_ids is as in align_labels. Special tokens and padding keep the label
@@ -692,8 +700,8 @@ check("applications.mended_piece_labels", lambda case: mended_piece_labels(
 ))
 
 # %% [markdown]
-# How much does this matter? We label all subwords of the test sentences in both ways and count the entities. Then we copy the tags predicted by the tagger above to the
-# subwords, again in both ways, and compute F1.
+# How much does this bug matter? We label all subwords of the test sentences in both ways, with the bug and without it, and count the entities. Then we copy the
+# tags predicted by the tagger above to the subwords, again in both ways, and compute F1.
 #
 # **Predict:** the test sentences contain 250 entities. How many are there in the labels of 2021?
 
@@ -705,7 +713,7 @@ in_pieces = tokenizer(test_sentences["token"].tolist(), is_split_into_words=True
 ids_of_words = [in_pieces.word_ids(n) for n in range(len(test_sentences))]
 
 def on_pieces(labelled, tags: list[list[str]]) -> list[list[str]]:
-    """Copy the tags of words to their subwords in one of the two ways."""
+    """Copy the tags of words to their subwords with one of the two functions."""
     numbered = [[TAGS.index(tag) for tag in row] for row in tags]
     labels = [labelled(*pair) for pair in zip(ids_of_words, numbered)]
     return [[TAGS[i] for i in row[row != -100]] for row in labels]
@@ -726,16 +734,16 @@ for name in in_labels:
     print(f"{name:<15} {in_labels[name]} entities, F1 of the same predictions {marked[name]:.3f}")
 
 # %% [markdown]
-# Rare names consist of many subwords. In the labels of 2021, every subword of a word tagged B- begins an entity of its own, so the metric counts such a name several times.
-# The same predictions receive a different score, here a better one. With the bug fixed, the number of entities and the F1 equal those computed on words. Moreover, the
-# labels of 2021 teach a model to predict B- inside a name.
+# Rare names consist of many subwords. In the labels of 2021, every subword of a word tagged B- begins an entity of its own, so the metric counts such a name
+# several times. As a result, the same predictions receive a different score, which is better here. With the bug fixed, the number of entities and the F1 equal
+# those computed on words. Moreover, the labels of 2021 teach a model to predict B- inside a name.
 
 # %% [markdown]
 # ## 5 · A span for a question
 #
-# In extractive **question answering**, the third head computes two scores for each token: one for an answer that *starts* there, and one for an answer that *ends* there.
-# The input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). For a question without an answer in the text, start
-# and end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
+# In extractive **question answering**, the third head computes two scores for each token: one for the *start* of the answer at this token, and one for its
+# *end*. The input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). If the text does not answer the
+# question, start and end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from pathlib import Path
@@ -747,7 +755,7 @@ questions = pd.read_json(Path(coursekit.__file__).parents[1] / "data/questions/q
 
 
 def question_rows(encoder: BertModel, tokenizer, below: int) -> tuple[Rows, Int[Tensor, "N T 2"]]:
-    """Question and text as one sequence, the answer's first and last token (0, 0: no answer), and the character offsets."""
+    """Question and text as one sequence, the answer's first and last token (0, 0 for no answer), and the character offsets."""
     rows = tokenizer(
         questions["question"].tolist(), questions["context"].tolist(),
         padding=True, return_offsets_mapping=True, return_tensors="pt",
@@ -802,10 +810,11 @@ for name, values in (("start", start), ("end", end)):
           ", ".join(f"{word} ({values[t]:.1f})" for word, t in zip(words_there, best)))
 
 # %% [markdown]
-# These recorded scores come from a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the best
-# start and the best end independently. But nothing ensures that the two fit together: the end may come before the start, or only one of them may be [CLS].
+# These recorded scores come from a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the
+# best start and the best end independently. However, nothing ensures that the two fit together: the end may come before the start, or only one of them may be
+# [CLS].
 #
-# **Predict:** for what fraction of the test questions do the two not form a valid span (0 to 1)?
+# **Predict:** for what fraction of the test questions do start and end not form a valid span (0 to 1)?
 
 # %% tags=["demo"]
 predict("applications.invalid", ...)
@@ -829,9 +838,9 @@ for name in ("fine-tuned", "frozen"):
           f"(by seed {seeds}; ± {100 * half_width(shares):.1f} points)")
 
 # %% [markdown]
-# Start and end must therefore be chosen jointly. The spans of a text of T tokens can be arranged in a T × T matrix: the row is the first token of a span, the column its
-# last token. The score of a span is its start score plus its end score. Below the diagonal the end would come before the start; far to the right of it the span is too
-# long. What remains is a diagonal band.
+# Start and end must therefore be chosen jointly. The spans of a text of T tokens can be arranged in a T × T matrix, in which the row is the first token of a
+# span and the column its last token. The score of a span is its start score plus its end score. In cells below the diagonal, the end would come before the
+# start; in cells far to the right of it, the span is too long. The valid spans form a diagonal band.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-best_span", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_span(
@@ -840,9 +849,9 @@ def best_span(
     """The best answer: (first token, last token, margin).  (difficulty ●●●, 10 minutes)
 
     The score of the span from i to j is start[i] + end[j]. A valid span has 1 to max_len
-    tokens, and its first and last token belong to the text (context is True there, at
-    consecutive positions). The margin is the score of the best span minus that of no answer,
-    the span from [CLS] to [CLS]; [CLS] is at position 0.
+    tokens, and its first and last token belong to the text (where context is True; these
+    positions are consecutive). The margin is the score of the best span minus the score of no
+    answer, that is, of the span from [CLS] to [CLS]; [CLS] is at position 0.
     """
     ### BEGIN SOLUTION
     T = len(start)
@@ -881,8 +890,8 @@ question_triangle(drawn)
 print("accepted answers:", test_questions.loc[drawn, "answers"])
 
 # %% [markdown]
-# Whole rows and columns are bright or dark, because the score of a span is a sum of two separate scores. The cross marks the best start combined with the best end; the
-# circle marks the best cell that is a valid answer. Use the slider to look at other questions:
+# Whole rows and columns are bright or dark, because the score of a span is a sum of two separate scores. The cross marks the best start combined with the best
+# end; the circle marks the cell with the best valid answer. Use the slider to view other questions:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from ipywidgets import IntSlider
@@ -895,8 +904,8 @@ slider = IntSlider(
 interact(lambda number: question_triangle(test_questions.index[number]), number=slider)
 
 # %% [markdown]
-# When is an answer correct? "The 340 metres." and "340 metres" are the same answer, and "metres" is part of that answer. Annotators often accept several answers. SQuAD uses two
-# metrics, **exact match** and *F1* over words. Before the comparison, both texts are normalised as follows:
+# When is an answer correct? "The 340 metres." and "340 metres" are the same answer, and "metres" is part of this answer. Annotators often accept several
+# answers. SQuAD uses two metrics, **exact match** and *F1* over words. Both texts are normalised as follows before they are compared:
 
 # %%
 def words_of(text: str) -> list[str]:
@@ -905,8 +914,8 @@ def words_of(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", plain).split()
 
 def mark_all(case: dict, mark) -> Float[Tensor, "questions 2"]:
-    """Both scores of each answer; `accepted` lists the accepted answers to all questions,
-    `counts` their number for each question."""
+    """Both scores for each answer. `accepted` lists the accepted answers to all questions;
+    `counts` gives the number of accepted answers for each question."""
     accepted = iter(case["accepted"])
     answers = [[next(accepted) for _ in range(count)] for count in case["counts"].tolist()]
     marks = [torch.as_tensor(mark(*pair)) for pair in zip(case["said"], answers)]
@@ -918,10 +927,10 @@ def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
 
     Compared with one accepted answer: exact match is 1 if words_of returns the same words in
     the same order, otherwise 0. F1 is 2 · shared / (words said + words accepted), where a word
-    is shared as often as it occurs on both sides; if neither side has a word, F1 is 1. With
-    several accepted answers, each metric takes its best value over all of them. If `accepted`
+    is shared as often as it occurs on both sides; if neither side has a word, F1 is 1. If there
+    are several accepted answers, each metric takes its best value over all of them. If `accepted`
     is empty, the question has no answer: compare with the empty text as with any accepted
-    answer (so "The." is correct, too).
+    answer (so "The." is correct as well).
     """
     ### BEGIN SOLUTION
     exact = f1 = 0.0
@@ -942,12 +951,12 @@ check("applications.exact_match_and_f1", lambda case: mark_all(case, exact_match
 metres = ["about 340 metres", "340 metres"]
 for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", []), ("1953", [])):
     exact, overlap = exact_match_and_f1(answer, accepted)
-    print(f"said {answer!r:<18} accepted {str(accepted):<36} match {exact:.0f}, F1 {overlap:.2f}")
+    print(f"answer {answer!r:<18} accepted {str(accepted):<36} exact match {exact:.0f}, F1 {overlap:.2f}")
 
 # %% [markdown]
-# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. The next table has two parts: questions that have an
-# answer, where the model may not abstain, and all questions, where it may. The baselines are the frozen encoder with a trained head, the sentence that shares the most
-# words with the question (*likeliest sentence*), and a model that *always abstains*.
+# A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. In the first part of the next table, which
+# covers the questions that have an answer, models may not abstain; in the second part, which covers all questions, they may. The baselines are the frozen
+# encoder with a trained head, the sentence that shares the most words with the question (*likeliest sentence*), and a model that *always abstains*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def marks(answers: pd.Series) -> pd.DataFrame:
@@ -998,20 +1007,21 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# Trained on a few hundred questions, the head learns to find answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of its answers
-# match exactly. On SQuAD, BERT-Base reached an F1 of 88.5 when trained on 87,599 questions (Devlin et al. 2019, table 2).
+# After training on a few hundred questions, the head finds answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of
+# its answers match exactly. On SQuAD, BERT-Base reached an F1 of 88.5 when trained on 87,599 questions (Devlin et al. 2019, table 2).
 #
-# If abstaining is allowed, every model has to beat *always abstains*, whose score is the fraction of unanswerable questions. The fine-tuned model clearly does; the frozen
-# head and SmolLM2 do not. Deciding when to abstain is a problem of its own, which the extension takes up.
+# If abstaining is allowed, every model has to beat *always abstains*, whose score is the fraction of unanswerable questions. The fine-tuned model clearly beats
+# this baseline; the frozen head and SmolLM2 do not. Deciding when to abstain is a separate problem, which the extension addresses.
 
 # %% [markdown]
 # ## 6 · Further: which model for which task
 #
-# A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned) zero-shot on every
-# second test review and test question, once each.
+# A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned)
+# zero-shot on every second test review and test question, once each.
 #
-# Its label for a review is the more probable of two words after *This review is*. Its answer to a question is the text that it generates, which need not be a span of the paragraph and may
-# be a hallucination (07). We count *None* and *The text does not …* as abstaining. (Tags would have to be extracted from a generated list of names; we did not try this.)
+# Its label for a review is the more probable of two words after *This review is*. Its answer to a question is the text that it generates, which need not be a
+# span of the paragraph and may be a hallucination (07). We count *None* and *The text does not …* as abstaining. (To obtain tags, we would have to extract them
+# from a generated list of names; we did not try this.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 asked_reviews, asked_questions = right["SmolLM2, zero-shot"].index, said_by_smol.index
@@ -1026,7 +1036,7 @@ def with_interval(middle: float, low: float, high: float) -> str:
     return f"{middle:.2f} ({low:.2f}–{high:.2f})"
 
 def on_asked(name: str) -> dict[str, str]:
-    """Accuracy and F1 on the reviews and questions that SmolLM2 was asked about."""
+    """Accuracy and F1 on the reviews and questions that were given to SmolLM2."""
     of_questions = [one.loc[asked_questions] for one in allowed[name]]
     line = {"questions: F1, may abstain": with_interval(*of_paragraphs(of_questions, "F1"))}
     if name in right:
@@ -1045,12 +1055,12 @@ versus = {
 display(pd.DataFrame(versus))
 
 # %% [markdown]
-# The decoder labels most reviews positive: its decision threshold is shifted, as in 07. It often answers questions in whole sentences, which SQuAD's metrics penalise
-# even where they are correct. The table compares two ways of working, not two architectures: one model had a few hundred labels, the other had none, and most of its weights
-# were rounded to 4 bits.
+# The decoder labels most reviews positive, because its decision threshold is shifted, as in notebook 07. It often answers questions in whole sentences, which
+# SQuAD's metrics penalise even if the sentences are correct. The table compares two ways of working, not two architectures: one model had a few hundred labels,
+# whereas the other had none, and most of its weights were rounded to 4 bits.
 #
-# What matters in general is the *shape* of the answer. Where a label or a position in the text is wanted, a head cannot output anything else; it needs a single forward
-# pass and returns scores that can be compared with a threshold. Only a generative model can produce a new text.
+# In general, the *shape* of the answer determines the choice. If a label or a position in the text is wanted, a head cannot output anything else; it needs a
+# single forward pass and returns scores that can be compared with a threshold. Only a generative model can produce a new text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
@@ -1066,16 +1076,18 @@ leaves = pd.DataFrame([
 pictures.decision(leaves)
 
 # %% [markdown]
-# **Question 2.** A library has received two million letters. It wants (a) to know which of them are complaints, (b) to find the date from which a reader cancels a subscription, if
-# there is one, and (c) to draft a reply. For each task: which kind of model with which head, which metric, and which baseline would you choose? (4–6 sentences)
+# **Question 2 · Choosing a model for a task.** A library has received two million letters. It wants (a) to identify the complaints, (b) to find the date from which a reader cancels a
+# subscription, if there is one, and (c) to draft a reply. For each task, which kind of model with which head, which metric, and which baseline would you
+# choose? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# (a) The answer is one label for a text: an encoder with a head on a pooled vector, fine-tuned on a few hundred labelled letters. The metric is accuracy or, if complaints
-# are rare, precision and recall of "complaint"; the baselines are the majority class and a bag of words. (b) The answer is a position in a text, or none: start and end
-# scores chosen jointly, or tags. The metrics are exact match and F1 with the option to abstain, compared with a model that *always abstains*, which is correct for every
-# letter without a cancellation. The threshold is chosen on letters outside the test set. (c) The answer is a new text, which only a decoder (or an encoder–decoder) can
-# generate. Word overlap with a single reference reply says little, so people should rate the drafts without knowing where they come from; the baseline is the standard
-# letter that the library sends today. For two million letters, cost matters as well: one pass of a small encoder is much cheaper than generating a text.
+# (a) The answer is one label for a text, so a suitable model is an encoder with a head on a pooled vector, fine-tuned on a few hundred labelled letters. The
+# metric is accuracy or, if complaints are rare, precision and recall of "complaint"; the baselines are the majority class and a bag of words. (b) The answer is
+# a position in a text, or no position, so the head computes start and end scores, chosen jointly, or tags. The metrics are exact match and F1 with the option
+# to abstain. The baseline is a model that *always abstains*, which is correct for every letter without a cancellation. The threshold is chosen on letters
+# outside the test set. (c) The answer is a new text, which only a decoder (or an encoder–decoder) can generate. Word overlap with a single reference reply says
+# little, so people should rate the drafts without knowing where they come from; the baseline is the standard letter that the library sends today. For two
+# million letters, cost matters as well: one pass of a small encoder is much cheaper than generating a text.
 #
 # *Marking: 1 point for the three shapes (label, span or none, new text) with suitable models; 1 point for suitable metrics, each with a baseline that is hard to beat or
 # exposes a flaw of the metric.*
@@ -1083,21 +1095,22 @@ pictures.decision(leaves)
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models in this notebook were trained
-# on English; their results are in the figures and tables of sections 2, 3 and 5. The public data sets that ours imitate (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times
-# as many training examples. If the model hub can be reached, `coursekit.public_data.load_public` loads them with the same columns, so that the same code runs on them.
+# This notebook adds no row to the scoreboard. The course's test asks for the sense of a word in the generated language, whereas the models in this notebook
+# were trained on English. Their results are in the figures and tables of sections 2, 3 and 5. The public data sets that ours imitate (SST-2, CoNLL-2003, SQuAD)
+# have 45 to 160 times as many training examples. If the model hub can be reached, `coursekit.public_data.load_public` loads these data sets with the same
+# columns, so that the same code runs on them.
 
 # %% [markdown]
 # ## Extension: when to abstain
 #
-# A threshold of 0 on the margin is natural but need not give the best score. The evaluation script of SQuAD 2 also reports the score at the best threshold for the very
-# questions being scored. An honest evaluation uses a threshold chosen on validation questions. This exercise earns extra credit.
+# A threshold of 0 on the margin is natural but need not give the best score. The evaluation script of SQuAD 2 also reports the score at the threshold that is
+# best for the very questions being scored. A fair evaluation uses a threshold chosen on validation questions. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-best_threshold", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_threshold(
     margins: Float[Tensor, "n"], f1: Float[Tensor, "n"], answerable: Bool[Tensor, "n"]
 ) -> tuple[float, float]:
-    """The best threshold for the margin, and its score.  (extension, ●●○, 10 minutes)
+    """The best threshold for the margin, and the score at this threshold.  (extension, ●●○, 10 minutes)
 
     A question is answered if its margin is above the threshold, and then earns its f1. A
     question that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity
@@ -1118,7 +1131,7 @@ check("applications.best_threshold", lambda case: best_threshold(**case))
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 every_question = questions.set_index("id")
 def margins_and_marks(seed: int, split: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The margins, the F1 of the best spans, and which questions have an answer."""
+    """The margins, the F1 of the best spans, and whether each question has an answer."""
     rows = given["fine-tuned", seed]
     rows = rows[every_question["split"].reindex(rows.index) == split]
     accepted = every_question["answers"].reindex(rows.index)
@@ -1137,20 +1150,20 @@ for seed in [seed for name, seed in given if name == "fine-tuned"]:
     gained.append((threshold, earned(0.0, *on_test), earned(threshold, *on_test), best_of_test))
     _, zero, chosen, best = gained[-1]
     print(f"seed {seed}: threshold {threshold:+.2f}; test F1 {zero:.3f} at threshold 0,",
-          f"{chosen:.3f} at this threshold, {best:.3f} at the best one for the test questions")
+          f"{chosen:.3f} at this threshold, {best:.3f} at the threshold that is best for the test questions")
 threshold_gain = np.array([chosen - zero for _, zero, chosen, _ in gained])
 print(f"gain over threshold 0: {threshold_gain.mean():+.3f} ± {half_width(threshold_gain):.3f}")
 pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test")), gained[0][0])
 
 # %% [markdown]
-# The last score in each line cannot be lower than the other two, and it is too optimistic, because its threshold was chosen on the questions being scored. The threshold
-# chosen on validation questions gains nothing over 0 here. From far below 0 up to 0 the curve is nearly flat, so a hundred validation questions may put the threshold
-# almost anywhere in that range.
+# The last score in each line cannot be lower than the other two. It is too optimistic, because its threshold was chosen on the questions being scored. Here,
+# the threshold chosen on validation questions gains nothing over a threshold of 0. From far below 0 up to 0, the curve is nearly flat, so a hundred validation
+# questions may put the threshold almost anywhere in that range.
 
 # %% [markdown]
-# No threshold helps if the margin carries no information about which questions have an answer. Take one question with an answer and one without: how often does the first
-# have the larger margin? This probability is the area under the ROC curve (**AUC**; chance level is 0.5). The baseline is a logistic regression on the words of the
-# *question* alone, which never sees the text.
+# A threshold cannot help if the margin carries no information about which questions have an answer. Take one question with an answer and one without: how often
+# does the first question have the larger margin? This probability is the area under the ROC curve (**AUC**; chance level is 0.5). The baseline is a logistic
+# regression on the words of the *question* alone, which never sees the text.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from sklearn.feature_extraction.text import CountVectorizer
@@ -1185,20 +1198,21 @@ margin_above_words = np.quantile(more, [0.025, 0.975])
 print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2f}".format(*margin_above_words))
 
 # %% [markdown]
-# Even the words of the question alone predict better than chance whether there is an answer, perhaps because one author wrote all unanswerable questions. The margin of
-# the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (The intervals are obtained by resampling whole paragraphs.)
+# Even the words of the question alone predict better than chance whether there is an answer, perhaps because a single author wrote all unanswerable questions.
+# The margin of the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (We obtained the intervals by
+# resampling whole paragraphs.)
 
 # %% [markdown]
 # ## Summary
 #
 # - A head is a linear layer, applied to a pooled vector or to every token, for tags or for start and end scores. Padding must not affect it.
-# - Tags belong to words, but encoders process subwords: label only the first, or change each later B- to I-.
+# - Tags belong to words, but encoders process subwords: label only the first subword, or change each later B- to I-.
 # - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
-# - Choose start and end jointly; separate choices often form no span.
+# - Choose start and end jointly; separate choices often form no valid span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
 # - The shape of the answer determines the type of model: a label, a position, or a new text.
 #
-# **Next**: 11 represents a whole sentence as one vector.
+# **Next**: notebook 11 represents a whole sentence as one vector.
 
 # %% [markdown]
 # ## References

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -46,7 +46,7 @@ pool = Exercise(
         ),
         Mistake(
             "[CLS] left out of the mean",
-            "Your mean leaves out the first token. [CLS] is one of the tokens: keep is True there.",
+            "Your mean leaves out the first token. [CLS] is a token like any other, so keep is True there.",
             MEAN, "(H * kept)[:, 1:].sum(dim=1) / kept[:, 1:].sum(dim=1).clamp(min=1)",
         ),
         Mistake(
@@ -56,7 +56,7 @@ pool = Exercise(
         ),
         Mistake(
             "sum instead of mean",
-            "Your second vector grows with the length of the text: it is a sum.",
+            "Your second vector is a sum, so it grows with the length of the text. Divide by the number of tokens.",
             MEAN, "(H * kept).sum(dim=1)",
         ),
         Mistake(
@@ -67,40 +67,41 @@ pool = Exercise(
         ),
         Mistake(
             "padding set to 0 for the maximum",
-            "Some of your largest values are exactly 0, where all tokens of the sequence are below it: that 0 comes from the "
+            "Some of your largest values are exactly 0, although all tokens of the sequence are below 0: the 0 comes from the "
             "padding.",
             LARGEST, "(H * kept).amax(dim=1)",
         ),
         Mistake(
             "padding in the maximum",
-            "Your third vector contains values of padding vectors.",
+            "Your third vector contains values of padding vectors. Exclude the padding from the maximum.",
             LARGEST, "H.amax(dim=1)",
         ),
         Mistake(
             "largest absolute value",
-            "Your third vector has no negative value. Of −3 and 2 the larger is 2, not −3: do not take absolute values.",
+            "Your third vector has no negative value, because you take absolute values. Of −3 and 2, the larger is 2.",
             LARGEST, "(H * kept).abs().amax(dim=1)",
         ),
         Mistake(
             "smallest value instead of largest",
-            "Your third vector contains the smallest values, not the largest.",
+            "Your third vector contains the smallest values. It should contain the largest.",
             LARGEST, "H.masked_fill(~kept, torch.inf).amin(dim=1)",
         ),
         Mistake(
             "last token instead of [CLS]",
-            "Your first vector is that of the last position. [CLS] is at the first position, and the last may be padding.",
+            "Your first vector comes from the last position, which may be padding. [CLS] is at the first position.",
             RETURN_POOLED, "return H[:, -1], mean, largest",
         ),
         Mistake(
             "mean and maximum swapped",
-            "Your second and third vectors are swapped.",
+            "Your second and third vectors are swapped. The mean should come before the maximum.",
             RETURN_POOLED, "return H[:, 0], largest, mean",
         ),
         Mistake(
             "keep inverted",
-            "You pool the padding and leave out the tokens: keep is True at tokens.",
+            "You pool the padding and leave out the tokens, although keep is True at tokens.",
             "kept = keep[..., None]", "kept = ~keep[..., None]",
         ),
+        detached("pool"),
     ),
     alternatives={
         "a loop over the rows": """
@@ -116,11 +117,10 @@ def pool(H, keep):
     lowest = torch.finfo(H.dtype).min
     return H[:, 0, :], mean, torch.where(keep[..., None], H, lowest).max(dim=1)[0]
 """,
-        "numpy": """
-import numpy as np
+        "in float64": """
 def pool(H, keep):
-    H, keep = H.numpy().astype(np.float64), keep.numpy()[..., None]
-    return H[:, 0], np.mean(H, axis=1, where=np.broadcast_to(keep, H.shape)), np.where(keep, H, -np.inf).max(1)
+    H, keep = H.double(), keep[..., None]
+    return H[:, 0], torch.where(keep, H, torch.nan).nanmean(1), torch.where(keep, H, -torch.inf).max(1).values
 """,
     },
     hints=(
@@ -171,12 +171,12 @@ align_labels = Exercise(
         ),
         Mistake(
             "tags compared instead of words",
-            "Where two neighbouring words have the same tag (as in O O O), the second has no label: you compare tags. A subword continues a word if it has the same *word* number as the subword before it.",
+            "If two neighbouring words have the same tag (as in O O O), your second word has no label, because you compare tags. A subword continues a word if it has the same *word* number as the subword before it.",
             ASKED, "-100 if word is None or (before is not None and tags[word] == tags[before]) else tags[word]",
         ),
         Mistake(
             "last subword labelled",
-            "Your labels are at the last subword of each word. The docstring asks for the first.",
+            "Your labels are at the last subword of each word. They should be at the first.",
             f"labels.append({ASKED})",
             "if before is not None and word == before:\n            labels[-1] = -100\n"
             "        labels.append(-100 if word is None else tags[word])",
@@ -193,8 +193,8 @@ align_labels = Exercise(
         ),
         Mistake(
             "one tag per subword",
-            "Your tags run ahead: each subword takes the next tag, so after the first word with several subwords, the tags "
-            "belong to other words.",
+            "Your labels run ahead of the words: each subword takes the next tag, so after the first word with several subwords, the "
+            "tags belong to other words.",
             code="""
 def align_labels(word_ids, tags):
     rest = iter(tags)
@@ -226,7 +226,7 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "tags shifted by one word",
-            "Your tags are shifted by one: words have the tag of the word before them. [CLS] is not a word.",
+            "Your tags are shifted by one: each word has the tag of the word before it. [CLS] is not a word.",
             "else tags[word]", "else tags[word - 1]",
         ),
     ),
@@ -319,25 +319,25 @@ bio_spans = Exercise(
     mistakes=(
         Mistake(
             "end at the last token",
-            "All your ends are one too small: the end should be the position after the last token, so that tokens[begin:end] is the "
-            "entity.",
+            "All your ends are one too small: the end should be the position after the last token, so that tags[begin:end] are the tags of "
+            "the entity.",
             edits={GROWN: "spans[-1] = (spans[-1][0], place, kind)", BEGUN: "spans.append((place, place, kind))",
              "spans[-1][1:] == (place, kind)": "spans[-1][1:] == (place - 1, kind)"},
         ),
         Mistake(
             "adjacent entities merged",
-            "You find too few entities: where one directly follows another of the same type, you merge them. What is B- for?",
+            "You find too few entities: if an entity directly follows another one of the same type, you merge the two. What does B- mean?",
             'tag.startswith("I-") and ', 'tag != "O" and ',
         ),
         Mistake(
             "I- that continues nothing dropped",
-            "You find too few entities: you drop an I- that continues nothing, such as one after O. According to the "
+            "You find too few entities: you drop an I- that continues nothing, such as an I- after O. According to the "
             "docstring, it begins an entity.",
             'elif tag != "O":', 'elif tag.startswith("B-"):',
         ),
         Mistake(
             "I- of another type begins nothing",
-            "Where an I- of another type directly follows an entity, your entity ends, but no new one begins at that I-.",
+            "If an I- of another type directly follows an entity, your entity ends, but no new entity begins at that I-.",
             code="""
 def bio_spans(tags):
     spans = []
@@ -352,28 +352,28 @@ def bio_spans(tags):
         ),
         Mistake(
             "I- continues an entity of any type",
-            "Where an I- of another type directly follows an entity, your entity includes it.",
+            "If an I- of another type directly follows an entity, you include it in that entity. It should begin a new one.",
             edits={"spans[-1][1:] == (place, kind)": "spans[-1][1] == place",
              GROWN: "spans[-1] = (spans[-1][0], place + 1, spans[-1][2])"},
         ),
         Mistake(
             "entity takes the type of its last tag",
-            "Where an I- of another type directly follows an entity, your entity continues and changes its type.",
+            "If an I- of another type directly follows an entity, you continue the entity and change its type. A new entity should begin.",
             "spans[-1][1:] == (place, kind)", "spans[-1][1] == place",
         ),
         Mistake(
             "entity continued after O",
-            "Some of your entities contain an O: an I- continues only an entity that ended right before it.",
+            "Some of your entities contain an O: an I- continues only an entity that ended directly before it.",
             "spans[-1][1:] == (place, kind)", "spans[-1][2] == kind",
         ),
         Mistake(
             "entity at the end of the sentence lost",
-            "An entity that ends with the sentence is missing: no tag follows that would close it.",
+            "The entity at the end of the sentence is missing: no tag follows that would close it.",
             "return spans", "return [span for span in spans if span[1] < len(tags)]",
         ),
         Mistake(
             "every I- begins an entity",
-            "You find too many entities: every I- begins a new one.",
+            "You find too many entities, because every I- begins a new one. An I- may continue an entity.",
             GROWS, "False",
         ),
         Mistake(
@@ -425,7 +425,7 @@ def bio_spans(tags):
         "of one entity.",
         "for each position and tag:\n    if it is I- and the last span ends right here and has this type: extend the span by "
         "one\n    else if it is not O: begin a new span of one token\nreturn the spans",
-        "A near miss: closing an entity only when an O follows. Then an entity at the end of the sentence is never closed, "
+        "A near miss: closing an entity only when an O follows. As a result, an entity at the end of the sentence is never closed, "
         "and two adjacent ones become one.",
     ),
 )
@@ -502,7 +502,7 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "tokens counted instead of entities",
-            "You count tokens: in your count, a name of three tokens with one wrong tag is two thirds correct. As an entity it "
+            "You count tokens: in your count, a name of three tokens with one wrong tag is two thirds correct. As an entity, the name "
             "is wrong.",
             code="""
 def entity_f1(truth, predicted):
@@ -514,13 +514,13 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "types ignored",
-            "You give credit for an entity at the right position with the wrong type.",
+            "You give credit for an entity at the right position with the wrong type. The type must also be correct.",
             SETS,
             "pairs = [({s[:2] for s in bio_spans(t)}, {s[:2] for s in bio_spans(p)}) for t, p in zip(truth, predicted)]",
         ),
         Mistake(
             "end of the span ignored",
-            "You give credit for an entity that begins at the right position, wherever it ends.",
+            "You give credit for an entity that begins at the right position, wherever it ends. The end must also be correct.",
             SETS,
             "pairs = [({s[::2] for s in bio_spans(t)}, {s[::2] for s in bio_spans(p)}) for t, p in zip(truth, predicted)]",
         ),
@@ -538,8 +538,8 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "division by 0",
-            "Your function raises an error where there are no predicted or no true entities. The docstring says what to "
-            "return then.",
+            "Your function raises an error if there are no predicted or no true entities. The docstring states what to "
+            "return in this case.",
             edits={"right / max(given, 1), right / max(asked, 1)": "right / given, right / asked", F1: "2 * right / (asked + given)"},
         ),
         Mistake(
@@ -558,7 +558,7 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "1 instead of 0 where the denominator is 0",
-            "Your metrics are 1 where the denominator is 0. According to the docstring, a tagger that predicts nothing has "
+            "Your metrics are 1 if the denominator is 0. According to the docstring, a tagger that predicts nothing has "
             "precision 0.",
             edits={
                 "right / max(given, 1), right / max(asked, 1)": "right / given if given else 1.0, right / asked if asked else 1.0",
@@ -567,8 +567,8 @@ def entity_f1(truth, predicted):
         ),
         Mistake(
             "Jaccard index instead of F1",
-            "You divide by the number of distinct entities on both sides together. That is a reasonable measure, too (the "
-            "Jaccard index), but not F1.",
+            "You divide by the number of distinct entities on both sides together. This measure is also reasonable (the "
+            "Jaccard index), but it is not F1.",
             F1, "right / max(asked + given - right, 1)",
         ),
     ),
@@ -628,27 +628,27 @@ mended_piece_labels = Exercise(
     mistakes=(
         Mistake(
             "bug of 2021 unchanged",
-            "This is still the code of 2021: where a word begins an entity, each of its subwords begins one, too.",
+            "This is still the code of 2021: if a word begins an entity, each of its subwords begins another entity.",
             PIECE, "-100 if word is None else tags[word]",
         ),
         Mistake(
             "only first subwords labelled",
-            "This is the same as your align_labels. Here every subword should have a label; the bug only concerns *which* label.",
+            "Your function does the same as align_labels. Here, every subword should have a label; the bug concerns only *which* label.",
             PIECE, "-100 if word is None or word == before else tags[word]",
         ),
         Mistake(
             "later subwords labelled O",
-            "You label the rest of a word O, so an entity ends after the first subword of any word with several.",
+            "You label the rest of a word O, so an entity ends after the first subword of any word with several subwords.",
             PIECE, "-100 if word is None else 0 if word == before else tags[word]",
         ),
         Mistake(
             "every tag changed to I-",
-            "No entity begins any more. The first subword of a word that begins an entity should keep its B-.",
+            "In your labels, no entity begins any more. The first subword of a word that begins an entity should keep its B-.",
             PIECE, "-100 if word is None else tags[word] + tags[word] % 2",
         ),
         Mistake(
             "1 added to every later subword",
-            "You also change later subwords of words tagged O or I-, which then begin new entities.",
+            "You also change later subwords of words tagged O or I-, so that they begin new entities.",
             "(tags[word] % 2)", "1",
         ),
         Mistake(
@@ -667,13 +667,13 @@ def mended_piece_labels(word_ids, tags):
         ),
         Mistake(
             "1 added to every later subword of an entity",
-            "You handle words tagged O and B- correctly. A later subword of a word tagged I- should keep that tag; yours begins "
-            "an entity of another type.",
+            "You handle words tagged O and B- correctly. A later subword of a word tagged I- should keep that tag; in your result, it "
+            "begins an entity of another type.",
             "(tags[word] % 2)", "(tags[word] > 0)",
         ),
         Mistake(
             "equal tags taken for one word",
-            "Where two adjacent words each begin an entity of the same type, you merge them into one. Whether a subword "
+            "If two adjacent words each begin an entity of the same type, you merge them into one. Whether a subword "
             "continues a word depends on word_ids, not on the tags.",
             code="""
 def mended_piece_labels(word_ids, tags):
@@ -684,7 +684,7 @@ def mended_piece_labels(word_ids, tags):
         ),
         Mistake(
             "special tokens labelled O",
-            "You label [CLS], [SEP] and padding O. They have no tag and should stay −100.",
+            "You label [CLS], [SEP] and padding O. They have no tag, so their label should stay −100.",
             "-100 if", "0 if",
         ),
     ),
@@ -778,7 +778,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "best start first, then the best end for it",
-            "Some of your spans begin at the best start of all but end where the end score is low. The best pair need not "
+            "Some of your spans begin at the best start but end where the end score is low. The best pair need not "
             "contain the best start.",
             code="""
 def best_span(start, end, context, max_len):
@@ -789,7 +789,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "best end first, then the best start for it",
-            "Some of your spans end at the best end of all but begin where the start score is low. The best pair need not "
+            "Some of your spans end at the best end but begin where the start score is low. The best pair need not "
             "contain the best end.",
             code="""
 def best_span(start, end, context, max_len):
@@ -801,7 +801,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "search initialised with the score 0",
-            "Where every span has a score below 0, you do not find any. Initialise the search with minus infinity: the "
+            "If every span has a score below 0, you do not find any. Initialise the search with minus infinity: the "
             "best of several bad spans is still the best.",
             "best = scores.masked_fill(~valid, -torch.inf)",
             "best = scores.masked_fill(~valid, -torch.inf).clamp(min=0)",
@@ -829,12 +829,12 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "end before start allowed",
-            "Some of your answers end before they begin.",
+            "Some of your answers end before they begin. A valid span has at least one token.",
             " & (length >= 1)", "",
         ),
         Mistake(
             "max_len not used",
-            "Some of your answers are longer than max_len tokens.",
+            "Some of your answers are longer than max_len tokens. Exclude spans that are too long.",
             " & (length <= max_len)", "",
         ),
         Mistake(
@@ -844,7 +844,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "one token too short",
-            "You never return an answer of exactly max_len tokens.",
+            "You never return an answer of exactly max_len tokens, although this length is allowed.",
             "(length <= max_len)", "(length < max_len)",
             also=("""
 def best_span(start, end, context, max_len):
@@ -858,12 +858,12 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "answers from the question",
-            "Some of your answers lie in the question or at a special token; neither is part of the text.",
+            "Some of your answers contain tokens of the question or special tokens. Both ends must belong to the text.",
             "context[:, None] & context & ", "",
         ),
         Mistake(
             "end outside the context allowed",
-            "Some of your answers begin in the text and end after it.",
+            "Some of your answers begin in the text and end after it. Both ends must belong to the text.",
             "context[:, None] & context & (length >= 1)", "context[:, None] & (length >= 1)",
         ),
         Mistake(
@@ -873,7 +873,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "rows and columns swapped",
-            "Your first and last tokens are swapped.",
+            "Your first and last tokens are swapped. The row of the matrix is the first token.",
             "return best // T, best % T,", "return best % T, best // T,",
         ),
         Mistake(
@@ -883,7 +883,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "only the start score of no answer subtracted",
-            "Your positions are correct. Like any other span, the one for no answer has a start and an end: its score is the sum of two scores.",
+            "Your positions are correct. Like any other span, the span for no answer has a start and an end, so its score is the sum of two scores.",
             "(start[0] + end[0])", "start[0]",
         ),
         Mistake(
@@ -1015,13 +1015,13 @@ exact_match_and_f1 = Exercise(
     mistakes=(
         Mistake(
             "only the first accepted answer",
-            "You compare with the first accepted answer only. The best score over all of them counts.",
+            "You compare only with the first accepted answer. Use the best score over all of them.",
             'in accepted or [""]:', 'in accepted[:1] or [""]:',
         ),
         Mistake(
             "mean over the accepted answers",
-            "You average over the accepted answers, so a correct answer scores only half if a second one is accepted. The "
-            "best score counts.",
+            "You average over the accepted answers, so a correct answer scores only half if a second one is accepted. Use the "
+            "best score.",
             edits={"exact = max(exact, float(same))": 'exact += float(same) / len(accepted or [""])',
              "f1 = max(f1, 1.0 if same else 2 * shared / (len(said_words) + len(words)))":
              'f1 += (1.0 if same else 2 * shared / (len(said_words) + len(words))) / len(accepted or [""])'},
@@ -1041,7 +1041,7 @@ exact_match_and_f1 = Exercise(
         ),
         Mistake(
             "word order ignored",
-            "You count the same words in a different order as an exact match.",
+            "You count the same words in a different order as an exact match. The order must also be the same.",
             MATCH, "same = sorted(said_words) == sorted(words)",
         ),
         Mistake(
@@ -1053,18 +1053,18 @@ exact_match_and_f1 = Exercise(
         ),
         Mistake(
             "each word shared at most once",
-            "A word that occurs twice on both sides is shared twice. You count it once, as a set does.",
+            "A word that occurs twice on both sides is shared twice, but you count it once, as a set does.",
             "shared = (Counter(said_words) & Counter(words)).total()", "shared = len(set(said_words) & set(words))",
         ),
         Mistake(
             "F1 of 0 where neither side has a word",
-            "Your exact match is correct. Where neither side has a word, F1 is 1 according to the docstring; yours is 0.",
+            "Your exact match is correct. If neither side has a word, F1 is 1 according to the docstring, but yours is 0.",
             SHARE, "2 * shared / max(len(said_words) + len(words), 1)",
         ),
         Mistake(
             "empty answer always correct",
-            "You give the full score wherever nothing was said. That is correct only where no answer is accepted, or an "
-            "accepted one has no words.",
+            "You give the full score to every empty answer. This is correct only if no answer is accepted, or if an accepted "
+            "answer has no words.",
             code="""
 def exact_match_and_f1(said, accepted):
     exact = f1 = 0.0
@@ -1078,7 +1078,7 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "both scores from one accepted answer",
-            "You choose one accepted answer and take both scores from it. For each score the best value counts: F1 may "
+            "You choose one accepted answer and take both scores from it. Use the best value of each score: F1 may "
             "come from another answer.",
             code="""
 def exact_match_and_f1(said, accepted):
@@ -1098,22 +1098,22 @@ def exact_match_and_f1(said, accepted):
         ),
         Mistake(
             "precision instead of F1",
-            "You give a single correct word the full score: this is precision. What about the words that are missing?",
+            "You give a single correct word the full score, because you compute precision. What about the words that are missing?",
             "2 * shared / (len(said_words) + len(words))", "shared / max(len(said_words), 1)",
         ),
         Mistake(
             "recall instead of F1",
-            "You give an answer that repeats the whole text the full score: this is recall. What about the superfluous words?",
+            "You give an answer that repeats the whole text the full score, because you compute recall. What about the superfluous words?",
             "2 * shared / (len(said_words) + len(words))", "shared / max(len(words), 1)",
         ),
         Mistake(
             "empty answer never correct",
-            "Where no answer is accepted, the empty answer is correct: it should score 1 on both metrics.",
+            "If no answer is accepted, the empty answer is correct: it should score 1 on both metrics.",
             'in accepted or [""]:', "in accepted:",
         ),
         Mistake(
             "letters instead of words",
-            "Your F1 counts letters, some of which almost any two answers share.",
+            "Your F1 counts letters, and almost any two answers share some letters. Count words.",
             code="""
 def exact_match_and_f1(said, accepted):
     exact = f1 = 0.0
@@ -1211,17 +1211,17 @@ best_threshold = Exercise(
     mistakes=(
         Mistake(
             "abstention never rewarded",
-            "According to your function, answering everything is always best. But not answering earns 1 where no answer exists.",
+            "According to your function, answering everything is always best. However, abstaining earns 1 if no answer exists.",
             "(~answerable).float()", "torch.zeros_like(f1)",
         ),
         Mistake(
             "abstention always rewarded",
-            "You also reward not answering where an answer exists.",
+            "You also reward abstaining if an answer exists. It should then earn 0.",
             "(~answerable).float()", "torch.ones_like(f1)",
         ),
         Mistake(
             "abstention rewarded where an answer exists",
-            "You have this the wrong way round: not answering earns 1 where there is *no* answer.",
+            "Your rewards are reversed: abstaining earns 1 if there is *no* answer.",
             "(~answerable).float()", "answerable.float()",
         ),
         Mistake(
@@ -1231,13 +1231,13 @@ best_threshold = Exercise(
         ),
         Mistake(
             "0 as an additional threshold",
-            "Your score is correct. Where 0 lies between two margins, it gives the same score as the margin below it: only "
+            "Your score is correct. If 0 lies between two margins, it gives the same score as the margin below it: only "
             "minus infinity and the margins are thresholds here.",
             CANDIDATES, "torch.cat([torch.tensor([0.0, -torch.inf]), margins])",
         ),
         Mistake(
             "answered below the threshold",
-            "You give the answers that the model is least sure of.",
+            "You give only the answers of which the model is least sure. Answer a question if its margin is *above* the threshold.",
             GIVEN, "margins < candidates[:, None]",
         ),
         Mistake(
@@ -1248,22 +1248,22 @@ best_threshold = Exercise(
         ),
         Mistake(
             "minus infinity not tried",
-            "Where it is best to give every answer, you withhold one: try minus infinity as a threshold, too.",
+            "If giving every answer is best, you withhold one of them: also try minus infinity as a threshold.",
             CANDIDATES, "margins",
         ),
         Mistake(
             "mean over answered questions only",
-            "You divide by the number of answered questions, so not answering costs nothing. All questions count.",
+            "You divide by the number of answered questions, so abstaining costs nothing. All questions should count.",
             SCORED, "(f1 * given).sum(dim=1) / given.sum(dim=1).clamp(min=1)",
         ),
         Mistake(
             "worst threshold",
-            "You return the threshold with the lowest score.",
+            "You return the threshold with the lowest score. Return the one with the highest.",
             "scores.argmax()", "scores.argmin()",
         ),
         Mistake(
             "sum instead of mean",
-            "Your second number grows with the number of questions: it is a sum.",
+            "Your second number is a sum, so it grows with the number of questions. Return the mean.",
             ".mean(dim=1)", ".sum(dim=1)",
         ),
     ),
@@ -1294,6 +1294,6 @@ def best_threshold(margins, f1, answerable):
         "+ 1, n). Output: two numbers.",
         "for each threshold:\n    a question with a margin above it earns its f1; any other earns 1 if it has no answer, else "
         "0\n    score = the mean over all questions\nreturn the threshold with the best score, and that score",
-        "A near miss: `>=` also answers the question exactly at the threshold; then another threshold gets the same score.",
+        "A near miss: `>=` also answers the question exactly at the threshold, so that another threshold gets the same score.",
     ),
 )

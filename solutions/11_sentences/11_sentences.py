@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 11 · Sentences and documents
 #
-# So far, each vector has represented a word. To search, group or compare texts, we want one vector for a whole sentence, and sentences with the same meaning
-# should have similar vectors. The mean of the word vectors is a first solution. We compare it with human judgements, train an encoder that does better, and use
-# sentence vectors for search.
+# So far, each vector has represented a single word. To search, group or compare texts, however, we need one vector for a whole sentence, and sentences with the
+# same meaning should have similar vectors. The simplest sentence vector is the mean of the word vectors. In this notebook, we compare the resulting
+# similarities with human judgements, train an encoder that does better, and use sentence vectors for search.
 #
-# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions.
+# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which asks you to fix a bug, and two written questions.
 # Sections marked *Further* and the extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
@@ -40,20 +40,21 @@ normalize = torch.nn.functional.normalize
 # %% [markdown]
 # ## 1 · One vector for a sentence
 #
-# An encoder returns one vector per token. Their mean (**mean pooling**) is the usual **sentence embedding**. The sentences of a batch differ in length, so the
-# shorter ones are padded. The encoder returns vectors for the padding as well, but these are meaningless and must not enter the mean. (Mean pooling was one of the three pooling methods in notebook 10.)
+# An encoder returns one vector per token. The usual **sentence embedding** is the mean of these vectors (**mean pooling**, one of the three pooling methods in
+# notebook 10). The sentences of a batch differ in length, so the shorter ones are padded. The encoder also returns vectors at the padded positions, but these
+# vectors are meaningless and must be excluded from the mean.
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of each sentence's own token vectors, like `pool` in notebook 10; keep is False
-    at padding."""
+    """The mean of each sentence's own token vectors, as computed by `pool` in notebook 10; keep is
+    False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
 # %% [markdown]
-# In 2022 a user of Hugging Face's library reported as a bug that the mean vector of a sentence depended on the *batch size* (transformers, issue 17463). The
-# mean had been taken over all positions of the sequence, including the padding. How large is the effect? We encode a single sentence with a small pre-trained
-# encoder, MiniLM (Wang et al. 2020), and add more and more padding.
+# In 2022, a user of Hugging Face's library reported that the mean vector of a sentence depended on the *batch size* (transformers, issue 17463). The reason was
+# that the mean had been taken over all positions of the sequence, including the padding. How large is this effect? To find out, we encode a single sentence
+# with a small pre-trained encoder, MiniLM (Wang et al. 2020), and add more and more padding.
 #
 # **Predict:** what is the cosine between the mean without padding and the mean over all positions when 30 padding positions are added?
 
@@ -101,15 +102,15 @@ reveal("sentences.padding", padded)
 pictures.padding(padding, cosines)
 
 # %% [markdown]
-# Attention ignores the padding, so the vectors of the *tokens* do not change; only the mean over all positions does. The same text would then have a different
-# vector in a different batch, and search results would depend on the order of the texts. The mean of a sentence's own tokens stays the same.
+# Attention ignores the padding, so the vectors of the *tokens* do not change. The mean over all positions does change. If we used this mean, a text would have
+# a different vector in a different batch, and search results would depend on the order of the texts. The mean over a sentence's own tokens stays the same.
 
 # %% [markdown]
 # ## 2 · Human judgements
 #
-# `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently; we use the
-# mean of the two grades. A model assigns each pair a cosine. Grades and cosines are on different scales, so we compare only the *order*: the **Spearman
-# correlation** is Pearson's correlation of the ranks (Spearman 1904).
+# `data/pairs` contains sentence pairs, each with a grade from 0 (unrelated) to 5 (same meaning). Two annotators graded every pair independently, and we use the
+# mean of their grades. A model assigns each pair the cosine of its two sentence vectors. Because grades and cosines are on different scales, we compare only
+# their *order*. For this purpose, we use the **Spearman correlation**, which is Pearson's correlation of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 from coursekit.datasets import read_table
@@ -133,9 +134,9 @@ print(f"{len(pairs)} pairs, {len(exam)} of them in the test set, with {exam.simi
 print(f"Spearman's correlation between the two annotators on the test set: {between_readers:.2f}")
 
 # %% [markdown]
-# Equal values share the mean of the ranks that they occupy together: 2, 5, 5, 9 have the ranks 1, 2.5, 2.5, 4. A package for permutation tests computed
-# Spearman's correlation as follows, until a user reported a bug in 2021 (statlab/permute, issue 191; shown here with our variable names). The first reply
-# suggested calling `argsort` twice.
+# Equal values (ties) all receive the mean of the ranks that they occupy together: the ranks of 2, 5, 5, 9 are 1, 2.5, 2.5, 4. A package for permutation tests
+# computed Spearman's correlation as shown below until a user reported a bug in 2021 (statlab/permute, issue 191; the variable names are ours). The first reply
+# suggested applying `argsort` twice.
 
 # %%
 def spearman_of_2021(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
@@ -144,16 +145,16 @@ def spearman_of_2021(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tens
     return torch.corrcoef(torch.stack([ranks_a.float(), ranks_b.float()]))[0, 1]
 
 # %% [markdown]
-# What does `argsort` return for 30, 10, 20? What does it return when it is applied twice to 2, 5, 5, 9, and to the same numbers in a different order? Write a
-# correct version.
+# What does `argsort` return for 30, 10, 20? What does `argsort` applied twice return for 2, 5, 5, 9, and for the same numbers in a different order? Then write
+# a correct version of the function.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
     """Pearson's correlation of the ranks, with the bug fixed.  (difficulty ●●○, 10 minutes)
 
     Equal values get the mean of the ranks that they occupy together. Neither list is constant.
-    `scipy.stats.spearmanr` would earn the points as well, but write the function yourself at
-    least once.
+    `scipy.stats.spearmanr` would also earn the points, but write the function yourself at least
+    once.
     """
     ### BEGIN SOLUTION
     def ranks(x):
@@ -170,8 +171,8 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
 check("sentences.spearman", lambda case: spearman(**case))
 
 # %% [markdown]
-# Our first baseline uses no vectors at all: the fraction of words that two sentences have in common. For the table we round the grades to integers, as in
-# many data sets, and shuffle the file.
+# Our first baseline uses no vectors: it is the fraction of words that two sentences have in common. For the table below, we round the grades to integers, as
+# many data sets do, and we also shuffle the pairs.
 #
 # **Predict:** what is Spearman's correlation between this overlap and the grades?
 
@@ -182,12 +183,12 @@ predict("sentences.overlap", ...)
 from scipy.stats import spearmanr
 
 def overlap(first: str, second: str) -> float:
-    """Words in common, as a fraction of all distinct words in the two texts (Jaccard)."""
+    """The number of words in common, divided by the number of distinct words in the two texts (Jaccard)."""
     a, b = set(words_of(first)), set(words_of(second))
     return len(a & b) / len(a | b)
 
 def argsort_twice(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
-    """The version suggested in the first reply."""
+    """The version suggested in the first reply to the bug report."""
     return torch.corrcoef(torch.stack([x.argsort().argsort().float() for x in (a, b)]))[0, 1]
 
 shared = np.array([overlap(*pair) for pair in zip(exam.premise, exam.hypothesis, strict=True)])
@@ -206,18 +207,19 @@ by_overlap = float(spearman(torch.tensor(shared), torch.tensor(exam.similarity.v
 reveal("sentences.overlap", by_overlap)
 
 # %% [markdown]
-# A correlation must not depend on the order of the pairs. A single `argsort` does not even compute ranks; two give the correct ranks as long as no values are equal.
+# A correlation must not depend on the order of the pairs. A single `argsort` does not compute ranks at all. Applied twice, `argsort` gives the correct ranks as
+# long as no two values are equal.
 #
-# The table also shows that word overlap does not predict the grades. This is by design. Paraphrases are often short and repeat words, so a test that consists
-# of ordinary paraphrases can be passed by counting words. In our data, every grade occurs with short and long premises, and with many and few shared words
-# (`data/pairs/README.md`).
+# The table also shows that word overlap does not predict the grades. We designed the data with this aim. Ordinary paraphrases are often short and repeat words,
+# so counting words would be enough to pass a test that consists of paraphrases. In our data, by contrast, every grade occurs with short and long premises, and
+# with many and few shared words (`data/pairs/README.md`).
 
 # %% [markdown]
 # ## 3 · Before any training
 #
-# We now compute vectors, first with an encoder that has never been trained to compare sentences. MiniLM does not qualify: after pre-training it was trained for
-# exactly this purpose. We therefore build our own encoder from GloVe's vector for each word (notebook 01), one encoder layer as in 03, and mean pooling. GloVe's vectors
-# were learned from text; the layer is initialised at random.
+# We now compute sentence vectors, first with an encoder that has never been trained to compare sentences. MiniLM is unsuitable for this purpose because, after
+# its pre-training, it was trained to compare sentences. We therefore build our own encoder from GloVe's word vectors (notebook 01), one encoder layer as in
+# notebook 03, and mean pooling. The word vectors were learned from text, whereas the layer is initialised at random.
 
 # %% tags=["demo", "record"]
 from torch.nn.utils.rnn import pad_sequence
@@ -248,7 +250,7 @@ class SentenceEncoder(torch.nn.Module):
         return mean_pool(self.layer(self.words(ids), src_key_padding_mask=~keep), keep)
 
     def ids_of(self, texts) -> Int[Tensor, "B T"]:
-        """The input of the encoder for these texts."""
+        """The encoder's input for these texts."""
         return ids_of(texts)
 
     @torch.no_grad()
@@ -258,9 +260,9 @@ class SentenceEncoder(torch.nn.Module):
         return self(ids_of(texts))
 
 # %% [markdown]
-# Each hypothesis of the test set occurs in three pairs, so the pairs are not independent. For the intervals we therefore draw *hypotheses* with replacement,
-# each with its three pairs (the bootstrap: Efron 1979). *Centred* means that the mean vector of the training sentences is subtracted first
-# (notebook 08 measured the direction that all vectors share).
+# Each hypothesis in the test set occurs in three pairs, so the pairs are not independent. We therefore obtain the confidence intervals by drawing *hypotheses*
+# with replacement, each with its three pairs (the bootstrap: Efron 1979). In the figure, *centred* means that the mean vector of the training sentences is
+# subtracted from all vectors first. This removes the direction that all vectors share, which we measured in notebook 08.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
@@ -281,12 +283,12 @@ def glove_average(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     return mean_pool(table[ids], ids != 0)
 
 def of_pairs(vectors_of, centre: Float[Tensor, "D"] | float = 0.0) -> Float[np.ndarray, "pairs"]:
-    """The cosine of each test pair, after subtracting centre from both vectors."""
+    """The cosine of each test pair, after subtracting `centre` from both vectors."""
     hypotheses = vectors_of(exam.hypothesis[::3]).repeat_interleave(3, dim=0)
     return torch.cosine_similarity(vectors_of(exam.premise) - centre, hypotheses - centre).numpy()
 
 def rho(items: Float[np.ndarray, "hypotheses 3 2"]) -> float:
-    """Spearman's correlation over the pairs of some hypotheses: similarity in column 0, grade in column 1."""
+    """Spearman's correlation over the pairs of the given hypotheses: similarity in column 0, grade in column 1."""
     return float(spearman(*torch.from_numpy(items.reshape(-1, 2)).T))
 
 def agreement(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, float]:
@@ -295,7 +297,7 @@ def agreement(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, flo
     return rho(threes), *bootstrap(threes, rho, draws=1000)
 
 def partial_rho(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-    """Partial correlation of the ranks of columns 0 and 1, controlling for those of column 2."""
+    """The partial correlation of the ranks in columns 0 and 1, controlling for the ranks in column 2."""
     a, b, held = torch.from_numpy(items.reshape(-1, 3)).T
     ab, a_held, b_held = (float(spearman(*two)) for two in ((a, b), (a, held), (b, held)))
     return (ab - a_held * b_held) / ((1 - a_held**2) * (1 - b_held**2)) ** 0.5
@@ -306,7 +308,7 @@ def given_length(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, 
     return partial_rho(threes), *bootstrap(threes, partial_rho, draws=1000)
 
 def gain(after: str, control: str) -> tuple[float, float, float]:
-    """Difference between two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
+    """The difference between two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
     columns = np.stack([similarities[after], similarities[control], exam.similarity], axis=-1)
     threes = columns.reshape(-1, 3, 3)
 
@@ -347,18 +349,18 @@ first_gains = {f"{after} minus {control}": gain(after, control) for after, contr
 show_gains(first_gains)
 
 # %% [markdown]
-# Neither length nor word overlap predicts the grades, so holding length constant changes nothing. (The hollow dots show a **partial correlation**: what
-# remains of a correlation when a third quantity is held constant.) The mean of GloVe's vectors does better than counting words, but its correlation is not far above 0, and an
-# untrained layer on top makes no clear difference.
+# Neither length nor word overlap predicts the grades. Holding length constant therefore changes nothing. (The hollow dots show a **partial correlation**: the
+# correlation that remains when a third quantity is held constant.) The mean of GloVe's vectors does better than counting words, but its correlation is not far
+# above 0. An untrained layer on top makes no clear difference.
 #
-# Centring requires no training. With 64 hypotheses we cannot tell whether it helps, but we keep it as a baseline. MiniLM was trained on 1,170,060,424 pairs of
-# texts (according to its model card) and is the model to beat. The two annotators agree far better with each other than MiniLM agrees with them, so there is room
-# for improvement.
+# Centring requires no training. With 64 hypotheses we cannot tell whether centring helps, but we keep it as a baseline. MiniLM, which was trained on
+# 1,170,060,424 pairs of texts (according to its model card), is the model to beat. The two annotators agree far better with each other than MiniLM agrees with
+# them, so there is room for improvement.
 
 # %% [markdown]
-# > **Checking the literature.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the
-# > mean of GloVe's: 46 against 58 on the STS benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is not
-# > automatically a sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see BERT-Base's results on our pairs.
+# > **Checking the literature.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with human judgements than the mean of
+# > GloVe's: 46 compared with 58 on the STS benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is therefore not
+# > automatically a good sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see the results of BERT-Base on our pairs.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -387,15 +389,16 @@ else:
 # ## 4 · Two sentences, one encoder
 #
 # To train an encoder on pairs, we encode both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and combine their vectors u and v.
-# A classifier predicts whether the first sentence entails the second, contradicts it, or does neither; **SNLI** (Bowman et al. 2015) contains 570,000 pairs
-# with such labels. After training we discard the classifier and keep the encoder. The alternative is to encode both sentences as one sequence, as BERT did in 06.
+# From this combination, a classifier predicts whether the first sentence entails the second, contradicts it, or does neither. **SNLI** (Bowman et al. 2015)
+# contains 570,000 pairs with such labels. After training, we discard the classifier and keep the encoder. The alternative is to encode both sentences as one
+# sequence, as we did with BERT in notebook 06.
 
 # %% tags=["demo"]
 pictures.two_readers()
 
 # %% [markdown]
-# What is the input to the classifier? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of
-# combining u and v, and found that the difference |u − v| mattered most.
+# A BERT model trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). How should u and v be combined into the input of the classifier? The
+# authors compared several ways and found that the difference |u − v| mattered most.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-classification_objective", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_objective(
@@ -407,7 +410,8 @@ def classification_objective(
     """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).  (difficulty ●●○, 7 minutes)
 
     [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not
-    normalised. There is no bias. The result must also be correct for logits in the hundreds.
+    normalised. The classifier has no bias. The result must also be correct for logits in the hundreds.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -416,17 +420,18 @@ def classification_objective(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "sentences-classification_objective-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("sentences.classification_objective", lambda case: classification_objective(**case))
+check("sentences.classification_objective", lambda case: classification_objective(**case), gradients=True)
 
 # %% [markdown]
 # ## 5 · A question with many wrong answers
 #
-# The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does: it pulls matching
-# sentences together and pushes others apart. Our loss, a **ranking loss**, asks each sentence (the *anchor*) a multiple-choice question: which of
-# these sentences is your partner? The wrong answers, the partners of the other anchors, come at no extra cost (**in-batch negatives**: Henderson et al. 2017). This loss is also called **InfoNCE** (van den Oord et al. 2018).
+# The classification objective does not require the *cosine* of u and v to be large when the meanings agree. A **contrastive loss** does, because it pulls
+# matching sentences together and pushes all others apart. Our **ranking loss** poses a multiple-choice question for each sentence (the *anchor*): which
+# candidate is its partner? The wrong answers are the partners of the other anchors, so they come at no extra cost (**in-batch negatives**: Henderson et al.
+# 2017). This loss is also called **InfoNCE** (van den Oord et al. 2018).
 #
-# The softmax of numbers between −1 and 1 would be nearly uniform, so the cosines are multiplied by a *scale*, 1/τ, where τ is the *temperature*.
-# Our scale of 20 corresponds to τ = 0.05.
+# Cosines lie between −1 and 1, so their softmax would be nearly uniform. We therefore multiply them by a *scale*, 1/τ, where τ is the *temperature*. Our scale
+# of 20 corresponds to τ = 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
@@ -437,6 +442,7 @@ def ranking_loss(
     Row i of positives belongs to anchor i. If there are more rows than anchors, the additional
     rows are wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times
     the cosines of an anchor with every row of positives. The mean is over the anchors.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T  # B N
@@ -445,17 +451,17 @@ def ranking_loss(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "sentences-ranking_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("sentences.ranking_loss", lambda case: ranking_loss(**case))
+check("sentences.ranking_loss", lambda case: ranking_loss(**case), gradients=True)
 
 # %% [markdown]
-# How well can an encoder answer this question before training? For each of the 64 hypotheses of the test set, we look for the nearest of the 64 entailing
-# premises. With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
+# How well can an encoder answer this question before training? For each of the 64 hypotheses in the test set, we find the nearest of the 64 entailing premises.
+# With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 entailing = exam.premise[ENTAILMENT::3]
 
 def find_own(vectors_of) -> tuple[Float[Tensor, "64 64"], float, float]:
-    """Cosines of hypotheses with entailing premises, the ranking loss, and the accuracy."""
+    """The cosines of the hypotheses with the entailing premises, the ranking loss, and the accuracy."""
     anchors, positives = vectors_of(exam.hypothesis[::3]), vectors_of(entailing)
     cosines = torch.cosine_similarity(anchors[:, None], positives[None], dim=-1)
     nearest = (cosines.argmax(dim=1) == torch.arange(len(cosines))).float().mean().item()
@@ -464,18 +470,19 @@ def find_own(vectors_of) -> tuple[Float[Tensor, "64 64"], float, float]:
 for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_vectors)):
     matrix, nats, nearest = find_own(vectors_of)
     others = (matrix.sum() - matrix.trace()) / (matrix.numel() - len(matrix))
-    print(f"{name:<16} cosine with own premise {matrix.diagonal().mean():.2f}, with others {others:.2f}; "
-          f"loss {nats:.2f} nats; nearest to own premise {nearest:.0%}")
+    print(f"{name:<16} mean cosine with own premise {matrix.diagonal().mean():.2f}, with other premises {others:.2f}; "
+          f"loss {nats:.2f} nats; own premise nearest for {nearest:.0%}")
 
 # %% [markdown]
-# Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine therefore tells us little. What matters is the
-# gap between the cosine with the correct premise and the cosines with the others.
+# Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine is therefore not informative. The gap between
+# the cosine with the correct premise and the cosines with the other premises matters more.
 
 # %% [markdown]
 # ## 6 · Train it
 #
-# The training set has 192 hypotheses with three premises each. Your classification objective uses one of the three at random, with its label; your ranking
-# loss uses the premise that entails the hypothesis. A third variant adds the contradicting premises as **hard negatives**. We train for 300 batches of 32.
+# The training set has 192 hypotheses with three premises each. For each hypothesis, your classification objective uses one of the three premises at random,
+# together with its label. Your ranking loss uses the premise that entails the hypothesis. A third variant adds the contradicting premises to the ranking loss
+# as **hard negatives**. We train for 300 batches of 32 hypotheses.
 
 # %% tags=["demo", "record"]
 from typing import NamedTuple
@@ -483,31 +490,31 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Token ids for the hypotheses, for the three premises of each and, with mining, for one
-    mined premise of each."""
+    """Token ids of the hypotheses and of the three premises per hypothesis; with mining, also of
+    one mined premise per hypothesis."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]
     mined: Int[Tensor, "B T"] | None
 
 def by_label(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Classification objective with one premise of each hypothesis, drawn at random."""
+    """The classification objective with one premise per hypothesis, drawn at random."""
     labels = torch.from_numpy(rng.integers(0, 3, len(batch.hypotheses)))
     u, v = encoder(batch.premises[range(len(labels)), labels]), encoder(batch.hypotheses)
     return classification_objective(u, v, W, labels)
 
 def by_rank(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Ranking loss between each hypothesis and the premise that entails it."""
+    """The ranking loss between each hypothesis and the premise that entails it."""
     own = batch.premises[:, ENTAILMENT]
     return ranking_loss(encoder(batch.hypotheses), encoder(own), 20.0)
 
 def by_rank_hard(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Ranking loss with the contradicting premises as additional wrong answers."""
+    """The ranking loss with the contradicting premises as additional wrong answers."""
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.premises[:, CONTRADICTION]])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
 def by_rank_mined(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
-    """Ranking loss with the mined premises as additional wrong answers."""
+    """The ranking loss with the mined premises as additional wrong answers."""
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.mined])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
@@ -529,7 +536,7 @@ def on_validation(encoder) -> float:
 def train(
     loss_of, seed: int, many: int = 192, steps: int = 300, new=SentenceEncoder, rate: float = 1e-3, every: int = 50
 ):
-    """Train an encoder on `many` hypotheses; return it with rows of (step, mean loss, Spearman's correlation on validation)."""
+    """Train an encoder on `many` hypotheses. Return it with rows of (step, mean loss, Spearman's correlation on the validation pairs)."""
     torch.manual_seed(seed)
     rng, encoder = np.random.default_rng(seed), new()
     hypotheses = encoder.ids_of(of_training.hypothesis[::3])         # 192 T
@@ -585,14 +592,16 @@ pictures.controls(found, held)
 show_gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
-# Training with the ranking loss clearly improves the agreement. Compare the first two printed lines as well: does training gain more than subtracting a mean vector would have? If an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0 while the correlation on the validation pairs stops rising: the encoder soon overfits the 192 pairs.
+# Training with the ranking loss clearly improves the agreement with the annotators. Does it gain more than subtracting the mean vector would have gained? To
+# find out, compare the first two printed lines; if an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0, whereas the
+# correlation on the validation pairs stops rising. The encoder therefore soon overfits the 192 pairs.
 #
-# The grades are related to the *labels*: an entailed sentence has nearly the same meaning, whereas a neutral one often does not. Does the cosine predict
-# anything beyond the label?
+# The grades are related to the *labels*, because an entailed sentence has nearly the same meaning as its premise, whereas a neutral one often does not. Does
+# the cosine predict anything about the grade that the label does not?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def within(similarity: Float[np.ndarray, "pairs"], label: str) -> tuple[float, float, float]:
-    """Spearman's correlation with the grades among the pairs with one label, and its 95 % interval."""
+    """Spearman's correlation with the grades for the pairs with one label, and its 95 % interval."""
     here = (exam.label == label).to_numpy()
     items = np.stack([similarity[here], exam.similarity[here]], axis=-1)
     return rho(items), *bootstrap(items, rho, draws=1000)
@@ -607,10 +616,11 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# MiniLM agrees with the annotators within every label. Our encoder agrees only within the entailed pairs, the only kind on which it was trained. Word overlap still
-# predicts nothing. The annotators themselves agree least on contradictions: in the whole data set, their weighted κ (agreement beyond chance: Cohen 1960) is 0.37 within *contradiction*, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
+# MiniLM agrees with the annotators within every label. Our encoder does so only within the entailed pairs, which are the only pairs on which it was trained.
+# Word overlap still predicts nothing. The two annotators agree least on contradictions: in the whole data set, their weighted κ (agreement beyond chance: Cohen
+# 1960) is 0.37 within *contradiction*, 0.72 within *neutral* and 0.81 within *entailment* (`data/pairs/README.md`).
 #
-# What has happened to the cosines?
+# How has training changed the cosines?
 
 # %% tags=["demo"]
 matrices = {"before training": find_own(before.encode), "after training": find_own(ranked.encode),
@@ -618,9 +628,9 @@ matrices = {"before training": find_own(before.encode), "after training": find_o
 pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, shown=16)
 
 # %% [markdown]
-# A diagonal appears, and the cosines off the diagonal have fallen to about 0: training has removed the common direction, although we did not subtract it. One run is
-# only an anecdote. We therefore recorded runs with five seeds and several sizes of the training set (`python -m experiments sentences`, about three minutes on an
-# otherwise idle core).
+# After training, a diagonal is visible, and the cosines off the diagonal have fallen to about 0. Training has thus removed the common direction, although we
+# did not subtract it. A single run is only an anecdote, so we recorded runs with five seeds and several sizes of the training set (`python -m experiments
+# sentences`, about three minutes on an otherwise idle core).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/sentences.csv")
@@ -628,38 +638,39 @@ said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
 
 # %% [markdown]
-# These intervals show how much the *seed* matters on one test set; the intervals of the run above show how much the choice of the 64 hypotheses matters. With
-# the ranking loss, training on 24 hypotheses already achieves about half of the gain.
+# These intervals describe the variation between *seeds* on one test set, whereas the intervals in the run above describe the uncertainty due to the choice of
+# the 64 hypotheses. With the ranking loss, training on 24 hypotheses already achieves about half of the gain.
 #
-# > **Checking the literature.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those
-# > of SNLI, and the cosines improve: 77 on the STS benchmark instead of 46. With our 576 pairs the same loss falls, but the cosines improve little. The
-# > contrastive loss trains the cosine itself and gains far more from fewer than 200 pairs. (Today's sentence encoders, including MiniLM, are trained with
-# > contrastive losses.)
+# > **Checking the literature.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, including those in
+# > SNLI. As a result, the agreement of the cosines with human judgements rises from 46 to 77 on the STS benchmark. On our 576 pairs, the same loss decreases,
+# > but the agreement improves little. The contrastive loss trains the cosine directly and gains far more from fewer than 200 pairs. (Modern sentence encoders,
+# > including MiniLM, are trained with contrastive losses.)
 
 # %% [markdown]
-# **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has a grade of 3.5 out of 5. Training
-# with hard negatives pushes such pairs apart. What effect on Spearman's correlation with these grades do you expect, and what does the recorded table show?
-# Name an application of sentence vectors for which you would nevertheless want hard negatives. (3–5 sentences)
+# **Question 1 · Hard negatives and graded similarity.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", yet this pair has a grade of 3.5 out of 5. Training
+# with hard negatives pushes such pairs apart. How do you expect this training to affect Spearman's correlation with the grades, and what does the recorded
+# table show? Name an application of sentence vectors for which you would nevertheless want hard negatives. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The grades measure how much of the content is shared; a contradiction shares most of it and gets a grade in the middle of the scale. Hard negatives teach the
-# opposite: a contradiction should be as far away as an unrelated sentence. They should therefore lower the agreement with these grades.
-# In the table the mean is lower, but by less than the noise of the five seeds, so the table neither shows nor rules out an effect. Hard negatives are useful
-# where a near miss is worse than no result, for example when searching for evidence *for* a claim, answering questions or detecting duplicate bug reports.
-# Similarity is not a property of two sentences alone; the training pairs and the application define it.
+# The grades measure how much of the content is shared. A contradiction shares most of it and therefore gets a grade in the middle of the scale. Hard negatives
+# teach the encoder the opposite, namely that a contradiction should be as far away as an unrelated sentence. They should therefore lower the agreement with
+# these grades. In the table, the mean is lower, but the difference is smaller than the noise of the five seeds, so the table neither shows nor rules out an
+# effect. Hard negatives are useful where a near miss is worse than no result, for example in searching for evidence *for* a claim, answering questions or
+# detecting duplicate bug reports. Similarity is not a property of two sentences alone: it also depends on the training pairs and on the application.
 #
-# *Marking: 1 point for the conflict between grades and hard negatives, with reference to the table and its intervals; 1 point for an application in which
-# contradicting texts must be kept apart.*
+# *Marking: 1 point for explaining the conflict between the grades and hard negatives, with reference to the table and its intervals; 1 point for an application
+# in which contradicting texts must be kept apart.*
 
 # %% [markdown]
 # ## Further: from a pre-trained encoder
 #
-# Our encoder started from word vectors. Sentence-BERT started from BERT, which had been pre-trained on a large amount of text. Which pre-trained encoder has
-# *not* been trained to compare sentences? We try two candidates:
+# Our encoder started from word vectors, whereas Sentence-BERT started from BERT, pre-trained on a large amount of text. Which pre-trained encoder has *not*
+# been trained to compare sentences? We try two candidates:
 #
-# - the BERT of 06, with mean pooling in place of its two heads. It was trained only on the generated language: its vocabulary contains 57 % of the words in our pairs, and the others become [UNK];
-# - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. But that training used the mean of the *last* layer; the next cell shows that the lower
-#   layers agree less with the annotators.
+# - the BERT of notebook 06, with mean pooling in place of its two heads. It was trained only on the generated language: its vocabulary contains 57 % of the
+#   words in our pairs, and the others become [UNK];
+# - the first three of MiniLM's six layers. Training on sentence pairs changed all layers, so this is not a clean starting point. However, that training used
+#   the mean of the *last* layer, and the next cell shows that the lower layers agree less with the annotators.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
@@ -678,7 +689,7 @@ of_layers = [
 ]
 known = np.mean([word in load_language().id_of for text in [*pairs.premise, *pairs.hypothesis] for word in words_of(text)])
 print(f"fraction of the words in our pairs that are in the vocabulary of the BERT of 06: {known:.0%}")
-print("Spearman's correlation by layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
+print("Spearman's correlation for each layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language import load_language
@@ -686,7 +697,7 @@ from coursekit.small import bert as small
 from coursekit.small.files import load as load_small
 
 class SmallBERT(torch.nn.Module):
-    """The BERT of 06 with the mean of its last layer in place of its two heads."""
+    """The BERT of notebook 06, with the mean over its last layer in place of its two heads."""
 
     def __init__(self):
         super().__init__()
@@ -749,8 +760,8 @@ class UntrainedCut(CutMiniLM):
 
 # %% [markdown]
 # So far, the **hard negatives** have been contradictions that people wrote and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the
-# encoder itself considers most similar to the hypothesis, and the selection is repeated during training (Karpukhin et al. 2020; Xiong et al. 2021). First, without hard
-# negatives, we train the three layers of MiniLM for 16 batches; the token embeddings are frozen:
+# encoder itself considers most similar to the hypothesis. This selection is repeated during training (Karpukhin et al. 2020; Xiong et al. 2021). First,
+# however, we train the three layers of MiniLM without hard negatives. Training lasts for 16 batches, and the token embeddings are frozen.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -759,9 +770,11 @@ for step, loss, on_pairs in cut_course:
     print(f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on validation {on_pairs:.2f}")
 
 # %% [markdown]
-# We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise idle core). The first
-# figure shows each encoder at the learning rate that is best on the validation pairs; the second figure shows all learning rates. The baseline (labelled *untrained*) is the same architecture, trained from random weights. Recall at 1 is the fraction of hypotheses for which the entailing premise ranks first. It is stricter than
-# the accuracy in section 5: all 192 test premises compete, including the contradicting ones.
+# We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise
+# idle core). The first figure shows each encoder at the learning rate that is best on the validation pairs; the second shows all learning rates. The baseline
+# (labelled *untrained*) has the same architecture but was trained from random weights. Recall at 1 is the fraction of hypotheses for which the entailing
+# premise ranks first. This measure is stricter than the accuracy in section 5 because the candidates are all 192 test premises, including the contradicting
+# ones.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -837,26 +850,28 @@ for encoder, objective, rate in spearman_of:
         print("ranking loss minus classification objective, {}, learning rate {:g}: {:+.2f} (95 % over seeds {:+.2f} to {:+.2f})".format(encoder, rate, *by_rate[encoder, rate]))
 
 # %% [markdown]
-# After sixteen batches with the ranking loss, the three pre-trained layers agree with the annotators far better than before; the intervals over hypotheses and
-# over seeds both confirm this. The classification objective gains nothing in the same number of batches. The learning rate does not explain this difference:
-# the ranking loss is ahead at each of the four rates, and at the highest, the classification objective even *lowers* the agreement. Recall at 1 shows no clear gain.
+# After sixteen batches with the ranking loss, the three pre-trained layers agree with the annotators far better than before. The intervals over hypotheses and
+# over seeds both confirm this improvement. The classification objective gains nothing in the same number of batches. The learning rate does not explain this
+# difference, because the ranking loss is ahead at each of the four rates. At the highest rate, the classification objective even *lowers* the agreement. Recall
+# at 1 shows no clear gain.
 #
-# As a **baseline**, the same three layers were trained in the same way from random weights; their correlation stays near 0. The gain from these few batches therefore depends
-# on the pre-training.
+# As a **baseline**, the same three layers were trained in the same way from random weights, and their correlation with the grades stays near 0. The gain from
+# so few batches therefore depends on the pre-training.
 
 # %% [markdown]
-# The BERT of 06 does not improve at any of three learning rates and does no better than the same architecture without pre-training. It was pre-trained, but on another
-# language, and two words in five become [UNK]. It is not enough for a model to be *pre-trained*; what matters is the text on which it was trained.
+# The BERT of notebook 06 does not improve at any of three learning rates, and it does no better than the same architecture without pre-training. It was
+# pre-trained, but on another language, and two in five words of our pairs become [UNK]. It is therefore not enough for a model to be *pre-trained*: the text
+# used for pre-training matters.
 #
-# Hard negatives, written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried them at one
-# learning rate only, and varied neither the number of batches nor the layers that were kept.
+# Hard negatives, whether written or mined, change the agreement of either encoder by less than 0.03, and the interval over hypotheses contains 0. We tried hard
+# negatives at only one learning rate, and varied neither the number of batches nor the layers that were kept.
 
 # %% [markdown]
 # ## 7 · 49,995,000 forward passes, or 10,000
 #
-# If two sentences are encoded as one sequence, every word of one can attend to every word of the other, and the judgements are usually more accurate (Thakur et
-# al. 2021). But such a **cross-encoder** has no vector for a single sentence. To find the two most similar of n sentences, it has to process every pair. A
-# **bi-encoder** encodes each sentence once; after that, only cosines are needed.
+# If two sentences are encoded as one sequence, every word of one sentence can attend to every word of the other, and the judgements are usually more accurate
+# (Thakur et al. 2021). However, such a **cross-encoder** computes no vector for a single sentence. To find the two most similar of n sentences, it has to
+# process every pair. A **bi-encoder** encodes each sentence only once; the pairs are then compared by their cosines.
 #
 # **Predict:** how many hours would MiniLM need on one core to process all pairs of 10,000 sentences as a cross-encoder?
 
@@ -895,38 +910,38 @@ times = seconds["cross-encoder"] / (seconds["bi-encoder"] + seconds["all cosines
 print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times as long as with the bi-encoder")
 
 # %% [markdown]
-# The times are extrapolated from 96 forward passes of each kind on this machine. Times differ between machines, but the ratio should be similar. The cross-encoder
-# needs one pass per pair, that is, n(n − 1)/2 = 49,995,000 in all.
+# The times are extrapolated from 96 forward passes of each kind on this machine. They differ between machines, but the ratio should be similar. The
+# cross-encoder needs one forward pass per pair, that is, n(n − 1)/2 = 49,995,000 passes in all.
 #
-# > **Checking the literature.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card,
-# > compared with about 5 seconds with their sentence encoder. Ours is a smaller model on one core. The number of forward passes alone explains a ratio of (n −
-# > 1)/2, about 5,000, and a pair takes longer than a single sentence. Their ratio is
-# > 46,800, which these two factors hardly explain.
+# > **Checking the literature.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card, compared
+# > with about 5 seconds with their sentence encoder. Our model is smaller and runs on one core. The number of forward passes alone explains a ratio of (n −
+# > 1)/2, about 5,000, and a pair takes longer than a single sentence. These two factors hardly explain the authors' ratio of 46,800.
 
 # %% [markdown]
-# **Question 2.** A library has a million abstracts. Users type questions and want the ten best abstracts within a second. You have a bi-encoder and a
-# cross-encoder, and the cross-encoder is more accurate. How do you use both? State what is computed before the question arrives and what afterwards, and
-# explain why the cross-encoder cannot do its work in advance. (3–5 sentences)
+# **Question 2 · Using a bi-encoder and a cross-encoder together.** A library has a million abstracts. Users type questions and expect the ten best abstracts within a second. You have a bi-encoder and a
+# cross-encoder, and the cross-encoder is more accurate. How would you combine the two? State what is computed before the question arrives and what is computed
+# afterwards, and explain why the cross-encoder cannot be run in advance. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "sentences-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The bi-encoder computes the vectors of all abstracts once, and these are stored. When a question arrives, it is encoded (one forward pass) and compared with
-# the million vectors by cosine (a matrix–vector product or an index), and the best hundred or so are kept. The cross-encoder processes only these, each
-# together with the question, and ranks them: a hundred forward passes instead of a million. It cannot work in advance because its output depends on both texts
-# of a pair, and one of them is unknown until the question is typed. The second stage cannot recover what the first stage misses.
+# The bi-encoder computes the vectors of all abstracts once, and these vectors are stored. When a question arrives, it is encoded (one forward pass) and
+# compared with the million vectors by cosine (a matrix–vector product or an index), and the best hundred or so abstracts are kept. The cross-encoder processes
+# only these abstracts, each together with the question, and ranks them, which takes a hundred forward passes instead of a million. It cannot be run in advance
+# because its output depends on both texts of a pair, and the question is unknown until it is typed. The second stage cannot recover abstracts that the first
+# stage misses.
 #
-# *Marking: 1 point for retrieval followed by re-ranking, including what is computed before and after the question arrives; 1 point for the reason (no vector
-# for a single text, or the pair is unknown).*
+# *Marking: 1 point for retrieval followed by re-ranking, including what is computed before and after the question arrives; 1 point for the reason (there is no
+# vector for a single text, or the pair is not known in advance).*
 
 # %% [markdown]
 # ## 8 · Search by meaning
 #
-# With one vector per text, **semantic search** consists of computing cosines and selecting the largest.
+# Once every text has a vector, **semantic search** means computing the cosines between the query and the texts and selecting the largest.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-search", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def search(
     query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"], k: int
 ) -> tuple[Int[Tensor, "Q k"], Float[Tensor, "Q k"]]:
-    """The k texts most similar to each query: (row numbers, cosines).  (difficulty ●○○, 5 minutes)
+    """Find the k texts most similar to each query; return (row numbers, cosines).  (difficulty ●○○, 5 minutes)
 
     Similarity is measured by the cosine. The most similar text comes first.
     """
@@ -940,7 +955,7 @@ def search(
 check("sentences.search", lambda case: search(**case))
 
 # %% [markdown]
-# Users look only at the first few results. The fraction of a question's relevant texts that are among the first k is called **recall at k**.
+# Users look only at the first few results. The fraction of a query's relevant texts that are among the first k results is called **recall at k**.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-recall_at_k", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: int) -> float:
@@ -962,8 +977,9 @@ def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: 
 check("sentences.recall_at_k", lambda case: recall_at_k(**case))
 
 # %% [markdown]
-# The corpus consists of the 168 short paragraphs of `data/questions`. The queries are questions about 33 of them; the relevant paragraph is the one for which
-# the question was written. The baselines are chance and TF-IDF (scikit-learn), which counts shared words and gives rare words more weight.
+# The corpus consists of the 168 short paragraphs of `data/questions`. The queries are questions about 33 of these paragraphs, and the relevant paragraph for a
+# question is the one for which it was written. The baselines are chance and TF-IDF (from scikit-learn), which counts shared words and gives rare words more
+# weight.
 #
 # **Predict:** for what fraction of the questions does MiniLM rank the relevant paragraph first (0 to 1)?
 
@@ -993,7 +1009,7 @@ def place(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tens
     return (numbers == right[:, None]).int().argmax(dim=1) + 1
 
 def tfidf(texts) -> Float[Tensor, "N words"]:
-    """Word counts, weighted by rarity."""
+    """Word counts, weighted by the rarity of each word."""
     return torch.from_numpy(counted.transform(texts).toarray()).float()
 
 places = {
@@ -1007,20 +1023,20 @@ pictures.found(places, by_chance=1 / len(paragraphs))
 of_questions = normalize(queries, dim=1) @ normalize(corpus, dim=1).T
 is_right = right[:, None] == torch.arange(len(paragraphs))
 recall = {k: float(recall_at_k(of_questions, is_right, k)) for k in (1, 5)}
-print("MiniLM's recall, by your recall_at_k:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
+print("MiniLM's recall, computed with your recall_at_k:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 both = np.stack([(places[name] == 1).double() for name in ("MiniLM", "TF-IDF")], axis=1)
 low, high = bootstrap(both, lambda hit: (hit[:, 0] - hit[:, 1]).mean(), draws=1000)
 only = [int((both[:, i] > both[:, 1 - i]).sum()) for i in (0, 1)]
 gap = (both[:, 0] - both[:, 1]).mean()
-print(f"MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
-      f"for {only[0]} of {len(both)} questions, the relevant paragraph comes first only with MiniLM; for {only[1]}, only with TF-IDF")
+print(f"recall at 1, MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
+      f"for {only[0]} of {len(both)} questions, only MiniLM ranks the relevant paragraph first; for {only[1]}, only TF-IDF does")
 
 # %% [markdown]
-# Both MiniLM and TF-IDF find far more than our own encoder, which was trained on 192 pairs of short everyday sentences, not on paragraphs. TF-IDF is a strong
-# baseline because the questions repeat names from the paragraphs. The two methods find *different* paragraphs, which is why search engines often combine them.
-# What do the results of a search look like?
+# Both MiniLM and TF-IDF find far more of the paragraphs than our own encoder, which was trained on 192 pairs of short everyday sentences, not on paragraphs.
+# TF-IDF is a strong baseline because the questions repeat names from the paragraphs. The two methods find *different* paragraphs, which is why search engines
+# often combine such methods. The next cell prints the results of two searches.
 
 # %% tags=["demo"]
 def show_search(question: str, k: int = 3) -> None:
@@ -1034,8 +1050,8 @@ for question in ("Why do leaves change their colour?", "At what hour does the la
     show_search(question)
 
 # %% [markdown]
-# The second question may match several paragraphs. A search always returns k of them, whether or not any of them contains an answer. Type a query of your own
-# (this needs a running notebook and is not graded):
+# The second question may match several paragraphs. A search always returns k paragraphs, whether or not any of them contains an answer. Now type a query of
+# your own (this requires a running notebook and is not graded):
 
 # %% tags=["demo"]
 import ipywidgets
@@ -1048,14 +1064,15 @@ interact(show_search, question=box, k=(1, 8))
 # %% [markdown]
 # ## Further: other measures, fused rankings, shorter vectors
 #
-# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) averages 1/rank of the first relevant text over the queries. **nDCG**
-# (Järvelin and Kekäläinen 2002) gives a relevant text less weight the further down it appears, and divides the total by the best total possible. In place of
-# TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and of long texts.
+# Recall at k ignores the order of the first k results. The **mean reciprocal rank** (MRR) is the mean of 1/rank over the queries, where the rank is that of the
+# first relevant text. **nDCG** (Järvelin and Kekäläinen 2002) gives a relevant text less weight the further down the list it appears, and divides the total by
+# the best possible total. Instead of TF-IDF, search engines usually use **BM25** (Robertson and Zaragoza 2009), which limits the effect of repeated words and
+# of long texts.
 
 # %% [markdown]
-# Two rankings can be combined by **reciprocal rank fusion**: add up 1/(60 + rank) for each text (Cormack et al. 2009). Vectors can also be shortened.
-# **Matryoshka** training (Kusupati et al. 2022) applies the loss not only to the whole vector but also to its first coordinates alone, so that these form a usable shorter vector. MiniLM was not
-# trained in this way.
+# Two rankings can be combined by **reciprocal rank fusion** (Cormack et al. 2009): the score of each text is the sum of 1/(60 + rank) over the two rankings.
+# Sentence vectors can also be shortened. **Matryoshka** training (Kusupati et al. 2022) applies the loss not only to the whole vector but also to its first
+# coordinates alone, so that these coordinates form a usable shorter vector. MiniLM was not trained in this way.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def ranks(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q N"]:
@@ -1083,23 +1100,23 @@ for name, rank in rank_of.items():
         difference = (rank == 1).astype(float) - (places["MiniLM"] == 1).numpy()
         recall_gain[name] = (difference.mean(), *over_paragraphs(difference))
         rows[name]["recall at 1, minus MiniLM"] = "{:+.2f} ({:+.2f} to {:+.2f})".format(*recall_gain[name])
-display(pd.DataFrame(rows).T.fillna("").style.set_caption("95 % intervals over paragraphs"))
+display(pd.DataFrame(rows).T.fillna("").style.set_caption("Measures of each search, with 95 % intervals over paragraphs"))
 
 # %% [markdown]
-# Without Matryoshka training, shortening the vectors is costly: with the first 96 of its 384 coordinates, MiniLM ranks the relevant paragraph first for clearly
-# fewer questions. On these questions the fused ranking does not differ clearly from either of its parts.
+# Without Matryoshka training, shortening the vectors is costly. With the first 96 of its 384 coordinates, MiniLM ranks the relevant paragraph first for clearly
+# fewer questions. On these questions, the fused ranking does not differ clearly from either of the rankings that it combines.
 
 # %% [markdown]
 # ## 9 · Texts longer than the window
 #
-# MiniLM has 512 positions but is used with at most 256 tokens. Text beyond that limit is cut off and cannot be found. The remedy is to split the text into
+# MiniLM has 512 positions but is used with at most 256 tokens. Text beyond that limit is cut off, so a search cannot find it. We therefore split the text into
 # overlapping windows (often called chunks), so that a phrase cut off at the end of one window is complete in the next.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def windows(
     ids: Int[Tensor, "T"], size: int, overlap: int, pad: int
 ) -> tuple[Int[Tensor, "W size"], Bool[Tensor, "W size"]]:
-    """Split a long text into windows: (ids, keep).  (difficulty ●●○, 10 minutes)
+    """Split a long text into windows; return (ids, keep).  (difficulty ●●○, 10 minutes)
 
     Window w begins at position w · (size − overlap). The first window that reaches the end of
     the text is the last one and is filled up with pad. keep is True at tokens of the text. You
@@ -1120,7 +1137,8 @@ def windows(
 check("sentences.windows", lambda case: windows(**case))
 
 # %% [markdown]
-# Each window has a vector of its own, but we want one vector for the whole text. We weight each window by its number of tokens.
+# Each window has a vector of its own, but we want one vector for the whole text. We therefore average the vectors of the windows, weighting each window by its
+# number of tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-pool_windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_windows(
@@ -1128,8 +1146,8 @@ def pool_windows(
 ) -> Float[Tensor, "D"]:
     """One vector for the text: the weighted mean of its windows' mean_pool vectors.  (difficulty ●○○, 4 minutes)
 
-    A window's weight is its fraction of the tokens of all windows; tokens in two windows count
-    twice.
+    A window's weight is its number of tokens divided by the number of tokens in all windows; a
+    token in two windows is counted twice.
     """
     ### BEGIN SOLUTION
     counts = keep.sum(dim=1).to(hidden.dtype)
@@ -1141,9 +1159,9 @@ def pool_windows(
 check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
-# We join the paragraphs into documents of six and repeat the search with the same questions, in three ways. The first encodes the first 256 tokens only. The
-# second pools windows of 126 tokens. The third keeps the vectors of all windows and represents a document by its *best* window. The figure shows the
-# results by the position of the relevant paragraph in its document.
+# We join the paragraphs into documents of six and repeat the search with the same questions, using three methods. The first method encodes only the first 256
+# tokens of a document. The second pools windows of 126 tokens. The third keeps the vectors of all windows and represents a document by its *best* window. The
+# figure shows the results for each position of the relevant paragraph in its document.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 SIX, SIZE, OVERLAP = 6, 126, 32
@@ -1184,7 +1202,7 @@ print(f"{len(documents)} documents of {min(tokens)} to {max(tokens)} tokens, {le
 pictures.long_texts(hits, (right % SIX + 1).numpy())
 
 def ahead(one: str, other: str, rows: np.ndarray) -> tuple[float, float]:
-    """The confidence interval for a difference, obtained by resampling paragraphs (the questions on one paragraph are not independent)."""
+    """The confidence interval for a difference, obtained by resampling paragraphs (questions about the same paragraph are not independent)."""
     difference = (hits[one].astype(float) - hits[other])[rows]
     by_paragraph = difference.groupby(right.numpy()[rows]).agg(["sum", "count"]).to_numpy()
     return bootstrap(by_paragraph, lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum())
@@ -1201,10 +1219,10 @@ for what, (low, high) in differences.items():
     print(f"{what:<60} {low:+.2f} to {high:+.2f}")
 
 # %% [markdown]
-# Searching all windows finds the right document most often, at the cost of more vectors: the best unit for search is the passage, not the document. A truncated document can be
-# found only by its beginning. Compared with truncation, pooling finds more of what comes late and less of what comes early: a single vector for six subjects is blurred, as the vector of
-# *cell* was in 01. Over all positions, pooling and truncation do not differ clearly. (There are few questions per position, so the individual points are
-# uncertain.)
+# Searching all windows finds the right document most often, at the cost of more vectors. The best unit for search is therefore the passage, not the document. A
+# truncated document can be found only by its beginning. Compared with truncation, pooling finds more late paragraphs and fewer early ones, because a single
+# vector for six subjects is blurred, as the vector of *cell* was in notebook 01. Over all positions, pooling and truncation do not differ clearly. (There are
+# few questions per position, so the individual points are uncertain.)
 
 # %% [markdown]
 # ## Further: retrieval, then an answer
@@ -1213,7 +1231,8 @@ for what, (low, high) in differences.items():
 # This is called **retrieval-augmented generation** (RAG: Lewis et al. 2020). The decoder need not know the answer; it only has to find it in the passages.
 #
 # We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this section was written.
-# The 59 questions were written for this purpose. About half of them *name* the term that they ask about; the others *describe* it in different words.
+# The 59 questions were written for this section. About half of the questions *name* the term that they ask about; the others *describe* the term in different
+# words.
 
 # %% tags=["demo", "record"]
 passages = read_table("retrieval/passages.csv")
@@ -1221,9 +1240,9 @@ asks = read_table("retrieval/questions.csv")
 texts_of = dict(zip(passages.id, passages.title + ": " + passages.text, strict=True))
 
 # %% [markdown]
-# The author chose one relevant passage for each question. A second annotator judged 345 pairs of a question and a passage: does this passage answer the
-# question? Cohen's κ measures agreement beyond chance and is at most 1. Where the two disagreed, the labels were corrected; eight questions now have two
-# relevant passages.
+# The author chose one relevant passage for each question. For 345 pairs of a question and a passage, a second annotator judged whether the passage answers the
+# question. Cohen's κ measures agreement beyond chance and is at most 1. Where the two annotators disagreed, the labels were corrected. As a result, eight
+# questions now have two relevant passages.
 
 # %% tags=["demo"]
 from sklearn.metrics import cohen_kappa_score
@@ -1245,7 +1264,7 @@ relevant = torch.tensor([[id in (ask.passage, ask.also) for id in passages.id] f
 counts = TfidfVectorizer(sublinear_tf=True).fit(all_texts)
 
 def counted_words(texts) -> Float[Tensor, "N words"]:
-    """Word counts, weighted by rarity in these passages."""
+    """Word counts, weighted by the rarity of each word in these passages."""
     return torch.from_numpy(counts.transform(texts).toarray()).float()
 
 def cosines_with_passages(vectors_of) -> Float[Tensor, "59 243"]:
@@ -1271,20 +1290,21 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
     print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
-# Where a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly everything. Where it describes the term, both methods miss at least half of the relevant passages,
-# and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both kinds of question. A search that does well on
-# questions written by someone who has read the text may fail for people who do not know the term yet, and they are the ones who ask.
+# When a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly all relevant passages. When a question describes the term, both
+# methods miss at least half of them, and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both
+# kinds of question. A search that does well on questions by someone who has read the text may fail for people who do not know the term yet. Yet it is these
+# people who need the search.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
-    """The prompt for the decoder: passages, question, and "Answer:".  (further, ●●○, 8 minutes)
+    """The decoder's prompt: the passages, the question, and "Answer:".  (further, ●●○, 8 minutes)
 
-    The passages are in order, best first. Each is written unchanged on a line of its own after
-    its number: "[1] …", "[2] …". Together they may have at most `most` words, not counting the
-    numbers; words are the elements of text.split(). The first passage that does not fit is
-    left out, and so are all passages after it. The included passages are followed by an empty
-    line, a line "Question: …" and a last line "Answer:" with nothing after it. If no passage
-    fits, the prompt begins with "Question:".
+    The passages are sorted, with the best one first. Each passage is written unchanged on a line
+    of its own after its number: "[1] …", "[2] …". Together, the passages may have at most `most`
+    words, not counting the numbers; words are the elements of text.split(). The first passage
+    that does not fit is left out, and so are all passages after it. The included passages are
+    followed by an empty line, a line "Question: …" and a last line "Answer:" with nothing after
+    it. If no passage fits, the prompt begins with "Question:".
     """
     ### BEGIN SOLUTION
     lines, words = [], 0
@@ -1304,11 +1324,11 @@ check("sentences.answer_prompt", lambda case: torch.tensor(list(
 )))
 
 # %% [markdown]
-# (`check` compares the bytes of your prompt. A prompt is text, and every line break matters.)
+# (`check` compares the bytes of your prompt, so every line break matters.)
 #
-# How do we know that an answer comes from the passage? A person can read both. A program can only look for evidence: what fraction of the answer's **content
-# words** (all words except *the*, *of*, *is* and the like) occurs in the passage? We call this fraction the **support** of the answer. An answer that claims
-# nothing needs no support.
+# How do we know that an answer comes from the passage? A person can read the answer and the passage. A program can only look for evidence: what fraction of the
+# answer's **content words** (all words except *the*, *of*, *is* and the like) occurs in the passage? We call this fraction the **support** of the answer. An
+# answer that claims nothing needs no support.
 
 # %%
 FUNCTION_WORDS = set(
@@ -1325,9 +1345,9 @@ def content_words(text: str) -> list[str]:
 def supported(answer: str, passage: str) -> float:
     """The fraction of an answer's distinct content words that occur in the passage.  (further, ●○○, 5 minutes)
 
-    Content words are those of `content_words`. A repeated word counts once; a part of a longer
-    word does not count as an occurrence. An answer without content words claims nothing, and
-    its support is 1.
+    The content words are those that `content_words` returns. A repeated word counts once. A part of
+    a longer word does not count as an occurrence. An answer without content words claims nothing,
+    and its support is 1.
     """
     ### BEGIN SOLUTION
     claimed = set(content_words(answer))
@@ -1348,14 +1368,14 @@ for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.
     print(f"    {supported(said, passage):.2f}  {said!r}")
 
 # %% [markdown]
-# A wrong number lowers the support, but so does a correct paraphrase. Conversely, a false sentence made of the passage's own words is fully supported. Support
-# shows where to look first; it does not replace reading.
+# A wrong number lowers the support, but so does a correct paraphrase. Conversely, a false sentence that consists of words from the passage is fully supported.
+# Support indicates which answers to check first; it does not replace reading them.
 
 # %% [markdown]
-# Now SmolLM2 answers all questions: without a passage, with the right passage, with the three passages that MiniLM retrieves, and with the passage of another
-# question (recorded with `python -m experiments retrieval_answers`). We use two wordings of the prompt; the figure shows the first. A statement that no source
-# supports is called a **hallucination** (07; Ji et al. 2023). An answer often repeats words of the question, which provide no evidence, so we count only the
-# content words that it *adds*.
+# SmolLM2 now answers all questions under four conditions: without a passage, with the right passage, with the three passages that MiniLM retrieves, and with
+# the passage of another question (recorded with `python -m experiments retrieval_answers`). We use two wordings of the prompt; the figure shows the first. A
+# statement that no source supports is called a **hallucination** (07; Ji et al. 2023). An answer often repeats words of the question. Because these words
+# provide no evidence, we count only the content words that the answer *adds*.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 WORDINGS = {                                   # instructions without a passage, and with one
@@ -1382,7 +1402,7 @@ def added(answer: str, question: str) -> str:
     return " ".join(word for word in content_words(answer) if word not in content_words(question))
 
 def three_shares(answers, given, table: pd.DataFrame) -> dict[str, Float[np.ndarray, "questions"]]:
-    """Support of the added words by the given passages and by the right one; fraction of the right answer's words in the reply."""
+    """The support of the added words by the given passages and by the right passage, and the fraction of the right answer's words in the reply."""
     new = [added(*pair) for pair in zip(answers, table.question, strict=True)]
     return {
         "given": np.array([supported(*pair) for pair in zip(new, given, strict=True)]),
@@ -1391,7 +1411,7 @@ def three_shares(answers, given, table: pd.DataFrame) -> dict[str, Float[np.ndar
     }
 
 def shares_of(wording: str) -> dict[str, dict[str, Float[np.ndarray, "questions"]]]:
-    """The three fractions for SmolLM2's answers, by the passages in its prompt."""
+    """The three fractions for SmolLM2's answers, grouped by the passages in its prompt."""
     ways = answered[answered.wording == wording].groupby("given", sort=False)
     rows_of = {way: rows.set_index("id").loc[asks.id] for way, rows in ways}
     return {f"SmolLM2, {way}": three_shares(rows.said, rows.found, rows) for way, rows in rows_of.items()}
@@ -1431,10 +1451,10 @@ display(pd.DataFrame({
         f"{MEASURES[measure]}: {after}, minus {control}": "{:+.2f} ({:+.2f} to {:+.2f})".format(*values)
         for (measure, after, control), values in found_gains.items()
     } for wording, found_gains in answer_gains.items()
-}).style.set_caption("differences for two wordings of the prompt (95 % intervals over questions)"))
+}).style.set_caption("Differences for two wordings of the prompt (95 % intervals over questions)"))
 answered["adds nothing"] = [added(*pair) == "" for pair in zip(answered.said, answered.question, strict=True)]
 adds_nothing = answered.pivot_table(index="given", columns="wording", values="adds nothing", sort=False)
-display(adds_nothing.style.format("{:.0%}").set_caption("fraction of answers that add no content word to the question"))
+display(adds_nothing.style.format("{:.0%}").set_caption("Fraction of answers that add no content word to the question"))
 silence = {}                                   # wording → a wrong passage minus no passage
 for wording, rows in answered.groupby("wording"):
     by_given = rows.pivot(index="id", columns="given", values="adds nothing").astype(float)
@@ -1442,21 +1462,23 @@ for wording, rows in answered.groupby("wording"):
     silence[wording] = (difference.mean(), *bootstrap(difference, draws=1000))
     print("answers that add nothing: a wrong passage minus no passage, “{}”: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(wording, *silence[wording]))
 whole = {way: {bound: float((found["true"] >= bound).mean()) for bound in (0.5, 0.8, 1.0)} for way, found in shares.items()}
-display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("fraction of answers with at least this much support from the right passage"))
+display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("Fraction of answers with at least this much support from the right passage"))
 
 # %% [markdown]
 # With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
-# about half of the words it adds do not occur in the passage, which is only two lines long. With three retrieved passages, more of its words are supported by the passages it was given than by the right passage: it is faithful to texts that do not answer the question. These results hold for both wordings.
+# about half of the added words do not occur in the passage, which is only two lines long. With three retrieved passages, the passages in the prompt support
+# more of the added words than the right passage does. In other words, the model is faithful to texts that do not answer the question. These results hold for
+# both wordings.
 
 # %% [markdown]
-# A wrong passage does not help SmolLM2 to find the right answer. Yet when it is asked for a short phrase, its replies have *more* support with a wrong passage
-# than without any. More of these replies add no content words to the question, and an answer that adds nothing counts as fully supported. With the other wording there is no such
-# difference.
+# A wrong passage does not help SmolLM2 to find the right answer. However, when the prompt asks for a short phrase, the replies have *more* support with a wrong
+# passage than without any. With a wrong passage, more of the replies add no content words to the question, and an answer that adds nothing counts as fully
+# supported. The other wording shows no such difference.
 
 # %% [markdown]
-# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. And the first
-# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply based on three passages, though in many more words. With a decoder
-# of this size, the search does most of the work.
+# The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. Moreover, the first
+# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply based on three passages, although it uses many more words.
+# With a decoder of this size, the search does most of the work.
 
 # %% [markdown]
 # > **Checking the literature.** Lewis et al. (2020) find that BART, an encoder–decoder with 400 million parameters, is more factual and more specific when
@@ -1476,7 +1498,7 @@ def say(question: str, found: list[str]) -> str:
     return smol.tokenizer.decode(written[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip().split("\n")[0]
 
 def ask_the_course(question: str, k: int = 1) -> None:
-    """Print the passages found, and SmolLM2's answers without and with them."""
+    """Print the retrieved passages, and SmolLM2's answers without and with these passages."""
     found = [all_texts[n] for n in search(minilm_vectors([question]), passage_vectors, k)[0][0].tolist()]
     print("\n".join(f"[{number}] {text}" for number, text in enumerate(found, start=1)))
     for name, given in (("without", []), ("with", found)):
@@ -1487,7 +1509,7 @@ def ask_the_course(question: str, k: int = 1) -> None:
 ask_the_course("How many bits is one nat?")
 
 # %% [markdown]
-# Type a question of your own (this needs a running notebook and is not graded):
+# Now type a question of your own (this requires a running notebook and is not graded):
 
 # %% tags=["demo"]
 own = ipywidgets.Text(value="What does dropout do?", description="question", continuous_update=False)
@@ -1496,13 +1518,14 @@ interact(ask_the_course, question=own, k=(1, 3))
 # %% [markdown]
 # ## Extension: a sentence vector from a decoder
 #
-# In a decoder, only the last token has attended to the whole sentence (07). Can its vector represent the sentence?
+# In a decoder, only the last token has attended to the whole sentence (07). Can the vector of this token represent the sentence?
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-last_token", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
     """The vector of the last token of each sentence.  (extension, ●●○, 5 minutes)
 
-    keep is True at real tokens and False at padding. A sequence may be padded on the right or on the left.
+    keep is True at real tokens and False at padding. A sequence may be padded on the right or on
+    the left.
     """
     ### BEGIN SOLUTION
     T = keep.shape[1]
@@ -1552,19 +1575,20 @@ controls = ("GloVe, mean", "MiniLM: trained for this")
 pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 
 # %% [markdown]
-# No layer of this language model, which has six times as many parameters as MiniLM, agrees with the annotators as well as MiniLM does. (Each point has an
-# interval of about ± 0.1, so small differences between layers mean nothing, and choosing the best layer from this figure would be choosing it on the test set.)
-# SmolLM2 was trained for chat, not on sentence pairs.
+# Although this language model has six times as many parameters as MiniLM, none of its layers agrees with the annotators as well as MiniLM does. SmolLM2 was
+# trained for chat, not on sentence pairs. (Each point has an interval of about ± 0.1, so small differences between layers are not meaningful. Choosing the best
+# layer from this figure would mean choosing it on the test set.)
 
 # %% [markdown]
-# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025 one of them, Qwen3 Embedding, was
-# ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It uses the vector of the last
-# token, as your function does, and its queries begin with an instruction that describes the task.
+# A decoder that *is* trained on pairs becomes a good sentence encoder (Muennighoff 2022; Wang et al. 2024). In June 2025, one of these encoders, Qwen3
+# Embedding, was ranked first on the multilingual leaderboard of **MTEB**, the usual benchmark (Muennighoff et al. 2023; Zhang et al. 2025). It uses the vector
+# of the last token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
 # ## The same in five lines
 #
-# `sentence-transformers` is the library of Reimers and Gurevych. MiniLM's files state how its vectors are pooled: the mean of the tokens, normalised to length 1.
+# `sentence-transformers` is the library of Reimers and Gurevych. MiniLM's files specify how its vectors are pooled: the mean over the tokens is normalised to
+# length 1.
 
 # %% tags=["demo"]
 from sentence_transformers import SentenceTransformer

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
@@ -54,13 +54,13 @@ spearman = Exercise(
     mistakes=(
         Mistake(
             "argsort used as ranks",
-            "Your argsort gives the index of the value at each position of the sorted list. A rank is the inverse: the "
-            "position of each value. For 30, 10, 20 the ranks are 3, 1, 2.",
+            "Your argsort gives, for each position in the sorted list, the index of the value at that position. A rank is the "
+            "inverse: the position of each value in the sorted list. The ranks of 30, 10, 20 are 3, 1, 2.",
             RANKS, "x.argsort().float()",
         ),
         Mistake(
             "argsort applied twice",
-            "Without ties your answer would be correct. Where two values are equal, in one list or in both, you give them different ranks, depending on their order in the file.",
+            "Your answer would be correct if all values were different. You give equal values, in one list or in both, different ranks, which depend on their order in the file.",
             RANKS, "x.argsort().argsort().float()",
             also=("""
 def spearman(a, b):
@@ -70,14 +70,14 @@ def spearman(a, b):
         ),
         Mistake(
             "smallest rank for tied values",
-            "Equal values get equal ranks in your answer, but these are too small: each should get the mean of the ranks they "
-            "occupy together.",
+            "Equal values get equal ranks in your answer, but these ranks are too small: each value should get the mean of the "
+            "ranks that the equal values occupy together.",
             RANKS, "below.float()",
         ),
         Mistake(
             "largest rank for tied values",
-            "Equal values get equal ranks in your answer, but these are too large: each should get the mean of the ranks they "
-            "occupy together.",
+            "Equal values get equal ranks in your answer, but these ranks are too large: each value should get the mean of the "
+            "ranks that the equal values occupy together.",
             RANKS, "(below + equal).float()",
         ),
         Mistake(
@@ -88,13 +88,13 @@ def spearman(a, b):
         ),
         Mistake(
             "values instead of ranks",
-            "You compute Pearson's correlation of the values, which changes when a model's cosines are compressed, even "
-            "if their order stays the same.",
+            "You compute Pearson's correlation of the values themselves. It changes when a model's cosines are compressed, "
+            "although their order stays the same. Use the ranks of the values.",
             RANKS, "x",
         ),
         Mistake(
             "only the first list ranked",
-            "Your result changes when the values of the second list are squeezed together, although their order stays the same: convert that list to ranks as well.",
+            "Your result changes when the values of the second list are compressed, although their order stays the same: convert this list to ranks as well.",
             "ranks(a), ranks(b)", "ranks(a), b",
         ),
         Mistake(
@@ -106,7 +106,7 @@ def spearman(a, b):
         Mistake(
             "means not subtracted",
             "Your results are too close to 1, because two vectors of positive ranks always point in similar directions. What "
-            "does a correlation subtract first?",
+            "must be subtracted from the ranks first?",
             "ra, rb = ra - ra.mean(), rb - rb.mean()", "pass",
             also=("""
 def spearman(a, b):
@@ -116,7 +116,7 @@ def spearman(a, b):
         ),
         Mistake(
             "Kendall's correlation",
-            "You compute Kendall's correlation, which counts the pairs that are in the same order in both lists. Compute "
+            "You compute Kendall's correlation, which compares the order of every pair of values in the two lists. Compute "
             "Pearson's correlation of the ranks instead.",
             code="""
 def spearman(a, b):
@@ -208,7 +208,7 @@ classification_objective = Exercise(
         ),
         Mistake(
             "minus sign missing",
-            "Your loss is negative, as log p is. A loss has the opposite sign.",
+            "Your loss is negative, because log p is negative. The loss is −log p.",
             NATS, "log_p.gather(1, labels[:, None]).mean()",
         ),
         Mistake(
@@ -229,7 +229,7 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "mean over all classes",
-            "Your loss does not depend on the labels: you average over all classes.",
+            "Your loss does not depend on the labels, because you average over all classes. Select the log-probability of each label.",
             NATS, "-log_p.mean()",
         ),
         Mistake(
@@ -246,22 +246,22 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "difference squared",
-            "The third part of your features is never negative, but it makes small differences too small and large ones too large.",
+            "The third part of your features is never negative, but squaring makes small differences too small and large ones too large.",
             "(u - v).abs()", "(u - v).square()",
         ),
         Mistake(
             "difference placed first",
-            "Your three parts are correct, but they are not in the order of the rows of W: the difference should come last.",
+            "Your three parts are correct, but their order differs from that of the rows of W: the difference should come last.",
             FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
         ),
         Mistake(
             "difference placed second",
-            "Your three parts are correct, but they are not in the order of the rows of W, which is u, then v, then the difference.",
+            "Your three parts are correct, but their order differs from that of the rows of W: u, then v, then the difference.",
             FEATURES, "torch.cat([u, (u - v).abs(), v], dim=1)",
         ),
         Mistake(
             "features interleaved",
-            "Your features are correct but interleaved: u, v and the difference for the first coordinate, then for the second. Put "
+            "Your features are correct but interleaved: u, v and the difference alternate from coordinate to coordinate. Put "
             "all of u first, then all of v, then the difference.",
             FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
         ),
@@ -305,7 +305,7 @@ def classification_objective(u, v, W, labels):
         ),
         Mistake(
             "logarithm of a vanishing probability",
-            "Where logits are in the hundreds, the label's probability is too small for float32 and becomes 0, or the "
+            "When the logits are in the hundreds, the label's probability is too small for float32 and becomes 0, or the "
             "exponentials become infinite. The log-probability itself is within range: use log-softmax or logsumexp.",
             code="""
 def classification_objective(u, v, W, labels):
@@ -314,6 +314,7 @@ def classification_objective(u, v, W, labels):
 """,
             also=tuple(WITH_EPSILON.replace("EPSILON", e) for e in ("1e-6", "1e-8", "1e-9", "1e-10", "1e-12")),
         ),
+        detached("classification_objective"),
     ),
     alternatives={
         "cross_entropy": """
@@ -332,7 +333,7 @@ def classification_objective(u, v, W, labels):
     for features, label in zip(torch.cat([u, v, (u - v).abs()], dim=1), labels.tolist()):
         logits = features @ W
         logits = logits - logits.max()
-        total -= float(logits[label] - torch.log(torch.exp(logits).sum()))
+        total -= logits[label] - torch.log(torch.exp(logits).sum())
     return total / len(labels)
 """,
     },
@@ -381,7 +382,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "only the positives normalised",
-            "Your loss changes when an anchor's vector becomes twice as long, but not when a positive's does.",
+            "Your loss changes when an anchor's vector becomes twice as long, but not when the vector of a positive does. Normalise the anchors as well.",
             "normalize(anchors, dim=1)", "anchors",
         ),
         Mistake(
@@ -397,7 +398,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "softmax over the anchors",
-            "Your probabilities sum to 1 over the anchors. Here each anchor chooses among the positives.",
+            "Your probabilities sum to 1 over the anchors. They should sum to 1 over the positives, because each anchor chooses among the positives.",
             "log_softmax(dim=1)", "log_softmax(dim=0)",
         ),
         Mistake(
@@ -416,7 +417,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "positive left out of the softmax",
-            "Your loss can become negative: the correct answer is missing from the candidates of the softmax.",
+            "Your loss can become negative, because the correct answer is missing from the candidates of the softmax.",
             PICK,
             "(scores.masked_fill(torch.eye(*scores.shape, dtype=torch.bool), float('-inf')).logsumexp(dim=1) - scores.diagonal()).mean()",
         ),
@@ -427,7 +428,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "hard negatives left out",
-            "Your answer is correct where there are as many positives as anchors. The additional rows are candidates as well, but they belong to no anchor.",
+            "Your answer is correct when there are as many positives as anchors. Additional positives are candidates as well, although they belong to no anchor.",
             "normalize(positives, dim=1)", "normalize(positives[: len(anchors)], dim=1)",
         ),
         Mistake(
@@ -443,7 +444,7 @@ def ranking_loss(anchors, positives, scale):
         ),
         Mistake(
             "divided by the number of positives",
-            "Your answer is correct where there are as many positives as anchors. The mean is over the anchors: the additional rows are only candidates.",
+            "Your answer is correct when there are as many positives as anchors. The mean is over the anchors: additional positives are only candidates.",
             PICK, "-log_p.diagonal().sum() / len(positives)",
         ),
         Mistake(
@@ -452,6 +453,7 @@ def ranking_loss(anchors, positives, scale):
             PICK, "-(log_p.exp().diagonal() + 1e-8).log().mean()",
             also=tuple(PROBABILITY.replace("EPSILON", e) for e in ("1e-6", "1e-9", "1e-10", "1e-12")),
         ),
+        detached("ranking_loss"),
     ),
     alternatives={
         "cross_entropy with the row's own number": """
@@ -519,7 +521,7 @@ search = Exercise(
     mistakes=(
         Mistake(
             "dot products instead of cosines",
-            "Long vectors come first in your lists, whatever their texts say, and your scores leave the range from −1 to 1.",
+            "Long vectors come first in your lists, regardless of what their texts say, and your scores can lie outside the range from −1 to 1.",
             COSINES, "query @ corpus.T",
         ),
         Mistake(
@@ -529,7 +531,7 @@ search = Exercise(
         ),
         Mistake(
             "only the query normalised",
-            "Long vectors of the corpus come first in your lists, whatever their texts say.",
+            "Long vectors of the corpus come first in your lists, regardless of what their texts say. Normalise the corpus as well.",
             "normalize(corpus, dim=1)", "corpus",
         ),
         Mistake(
@@ -549,7 +551,7 @@ search = Exercise(
         ),
         Mistake(
             "best text skipped",
-            "Your lists begin with the second-best text. That is correct when the query itself is in the corpus; here it is not.",
+            "Your lists begin with the second-best text. Skipping the best text is correct only when the query itself is in the corpus; here it is not.",
             TOP, "(x[:, 1 : k + 1] for x in cosines.sort(dim=1, descending=True))",
             also=("""
 def search(query, corpus, k):
@@ -576,7 +578,7 @@ def search(query, corpus, k):
         ),
         Mistake(
             "sorted in corpus order",
-            "You find the correct k texts, but in the order of the corpus, not sorted by cosine.",
+            "You find the correct k texts, but you return them in the order of the corpus. Sort them by cosine.",
             code="""
 def search(query, corpus, k):
     normalize = torch.nn.functional.normalize
@@ -619,7 +621,7 @@ def search(query, corpus, k):
         "@ normalize(corpus).T`": "This axis is the default.",
     },
     hints=(
-        "Which number belongs to each pair of a query and a text, and which of these numbers do you keep?",
+        "Which number do you compute for each pair of a query and a text, and which of these numbers do you keep?",
         "query (Q, D), corpus (N, D), cosines (Q, N). Output: numbers (Q, k) of rows of the corpus, and their cosines (Q, k).",
         "cosine of every query with every text\nfor each query the k largest, in descending order\ntheir row numbers, and the "
         "cosines themselves",
@@ -692,12 +694,12 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "division by zero",
-            "Where a query has no relevant text, you divide 0 by 0, and one such query makes the mean NaN.",
+            "If a query has no relevant text, you divide 0 by 0, and one such query makes the mean NaN.",
             SHARES, "(found / total).mean()",
         ),
         Mistake(
             "lowest scores",
-            "You select the k texts with the *lowest* scores.",
+            "You select the k texts with the *lowest* scores. The highest score marks the best text.",
             TOP_K, "scores.topk(k, dim=1, largest=False).indices",
             also=("""
 def recall_at_k(scores, relevant, k):
@@ -708,22 +710,22 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "one text too few",
-            "You consider only k − 1 texts.",
+            "You consider only the first k − 1 texts. Consider the first k.",
             TOP_K, "scores.topk(k, dim=1).indices[:, : k - 1]",
         ),
         Mistake(
             "one text too many",
-            "You consider k + 1 texts: there are k + 1 positions from 0 to k.",
+            "You consider the first k + 1 texts: the positions from 0 to k are k + 1 positions.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices",
         ),
         Mistake(
             "best text skipped",
-            "You skip the first result. That is correct when the query itself is in the collection; here it is not.",
+            "You skip the first result. Skipping it is correct only when the query itself is in the collection; here it is not.",
             TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices[:, 1:]",
         ),
         Mistake(
             "divisor limited to k",
-            "Where more than k texts are relevant, you divide by k, so that a search can reach 1. By our definition it cannot: relevant texts beyond the first k count as missed.",
+            "When more than k texts are relevant, you divide by k, so that a search can reach 1. By our definition it cannot, because the relevant texts beyond the first k count as missed.",
             SHARES, "(found[asked] / total[asked].clamp(max=k)).mean()",
         ),
         Mistake(
@@ -791,13 +793,13 @@ windows = Exercise(
     mistakes=(
         Mistake(
             "no overlap",
-            "Your second window begins where the first one ends, so no window contains a phrase that extends across the "
-            "boundary.",
+            "Your second window begins where the first one ends, so a phrase that extends across the boundary is not complete in "
+            "any window.",
             STARTS, "range(0, len(ids), size)",
         ),
         Mistake(
             "overlap used as the step",
-            "Your windows begin at the wrong positions: overlap is the number of tokens that two neighbours share, not the distance between their "
+            "Your windows begin at the wrong positions: overlap is the number of tokens that two neighbouring windows share, not the distance between their "
             "starts.",
             STARTS, "range(0, len(ids), max(overlap, 1))",
             also=("""
@@ -812,7 +814,7 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "last window without new tokens",
-            "Your last window lies entirely inside the previous one. The first window that reaches the end of the text is the "
+            "Your last window lies entirely inside the previous one. The first window that reaches the end of the text should be the "
             "last.",
             STARTS, "range(0, len(ids), size - overlap)",
             also=("""
@@ -827,7 +829,7 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "no window for a short text",
-            "A text shorter than the overlap gets no window in your answer. Every text has at least one.",
+            "A text shorter than the overlap gets no window in your answer. Every text should have at least one window.",
             STARTS, "range(0, len(ids) - overlap, size - overlap)",
             also=("""
 def windows(ids, size, overlap, pad):
@@ -848,12 +850,12 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "end of the text lost",
-            "The last tokens of the text are in no window. A window that the text does not fill is filled up with padding.",
+            "The last tokens of the text are not in any window. If the text does not fill the last window, fill this window up with padding.",
             STARTS, "range(0, max(len(ids) - size + 1, 1), size - overlap)",
         ),
         Mistake(
             "last window moved back",
-            "Your last window begins too early, in order to be full. It should begin after the usual step and end in padding.",
+            "Your last window begins too early, so that it is full. It should begin after the usual step and end with padding.",
             code="""
 def windows(ids, size, overlap, pad):
     starts = range(0, max(len(ids) - overlap, 1), size - overlap)
@@ -869,27 +871,27 @@ def windows(ids, size, overlap, pad):
         ),
         Mistake(
             "only the first window",
-            "You return a single window, which amounts to truncating the text. What about the rest?",
+            "You return a single window, which amounts to truncating the text. The rest of the text needs windows as well.",
             STARTS, "range(1)",
         ),
         Mistake(
             "keep inverted",
-            "Your second result is True at the padding instead of the text.",
+            "Your second result is True at the padding. It should be True at the text.",
             "return rows, keep", "return rows, ~keep",
         ),
         Mistake(
             "padding marked as text",
-            "Your second result marks padding as text.",
+            "Your second result is True everywhere. It should be False at the padding.",
             "return rows, keep", "return rows, torch.ones_like(keep)",
         ),
         Mistake(
             "0 used for padding",
-            "You pad with 0, but the id of the padding is an argument.",
+            "You pad with 0. Use the padding id that is passed as the argument pad.",
             "(len(starts), size), pad)", "(len(starts), size), 0)",
         ),
         Mistake(
             "padding before the text",
-            "In your last window, padding comes before the text. The text should begin at the left.",
+            "In your last window, the padding comes before the text. The text should come first.",
             edits={
                 "rows[row, : len(piece)]": "rows[row, size - len(piece) :]",
                 "keep[row, : len(piece)]": "keep[row, size - len(piece) :]",
@@ -919,7 +921,7 @@ def windows(ids, size, overlap, pad):
 """,
     },
     hints=(
-        "Draw a line of 20 tokens and cover it with windows of 8 that overlap by 2. Where does each begin, and which one is "
+        "Draw a line of 20 tokens and cover it with windows of 8 that overlap by 2. Where does each window begin, and which one is "
         "the last?",
         "ids (T). Window w begins at w · (size − overlap). Output: (W, size) twice; W is 1 if the whole text fits.",
         "from the beginning, in steps of size − overlap:\n    take size tokens, or those that are left; fill up with padding\n   "
@@ -945,17 +947,17 @@ pool_windows = Exercise(
     mistakes=(
         Mistake(
             "equal weights for all windows",
-            "In your answer, a last window of two tokens counts as much as a full one.",
+            "In your answer, a last window of two tokens counts as much as a full window. Weight each window by its number of tokens.",
             WEIGHTED, "mean_pool(hidden, keep).mean(dim=0)",
         ),
         Mistake(
             "only the first window",
-            "You return the vector of the first window: that amounts to truncating the text.",
+            "You return the vector of the first window, which amounts to truncating the text.",
             WEIGHTED, "mean_pool(hidden, keep)[0]",
         ),
         Mistake(
             "padding included in the mean",
-            "Your mean includes the padding of the last window.",
+            "Your mean includes the padding of the last window. Average only the tokens of the text.",
             WEIGHTED, "hidden.mean(dim=(0, 1))",
         ),
         Mistake(
@@ -985,7 +987,7 @@ def pool_windows(hidden, keep):
         ),
         Mistake(
             "one vector per window",
-            "You return one vector per window, but the text has only one.",
+            "You return one vector per window, but the text should have only one.",
             WEIGHTED, "mean_pool(hidden, keep)",
             also=("""
 def pool_windows(hidden, keep):
@@ -1026,7 +1028,7 @@ SAID = (
 
 
 def prompt_cases(draw: Draw) -> Iterator[Case]:
-    """Passages: none; all fit; exactly full; the first does not fit; one in the middle does not, but a shorter one after it would."""
+    """Prompts without passages; with all of them; exactly full; with a first passage that is too long; with a middle one that is too long although a shorter, later one would fit."""
     kinds = ("none", "all", "full", "first too long", "middle too long", "one word too many", "one word to spare")
     for many, kind in enumerate(kinds, start=3):
         lengths = [int(n) for n in draw.integers(4, 8, many)]
@@ -1069,7 +1071,7 @@ answer_prompt = Exercise(
         ),
         Mistake(
             "later, shorter passage included",
-            "You leave out the passage that does not fit and include a later, shorter one. The first passage that does not fit ends the list: all later ones match less well.",
+            "You leave out the passage that does not fit and include a later, shorter one. The first passage that does not fit ends the list, because all later passages match less well.",
             edits={COUNT: "size = len(passage.split())", "if words > most:": "if words + size > most:", STOP: "            continue\n        words += size\n"},
         ),
         Mistake(
@@ -1106,7 +1108,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "limit treated as exclusive",
-            "Where the passages have exactly `most` words, you leave out the last one. Exactly `most` words are allowed.",
+            "If the passages have exactly `most` words, you leave out the last passage. Exactly `most` words are allowed.",
             "if words > most:", "if words >= most:",
         ),
         Mistake(
@@ -1136,7 +1138,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "last passage truncated",
-            "You truncate the last passage at the limit. Half a sentence can say the opposite of the whole: include a "
+            "You truncate the last passage at the limit. Half a sentence can mean the opposite of the whole: include a "
             "passage completely or not at all.",
             code="""
 def answer_prompt(question, passages, most):
@@ -1164,17 +1166,17 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "empty line without passages",
-            "Where no passage is included, your prompt begins with an empty line. It should begin with the question.",
+            "If no passage is included, your prompt begins with an empty line. It should begin with the question.",
             EMPTY, '    lines.append("")\n',
         ),
         Mistake(
             "empty line missing",
-            "Your question follows the last passage directly. Separate them with an empty line.",
+            "Your question follows the last passage directly. Separate the two with an empty line.",
             EMPTY, "",
         ),
         Mistake(
             "empty lines between passages",
-            "Your passages are separated by empty lines. Each belongs on the line directly below the previous one.",
+            "Your passages are separated by empty lines. Each passage belongs on the line directly below the previous one.",
             LINE, 'lines.append(f"[{number}] {passage}" if number == 1 else f"\\n[{number}] {passage}")',
         ),
         Mistake(
@@ -1371,17 +1373,17 @@ def supported(answer, passage):
         ),
         Mistake(
             "1 only for full support",
-            "You return 1 if every word occurs in the passage, otherwise 0. Return the share.",
+            "You return 1 if every word occurs in the passage, otherwise 0. Return the share of the words that occur in it.",
             SUPPORT, "float(claimed <= set(content_words(passage)))",
         ),
         Mistake(
             "1 for a single supported word",
-            "You return 1 as soon as one word occurs in the passage. Return the share.",
+            "You return 1 as soon as one word occurs in the passage. Return the share of the words that occur in it.",
             SUPPORT, "float(bool(claimed & set(content_words(passage))))",
         ),
         Mistake(
             "share of unsupported words",
-            "You return the share of the words that do *not* occur in the passage.",
+            "You return the share of the words that do *not* occur in the passage. Return the share of those that do.",
             SUPPORT, "len(claimed - set(content_words(passage))) / len(claimed)",
         ),
         Mistake(
@@ -1480,7 +1482,7 @@ def last_token(hidden, keep):
         ),
         Mistake(
             "position after the last token",
-            "Where padding follows, you look one position too late. (Counting starts at 1, positions start at 0.)",
+            "If padding follows, you look one position too late. (Counting starts at 1, positions start at 0.)",
             LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) + 1).clamp(max=T - 1)",
         ),
         Mistake(

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 12 · One corpus, four models
 #
-# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, and we compare them with two pre-trained models and the best
-# possible prediction. A later section compares models trained on the same English novels. Computing accuracies is the smaller part of the work. The larger part is deciding
-# which differences are real.
+# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here all four answer the same questions, and we compare them with two pre-trained models and with the best
+# possible prediction. A later section compares models trained on the same English novels. Computing the accuracies is the smaller part of the work, and deciding
+# which differences are real is the larger part.
 #
 # **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
 # three exercises, one of which is a bug to find. There is also an optional extension.
@@ -23,7 +23,7 @@
 #
 # - evaluate the vectors of any model in the same way, item by item;
 # - give an interval for every accuracy, and decide whether one model is clearly better than another;
-# - derive from an architecture which word can influence which output, and check it on trained models;
+# - derive from an architecture which word can influence which output, and check the result on trained models;
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that distinguish wrong code from correct code, and measure how good the tests are.
 
@@ -38,12 +38,12 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · The same question for every model
 #
-# A word in a sentence, the **target**, has two or three senses: which one is meant? The course's test asks this about held-out sentences of our generated language. A
-# model is not asked in words. Instead, it provides a vector for the target in each sentence, its **contextual embedding**, and we assign the sense of the most
+# The course's test contains held-out sentences of our generated language. One word of each sentence, the **target**, has two or three senses. Which sense is meant? We do not
+# ask a model in words. Instead, it provides a vector for the target in each sentence, the **contextual embedding**, and we assign the sense of the most
 # similar *labelled* occurrence of the same word (1-NN).
 #
 # This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. Taking the first of them would make the
-# result depend on the order of a file. We let all equally near sentences vote.
+# result depend on the order of a file. We therefore let all equally near sentences vote.
 
 # %%
 TIE = 1e-5      # cosines this close count as equal, because a vector computed twice may differ slightly
@@ -74,7 +74,7 @@ def evaluate(
 check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
-# Now we introduce the candidates. `known` contains the labelled sentences, `asked` the held-out ones. GloVe appears twice: as the single vector of the target, and as a bag of words,
+# Now we introduce the models. `known` contains the labelled sentences, and `asked` contains the held-out sentences. GloVe appears twice: as the single vector of the target, and as a bag of words,
 # the mean vector of the *other* words in the sentence. (All words have equal weight here; in notebook 08, rare words had more weight.) ELMo, BERT and GPT are the small models of this
 # course, represented by the vectors of their last layer.
 
@@ -101,7 +101,7 @@ use_style()
 torch.set_num_threads(1)
 language, exam, glove = load_language(), sense_exam(), load_glove()
 known, asked = exam.labelled, exam.held_out
-print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. The held-out ones, by kind of question:")
+print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. Held-out sentences by kind of question:")
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
@@ -164,16 +164,16 @@ pictures.answers({name: row[some] for name, row in right.items()},
                  "Forty sentences with the cue only on the right")
 
 # %% [markdown]
-# Each row is a model, each column a sentence. An accuracy is the mean of such a row, and it hides the pattern. In these sentences the cue comes too late for GPT, and
-# GloVe's single vector uses no cue at all. Both are at chance level, though they fail on different sentences. *Keep the answers, not only the mean*: all later results
+# Each row represents a model, and each column a sentence. The accuracy of a model is the mean of its row, which hides the pattern. In these sentences the cue comes too late for GPT, and
+# GloVe's single vector uses no cue at all. Both models are therefore at chance level, but they fail on different sentences. *Keep the answers, not only the mean*, because all later results
 # are computed from these rows.
 
 # %% [markdown]
 # ## 2 · How certain is a number?
 #
-# With other sentences of the same kind we would have obtained a different accuracy. How different? We have no other sentences, but we can simulate them by drawing a new test
-# set *from our own*. It has the same number of items, drawn with replacement, so some items occur more than once and others not at all. The mean of each such set is a number that
-# we might have reported. This method is the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
+# With other sentences of the same kind we would have obtained a different accuracy. How large might the difference be? We have no other sentences, but we can simulate them by drawing new test
+# sets *from our own*. Each new set has the same number of items, drawn with replacement, so some items occur more than once and others not at all. The mean of each set is an accuracy that
+# we might have reported. This method is called the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-bootstrap_interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(
@@ -183,7 +183,7 @@ def bootstrap_interval(
 
     Each row of draws contains the indices of the items of one resampled test set. The interval
     contains the fraction `level` of the means of these sets, and equal fractions lie below and
-    above it. Its ends are quantiles, interpolated between means as torch.quantile does.
+    above it. Its ends are quantiles of the means, interpolated as in torch.quantile.
     """
     ### BEGIN SOLUTION
     means = right[draws].mean(dim=1)
@@ -216,13 +216,13 @@ means = gpt_right[draws].mean(dim=1)
 pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_before.right)
 
 # %% [markdown]
-# The interval shows how much the accuracy would vary with other *sentences*. It does not cover another training run, another prompt or another language: what is not
-# resampled does not vary. For this reason we trained the models of notebooks 05 to 07 with several seeds.
+# The interval shows how much the accuracy would vary with other *sentences*. It does not show how the accuracy would vary with another training run, another prompt or another language, because we have not
+# resampled these. For this reason we trained the models of notebooks 05 to 07 with several seeds.
 
 # %% [markdown]
 # ## 3 · The whole scoreboard
 #
-# Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other the whole sentence, and each chooses the most probable
+# Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other reads the whole sentence, and each chooses the most probable
 # sense. No model that reads the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models, MiniLM and SmolLM2, have never seen our language.
 # Their vectors take minutes to compute, so their answers were recorded item by item (`python -m experiments one_corpus`).
 
@@ -261,13 +261,13 @@ intervals = {name: {kind: with_interval(right[name][here]) for kind, here in sid
 pictures.board(intervals)
 
 # %% [markdown]
-# **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue know the sense, as does the **bag
+# **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue find the sense, as does the **bag
 # of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, which is the best accuracy that the words up to the target allow.
 
 # %% [markdown]
-# **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02; ELMo and BERT, trained on this language,
-# are correct in nearly all of them. GPT reaches the bound for the preceding words, which determine the sense in most cases. The models trained on English are hardly above one half; the cause may lie in
-# their vectors or in 1-NN.
+# **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02, whereas ELMo and BERT, which were trained on this language,
+# are correct in nearly all cases. GPT reaches the upper bound for the preceding words, which determine the sense in most cases. The models trained on English are hardly above one half, which may be due to
+# their vectors or to 1-NN.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
@@ -280,14 +280,14 @@ draw(every=True)
 # %% [markdown]
 # This is the scoreboard of the course, with every row that you have added along the way.
 #
-# **Question 1.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
+# **Question 1 · A fair test for GPT.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
 # a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The result concerns the vector *at the target*. GPT has not read the cue at that position, and even the exact prediction from the same words is at chance level. What limits
-# the result is therefore the position at which we read the vector, not what the model knows. The result does not show that GPT cannot distinguish the senses once it has read the cue. In a fair experiment the
-# cue comes first: take the vector of a later token (the end of the sentence), repeat the sentence and use the second copy, or ask after the sentence which sense is meant.
-# All models get the same labelled and held-out sentences and the same classifier (1-NN or a probe), and the exact prediction from the whole sentence is the upper bound.
+# The result concerns the vector *at the target*. GPT has not read the cue at that position, and even the exact prediction from the same words is at chance level. The
+# result is therefore limited by the position at which we read the vector, not by the knowledge of the model. The result does not show that GPT cannot distinguish the senses once it has read the cue. In a fair experiment, the
+# model reads the cue first. We may take the vector of a later token (the end of the sentence), repeat the sentence and use the second copy, or ask after the sentence which sense is meant.
+# All models receive the same labelled and held-out sentences and the same classifier (1-NN or a probe), and the exact prediction from the whole sentence is the upper bound.
 #
 # *Marking: 1 point for the bound (no prediction from the same words does better, so the result reveals no fault in the model); 1 point for an experiment in which the cue
 # is read before the answer, with the same items and a bound or control.*
@@ -296,7 +296,7 @@ draw(every=True)
 # ## 4 · Which differences are real?
 #
 # Can the difference between two models be clear although their intervals overlap? Yes, because both were tested on the *same* sentences, and sentences on which both fail cancel in the difference. We
-# therefore use the same resampled sentences for both models and compute the **difference** in each draw: a *paired* comparison (used for machine translation by Koehn 2004). If nearly
+# therefore use the same resampled sentences for both models and compute the **difference** in each draw. This is a *paired* comparison (used for machine translation by Koehn 2004). If nearly
 # all draws favour the same model, the choice of sentences does not explain the difference.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -305,9 +305,9 @@ def clear_differences(
 ) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
     """The differences of all pairs of models, and whether each is clear, as a tuple.  (difficulty ●●○, 8 minutes)
 
-    Row i, column j: the mean of model i minus that of model j, on the original items. The
-    difference is clear if its percentile interval over the draws (level as before) does not
-    contain 0. Each draw contains the same items for all models. Use your bootstrap_interval.
+    The entry in row i, column j is the mean of model i minus that of model j, on the original
+    items. The difference is clear if its percentile interval over the draws (level as before)
+    does not contain 0. Each draw contains the same items for all models. Use your bootstrap_interval.
     """
     ### BEGIN SOLUTION
     gaps = right[:, None] - right                                        # models, models, n
@@ -320,15 +320,15 @@ def clear_differences(
 check("comparison.clear_differences", lambda case: clear_differences(**case))
 
 # %% [markdown]
-# Now we turn to **real sentences**: `data/senses` contains sentences for 44 words, written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
+# Now we turn to **real sentences**. The data set `data/senses` contains sentences for 44 words, written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
 # senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table below shows both groups.
 #
-# As in 08, the cue is far from the target in *far* sentences and comes only after it in *right* sentences; *decoy* sentences contain words that suggest another sense. All other sentences are *plain*.
+# As in 08, the cue is far from the target in *far* sentences and comes only after the target in *right* sentences; *decoy* sentences contain words that suggest another sense. All other sentences are *plain*.
 
 # %% [markdown]
 # Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression that reads only the two words on each side of the target, with a separate model for each target word. Our ELMo can take part although it has never
-# seen English, because it reads words letter by letter. Our BERT and GPT cannot, because their vocabulary is that of our language. The recorded answers of the pre-trained models use the
-# layer that is best on the training sentences (most weights of SmolLM2 have 4 bits).
+# seen English, because it reads words letter by letter. Our BERT and GPT cannot take part, because their vocabulary is that of our language. The recorded answers of the pre-trained models use the
+# layer that is best on the training sentences. (Most weights of SmolLM2 are stored with 4 bits.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -391,7 +391,7 @@ nouns = (parts[1].parts_of_speech == "same").to_numpy().copy()
 both_halves, real = real, {name: row[nouns] for name, row in real.items()}
 
 # %% [markdown]
-# **Predict:** SmolLM2 has 135 million parameters and reads from left to right; MiniLM has 22 million and reads both sides. Which of them finds the correct sense more often
+# **Predict:** SmolLM2 has 135 million parameters and reads from left to right; MiniLM has 22 million and reads both sides. Which of the two models finds the correct sense more often
 # in the real sentences? Run the cell to see the choices.
 
 # %% tags=["demo"]
@@ -410,7 +410,7 @@ sure = bool(clear[place[decoder], place[encoder]])
 reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) if sure else UNCLEAR, because={
     LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot reflect it. The table shows the accuracy for each kind of sentence.",
     BOTH_SIDES: "The means alone do not show this: the sign of their difference changes between resampled sets of the same sentences.",
-    UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign: its interval does not contain 0.",
+    UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign, so its interval does not contain 0.",
 })
 print(f"SmolLM2 minus MiniLM: {100 * gap:+.1f} percentage points")
 pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(stacked[0]))
@@ -428,18 +428,18 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods; each lead is clear if taken alone.
-# The leads come from *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoys*, where misleading words affect its
-# vector (08), MiniLM is not ahead. ELMo, which has never seen English, is level with the bag of words.
+# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of the two leads is clear if taken alone.
+# The leads are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
+# MiniLM's vector (08), MiniLM is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
 
 # %% [markdown]
-# SmolLM2's mean is nearly the same as MiniLM's, but the two models are not equivalent. Where every cue comes later, SmolLM2 is at chance level, because it is
-# unidirectional. On decoys it is ahead. Where the senses differ in part of speech, it finds most of them even if every cue comes later, because the words on the left distinguish a verb from a noun.
-# The mean alone shows none of this.
+# The mean accuracies of SmolLM2 and MiniLM are nearly the same, but the two models are not equivalent. Where every cue comes later, SmolLM2 is at chance level, because it is
+# unidirectional. On decoy sentences, it is ahead of MiniLM. Where the senses differ in part of speech, SmolLM2 finds most of them even if every cue comes later, because the words on the left distinguish a verb from a noun.
+# The mean alone shows none of these differences.
 
 # %% [markdown]
-# **Like with like.** The window of two is *trained* on the labelled sentences; 1-NN is not. For a fair comparison, we give MiniLM and near words a trained classifier, too: a
-# linear probe for each word (recorded: `python -m experiments senses`; the intervals resample words).
+# **Like with like.** The window of two is *trained* on the labelled sentences, whereas 1-NN is not. For a fair comparison, we also train a classifier for MiniLM and for near words: a
+# linear probe for each target word (recorded: `python -m experiments senses`; for the intervals, words are resampled).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 of_senses = read_table("results/senses.csv")
@@ -457,8 +457,8 @@ display(Markdown("**all nouns**"), pd.DataFrame({
 }))
 
 # %% [markdown]
-# With a probe, MiniLM reaches 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more information about a noun's
-# sense than the window does. The accuracy of near words with a probe lies in between. MiniLM's lead is greatest on plain sentences; on decoys it is still not ahead.
+# With a probe, MiniLM reaches an accuracy of 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more information about a noun's
+# sense than the window does. The accuracy of near words with a probe lies in between. MiniLM's lead is greatest on plain sentences; on decoy sentences, MiniLM is still not ahead.
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
@@ -492,20 +492,20 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 
 # %% [markdown]
 # What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
-# sentences, and the interval for their difference becomes about a fifth narrower.
+# sentences, so the interval for their difference becomes about a fifth narrower.
 #
-# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all of them right.
-# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, this interval is wider. Among the nouns it is not:
+# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all right.
+# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, this interval is wider. Among the nouns it is not, so
 # their sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" when in fact there are none? We simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" when there are in fact no differences? To find out, we simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
 
 # %% [markdown]
 # Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
-# smallest p may be at most 0.05 / 21, the next 0.05 / 20, and so on until one p-value is too large. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
+# smallest p-value may be at most 0.05 / 21, the next at most 0.05 / 20, and so on until one p-value is too large. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
 
 # %% tags=["demo"]
 duels = torch.triu_indices(len(real), len(real), 1)                         # one column per pair
@@ -541,9 +541,9 @@ print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {len(p
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
-# With 21 comparisons, at least one difference is called clear in four of ten worlds that contain none. Holm's method keeps this rate near one in twenty. In our data two
-# differences do not survive the correction: MiniLM against near words, and against the window of two. If you had chosen one of these comparisons *before* seeing the results, you could call
-# it clear; if you pick it out of 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
+# With 21 comparisons, at least one difference is called clear in four of ten worlds that contain no differences. Holm's method keeps this rate near one in twenty. In our data, two
+# differences do not survive the correction: MiniLM's lead over near words and its lead over the window of two. If you had chosen one of these comparisons *before* seeing the results, you could call
+# the difference clear; if you select the comparison from 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
 
 # %% [markdown]
 # How many sentences does it take to detect a difference? We draw n of our sentences at random and let your function decide whether the difference is clear.
@@ -570,30 +570,30 @@ power = {
 }
 called = [100 * abs(gap) for gap, clear in sets[1][sizes.index(100)] if clear]
 print(f"{pairs[1][1]} against {pairs[1][0]}: the difference is clear in {len(called)} of 60 test sets of 100 sentences,",
-      f"which find {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
+      f"where it is {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
       f"{100 * differences[place[encoder], place[near]]:.0f} points.")
 pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Checking the literature.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
 # > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference in the second curve,
-# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third is so small that hardly any test set detects it. The differences that a small
-# > test set *does* call clear are too large on average: only a set that overstates the difference detects it, as the printed line shows.
+# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third curve is so small that hardly any test set detects it. The differences that a small
+# > test set *does* call clear are too large on average, because only a set that overstates the difference detects it, as the printed line shows.
 
 # %% [markdown]
 # ## 5 · Further: find the bug
 #
 # A large test set is often distributed over several machines. PyTorch's `DistributedSampler` assigns item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every
-# machine must get the same number of items; otherwise some machines would wait for the others forever. The last round is therefore filled up with items from the beginning. In 2019, users
+# machine must receive the same number of items; otherwise some machines would wait for the others forever. The last round is therefore filled up with items from the beginning. In 2019, users
 # noticed that their validation accuracy depended on the *number of machines* (PyTorch issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
-# 4559). The following function collects the answers as the code did then:
+# 4559). The following function collects the answers as that code did:
 
 # %%
 def answers_of_2019(gathered):                             # machines, rounds
     return gathered.flatten()
 
 # %% [markdown]
-# Two things are wrong. One distorts the mean, the other everything that we compute from individual answers. Write the corrected function.
+# The function contains two errors. One error distorts the mean, and the other distorts everything that we compute from individual answers. Write the corrected function.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-mended_answers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[Tensor, "items"]:
@@ -625,22 +625,23 @@ for machines in (1, 2, 4, 8, 16):
 
 # %% [markdown]
 # The mean is only slightly wrong, which is why the bug was easy to miss. But the answers are in the wrong positions, which invalidates every paired comparison. Evaluation code
-# needs tests, too: the result must not depend on how the work was divided.
+# therefore needs tests as well. One of them should check that the result does not depend on how the work was divided.
 
 # %% [markdown]
 # ## 6 · The architecture table, checked
 #
-# In notebooks 04 to 07 you filled in a table that shows which words a model can use, how far a signal travels and how much the computation costs (after Vaswani et al. 2017, table 1). We derived the
-# entries from diagrams. Here we derive them with one function and then check whether they are true of the trained models.
+# In notebooks 04 to 07 you filled in a table that shows which words a model can use, how far a signal travels and how much the computation costs (after Vaswani et al. 2017, table 1). There we derived the
+# entries from diagrams. Here we compute them with one function and then check whether they hold for the trained models.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
-    """The fewest cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
+    """Smallest number of cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
 
     An entry is 0 where there is no path. A cell is one layer at one position. "recurrent": in
     each layer, a cell reads the cell below it and its left neighbour. "elmo": one such stack
     in each direction, with concatenated outputs. "encoder": a cell reads all cells of the
-    layer below. "decoder": a cell reads those at its own position and at earlier positions.
+    layer below. "decoder": a cell reads the cells of the layer below at its own position and at
+    earlier positions.
     """
     ### BEGIN SOLUTION
     apart = torch.arange(T)[:, None] - torch.arange(T)
@@ -681,10 +682,10 @@ measured = {name: influence(run, x) for name, (_, x, run) in runs.items()}
 pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 
 # %% [markdown]
-# The upper row shows the results of your function, the lower row those of the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
+# The upper row shows the results of your function, and the lower row shows those of the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
 # recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbouring words.
 #
-# The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured, too.
+# The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured as well.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import process_time
@@ -739,11 +740,11 @@ display(pd.DataFrame({
 }, index=PROPERTIES))
 
 # %% [markdown]
-# The decoder generates one word after another; "1 per layer" refers to training. We read the encoder–decoder's path off its diagram (04): it passes through the encoder's layers and one more
+# The decoder generates one word after another, so "1 per layer" refers to training. The path of the encoder–decoder follows from its diagram (04): it passes through the encoder's layers and one more
 # cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs of words need not take sixteen times as long.
 
 # %% [markdown]
-# Two quantities from notebooks 04 to 07 were saved: the size of the derivative with respect to the first word after 64 words, divided by that after 2 words, and the relative time
+# Notebooks 04 to 07 saved two quantities. One is the derivative with respect to the first word: its size after 64 words, divided by its size after 2 words. The other is the relative time
 # for 64 times as many words. (Times are given to one significant digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
 # run that notebook.
 
@@ -753,8 +754,8 @@ from coursekit.architectures import carried
 display(carried())
 
 # %% [markdown]
-# The untrained plain recurrence and the untrained LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. With attention the ratio is of the
-# order of 1/T, trained or not. For time the ranking is reversed: attention compares all pairs of words, and its time grows much faster than that of a recurrence.
+# The untrained plain recurrence and the untrained LSTM (forget gates half open) have lost the first word, whereas ELMo's trained LSTMs have kept it. With attention, the ratio is of the
+# order of 1/T, whether or not the model is trained. For time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
@@ -801,7 +802,7 @@ def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
     forms = set(ambiguous_words(known).tolist()) | set(ambiguous_words(asked).tolist())
     places = [i for i, word in enumerate(sentence) if int(word) in forms]
     if not places:
-        raise ValueError(f"No ambiguous word here; try one of {', '.join(language.ambiguous)}.")
+        raise ValueError(f"it contains no ambiguous word; try one of {', '.join(language.ambiguous)}.")
     tables, t = language.tables, np.arange(len(sentence))
     with np.errstate(divide="ignore"):
         log_words = np.log(tables.probability[tables.slot_of[t], sentence[t, None]]).T       # K T
@@ -836,11 +837,11 @@ reveal("comparison.prison", rows[before, prison].item())
 pictures.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
 
 # %% [markdown]
-# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, since all three kinds of cell allow them. The next word, *prisoner* or
+# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, because all three kinds of cell allow them. The next word, *prisoner* or
 # *biologist*, determines the sense. A decoder computes its vector for *cell* with the information available in the row for *last*; BERT has all the information in the bottom row.
 #
 # What probabilities do the *models* assign? Instead of the single nearest neighbour, we use all labelled occurrences of the word, weighted by a softmax over the cosines divided by a temperature.
-# The labelled sentences are the keys, their senses (one-hot) the values. This is the attention of 02 once more.
+# The labelled sentences are the keys, and their senses (one-hot) are the values. This is the attention of 02 once more.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-neighbour_posterior", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def neighbour_posterior(
@@ -855,7 +856,7 @@ def neighbour_posterior(
 
     Labelled occurrences of the same word are weighted by the softmax of their cosines divided
     by the temperature (which may be as low as 0.01); other occurrences have weight 0. The
-    probability of a sense is the sum of the weights of its occurrences, 0 if it has none. Each
+    probability of a sense is the sum of the weights of its occurrences (0 if it has none). Each
     row of same_word contains at least one True.
     """
     ### BEGIN SOLUTION
@@ -875,8 +876,8 @@ S = len(language.senses)
 
 @torch.no_grad()
 def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
-    """Distributions over senses: the exact ones, up to the target and for the whole sentence,
-    and each model's."""
+    """Distributions over senses: the exact posteriors up to the target and for the whole
+    sentence, and the distribution of each model."""
     _, rows, before = read(text)
     sentence = torch.from_numpy(encoded(text))[None]
     same = (words[0] == sentence[0, before + 1])[None]
@@ -892,7 +893,7 @@ pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 # %% [markdown]
 # GPT gives the same answer for both sentences and is not certain of any sense, like the exact posterior up to the target. BERT agrees with the exact posterior of the whole sentence.
 # ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of temperature and sentences? To find out, we take 300 questions with the cue only
-# on the right. How much probability would have to be moved to turn a model's answer into an exact posterior? This quantity is called the *total variation distance*.
+# on the right. For each question, we measure how much probability would have to be moved to turn a model's answer into an exact posterior. This quantity is called the *total variation distance*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -914,11 +915,11 @@ display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interv
         .unstack().rename_axis(["", "distance from the exact posterior"], axis=0).rename_axis("temperature", axis=1))
 
 # %% [markdown]
-# At each temperature, BERT is nearer to the posterior for the whole sentence, and GPT to that for the words up to the target. ELMo's result depends on the temperature. At the lowest, where the
-# nearest neighbour dominates, ELMo is nearer to the posterior for the whole sentence; at the highest, to that for the words up to the target. Half of ELMo's vector depends only on the preceding words; as a result, many neighbours are almost equally near (05). What a vector "says" also depends on how it is read out.
+# At each temperature, BERT is nearer to the posterior for the whole sentence, and GPT to that for the words up to the target. ELMo's result depends on the temperature. At the lowest temperature, where the
+# nearest neighbour dominates, ELMo is nearer to the posterior for the whole sentence; at the highest, ELMo is nearer to that for the words up to the target. Half of ELMo's vector depends only on the preceding words; as a result, many neighbours are almost equally near (05). The sense that we read from a vector therefore also depends on the method.
 
 # %% [markdown]
-# Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for any others. The first two sentences below contain the same
+# Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for any other words. The first two sentences below contain the same
 # words in a different order.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -927,7 +928,7 @@ def show_sentence(text: str) -> None:
     try:
         labels, rows, _ = read(text)
     except ValueError as why:
-        print(f"Cannot read this: {why}")
+        print(f"This sentence cannot be analysed: {why}")
         return
     if rows[-1].sum() == 0:
         end = next(i for i, one in enumerate(rows) if one.sum() == 0)
@@ -952,11 +953,11 @@ interact(show_sentence, by_button=True, text=box)
 # %% [markdown]
 # ## 8 · Write the tests
 #
-# So far, tests have judged your code. Now the roles are reversed: **you** write the tests, and they are judged. A test has two halves, inputs and expected outputs. The
-# inputs come from you, the expected outputs from a trusted implementation of attention.
-#
-# In another process, where your code does not run, your inputs are passed to implementations of attention with *planted faults* (mask inverted, no scaling, …). A fault is
-# **exposed** if the faulty output differs from the trusted one by more than rounding. A **false alarm** is a *correct* but unusual implementation whose output differs; false alarms are subtracted
+# So far, tests have judged your code. Now the roles are reversed: **you** write the tests, and we judge them. A test has two parts, inputs and expected outputs. You
+# provide the inputs, and a trusted implementation of attention provides the expected outputs.
+# 
+# In another process, where your code does not run, your inputs are passed to implementations of attention with *planted faults* (an inverted mask, missing scaling, …). A fault is
+# **exposed** if the faulty output differs from the trusted output by more than rounding error. A **false alarm** is a *correct* but unusual implementation whose output differs; false alarms are subtracted
 # from your score.
 
 # %% tags=["demo"]
@@ -978,7 +979,7 @@ def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
 pictures.exposure(tried(naive), "random numbers, nothing masked")
 
 # %% [markdown]
-# Most people first try random numbers with nothing masked. Whole kinds of faults then go unnoticed. We work out one row as an example. An ignored mask can be noticed only
+# Most people first try random numbers with nothing masked. Entire categories of faults then go unnoticed. We work out one row as an example. An ignored mask can be noticed only
 # where a key is masked, so in row 0 we mask the last key for all queries:
 
 # %% tags=["demo"]
@@ -997,14 +998,14 @@ def attention_tests(
     """Inputs that distinguish a wrong attention from a correct one.  (difficulty ●●●, 15 minutes)
 
     Return "queries", "keys" and "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4)
-    for the attention of 02: keep is True where a query may attend to a key; a query that may
-    attend to no key gets zeros. The arguments contain standard normal numbers; use, change or
+    for the attention of 02: keep is True where a query may attend to a key; the output is zero
+    for a query that may attend to no key. The arguments contain standard normal numbers; use, change or
     ignore them, but do not modify them in place. All numbers you return must be finite and at
     most a million in absolute value.
 
     Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15
     practice faults, and your inputs must expose all of them. For the grade they must do so
-    again, and must expose 85 % of all 29 faults, these 15 and 14 others. Two outputs count as
+    again, and they must also expose 85 % of all 29 faults (these 15 and 14 others). Two outputs count as
     different if they are further apart than a thousandth of the largest expected number.
     """
     ### BEGIN SOLUTION
@@ -1030,10 +1031,10 @@ pictures.exposure(tried(yours), "your inputs")
 
 # %% [markdown]
 # Each row of the batch serves its own purpose, and none exposes every fault. (Here the rows are tried one by one. A fault that applies the *first row's* mask to all rows is
-# invisible in a batch of one: only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
+# invisible in a batch of one, because only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
 
 # %% [markdown]
-# **False alarms.** What could make a correct implementation fail a test? The test may demand what no docstring promises: digits that float32 does not have.
+# **False alarms.** What could make a correct implementation fail a test? The test may require a precision that no docstring promises and float32 does not have.
 
 # %% tags=["demo"]
 shifted = {**yours, "keys": yours["keys"] + 300_000}
@@ -1047,14 +1048,14 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
       f"rounding error up to {(score - exact).abs().max():.3f}")
 
 # %% [markdown]
-# Adding the same vector to all keys adds the same number to all scores of a query, and a softmax ignores such a shift. Mathematically, the output is unchanged. In float32, the
-# digits that matter are lost. A test that rejects correct code is worse than none, because people learn to ignore it.
+# Adding the same vector to all keys adds the same number to all scores of a query, and a softmax ignores such a shift. Mathematically, the output is therefore unchanged. In float32, however, the
+# digits that matter are lost. A test that rejects correct code is worse than no test, because people learn to ignore it.
 #
-# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been tested in this way: its solution was
-# changed in small ways. The check had to detect each *mutant*, or one of us had to explain why that mutant was equally correct.
+# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). We tested every check of this course in this way, by making small changes to its
+# solution. The check had to detect each *mutant*, or one of us had to explain why that mutant was equally correct.
 
 # %% [markdown]
-# **Question 2.** Your inputs expose nearly every planted fault. Is an implementation that passes your tests free of faults? Name a kind of fault that no inputs of *this* form can
+# **Question 2 · What tests can show.** Your inputs expose nearly every planted fault. Is an implementation that passes your tests free of faults? Name a kind of fault that no inputs of *this* form can
 # expose, and explain how you would test for it. Why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1069,12 +1070,12 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # %% [markdown]
 # ## Further: four models trained on the same novels
 #
-# In sections 1 to 3, four models shared one corpus of a generated language. The models of English in section 4 differ in everything: their texts, their size and their training. Four models of
-# this course have been trained on the *same* English, 82 novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three with 5 to 7 million
+# In sections 1 to 3, four models shared one corpus of a generated language. The English models of section 4 differ in texts, size and training. Four models of
+# this course have been trained on the *same* texts, 82 English novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three models with 5 to 7 million
 # parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Is their ranking the same as in the
 # generated language?
 #
-# We test the models on the words of section 4 that occur in the novels. (Not every sense does: no *mouse* there has a button.) For the three contextual models, we use the vectors of the
+# We test the models on the words of section 4 that occur in the novels. (Not every sense occurs: no *mouse* in the novels has a button.) For the three contextual models, we use the vectors of the
 # layer that is best on the training sentences, and those of layer 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1200,13 +1201,13 @@ for half, in_half in HALVES.items():
 print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for name, layer in best_layers.items()))
 
 # %% [markdown]
-# At layer 0 a vector does not depend on any other word. Among the nouns, the accuracy at layer 0 is not above chance level: what the three models know about a noun's sense comes from the
-# sentence. Where the senses differ in part of speech, ELMo's layer 0 is slightly above chance: it reads the spelling, and an ending may distinguish a noun from a verb.
+# At layer 0 a vector does not depend on any other word. Among the nouns, the accuracy at layer 0 is not above chance level, so the three models obtain their information about a noun's sense from the
+# sentence. Where the senses differ in part of speech, ELMo's layer 0 is slightly above chance, because it reads the spelling, and an ending may distinguish a noun from a verb.
 # (The rows in brackets are for comparison; two of these models were trained on other texts.)
 
 # %% [markdown]
-# The test of the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. Does any cue
-# come before the target, or do all cues come later?
+# The test of the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. We divide these sentences into those with a cue
+# before the target and those in which all cues come later.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1248,7 +1249,7 @@ pictures.four_readers({
 
 # %% [markdown]
 # The left panel shows those questions of the generated language that have one cue and do not depend on word order. Nearly all answers are correct, except where the cue comes too late. Next we
-# compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group of English words, so Holm's method is applied to thirty.
+# compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group of English words, so Holm's method is applied to thirty comparisons.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 COMPARISONS = (
@@ -1270,17 +1271,17 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 
 # %% [markdown]
 # **Where the ranking is the same.** In both groups the bag of words is above chance, and ELMo and BERT are above the bag. GPT is the exception. In the generated language
-# it is slightly below the bag. In English it is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
+# it is slightly below the bag. In English, GPT is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
 
 # %% [markdown]
-# **Where it differs.** In the generated language weighting by nearness adds nothing to a bag of words, and ELMo and BERT are far above both methods, because part of that test depends on word
-# order. The English test does not, and in English near words are above the bag of words. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
+# **Where the ranking differs.** In the generated language, weighting by nearness adds nothing to a bag of words, and ELMo and BERT are far above both methods, because part of that test depends on word
+# order. The English test does not depend on word order, and in English, near words are above the bag of words. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
 # in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 
 # %% [markdown]
-# **The bound of a decoder.** Where the cue comes only after the target, a decoder should be at chance level. In the generated language it is, and so are the near words before the target;
-# ELMo and BERT are far ahead. In real English this bound is not visible. GPT and the near words before the target are above chance in both groups, and neither ELMo nor BERT is
-# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words still contain hints. (The table lists no articles: "the" before *saw*
+# **The bound of a decoder.** Where the cue comes only after the target, a decoder should be at chance level. In the generated language, GPT is at chance level, and so are the near words before the target, whereas
+# ELMo and BERT are far ahead. In real English, this bound is not visible. GPT and the near words before the target are above chance in both groups, and neither ELMo nor BERT is
+# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words still contain hints. (The table lists no articles, so "the" before *saw*
 # does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]
@@ -1315,7 +1316,7 @@ print(told_by(YOUR_WORD, YOUR_SENTENCE))
 # %% [markdown]
 # ## Extension: calibration
 #
-# If a model assigns 0.8 to the prison sense, is it correct in eight of ten such cases? Sort all answers into bins by their confidence, and compare the mean confidence
+# If a model assigns probability 0.8 to the prison sense, is it correct in eight of ten such cases? To find out, we sort all answers into bins by their confidence and compare the mean confidence
 # (*said*) with the accuracy (*found*) in each bin. The mean gap is the **expected calibration error** (Naeini et al. 2015; for neural networks, Guo et al. 2017). This
 # exercise counts as extra credit.
 
@@ -1361,15 +1362,15 @@ pictures.calibration(curves)
 
 # %% [markdown]
 # The exact posterior is calibrated by definition; its measured gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low
-# temperature, a few nearest neighbours decide, and predictions from GPT's vectors appear certain of a sense that the model cannot know. The temperature does not change the ranking of the senses by
-# much, but it changes what a probability *means*.
+# temperature, a few nearest neighbours determine the distribution, and predictions from GPT's vectors appear certain of a sense that the model cannot know. The temperature does not change the ranking of the senses by
+# much, but it changes the *meaning* of a probability.
 
 # %% [markdown]
 # ## Summary
 #
 # - Keep the answers item by item; everything else is computed from them.
-# - State what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
-# - The more you compare, the more differences appear by chance: correct for this.
+# - State whether you resampled sentences, words or seeds. Compare models in pairs, on the same draws.
+# - The more you compare, the more differences appear by chance, so correct for this.
 # - Compare like with like: with a trained probe, MiniLM clearly beats the window of two.
 # - A model that has read the cue knows the sense; one that has not stays at the exact bound.
 # - The architecture determines which word can influence which output; trained models confirm this exactly.

@@ -25,7 +25,7 @@ def exam_cases(draw: Draw) -> Iterator[Case]:
 
 
 def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
-    """Random words, followed by one word for each situation that distinguishes right from wrong answers."""
+    """Random words, followed by one extra word for each situation that distinguishes right from wrong answers."""
     word_ids = draw.rng.choice(90, words + len(SITUATIONS), replace=False)
     centres = draw.normal(words * 3, D) + 2 * np.sqrt(D) * unit(draw.normal(words, D)).repeat(3, axis=0)
     static = draw.rng.permutation(np.arange(D) < 4) * draw.rng.choice((-0.5, 0.5), D)  # of length 1
@@ -80,7 +80,7 @@ SITUATIONS = (
 
 
 def decided(case: Case) -> bool:
-    """Whether rounding never decides what is within TIE, and enough held-out vectors point away from their own word."""
+    """True if rounding never decides which cosines are within TIE, and if enough held-out vectors point away from their own word."""
     cosines = unit(case["asked"].astype(float)) @ unit(case["known"].astype(float)).T
     own = np.where(case["asked_words"][:, None] == case["known_words"], cosines, -9)
     behind = own.max(axis=1, keepdims=True) - own
@@ -98,7 +98,7 @@ evaluate = Exercise(
     mistakes=(
         Mistake(
             "neighbours of other words",
-            "Some of your senses do not belong to the held-out word: the nearest neighbour was an occurrence of another word.",
+            "Some of your senses do not belong to the held-out word, because the nearest neighbour was an occurrence of another word.",
             MASKED, "similarity",
         ),
         Mistake(
@@ -115,7 +115,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "dot products instead of cosines",
-            "Long vectors win in your answer, whatever their direction.",
+            "In your answer, long vectors win, whatever their direction. Use cosines.",
             "normalize(asked, dim=-1) @ normalize(known, dim=-1).T", "asked @ known.T",
         ),
         Mistake(
@@ -126,24 +126,22 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "neighbours of other words, and ties resolved by order",
-            "Two things are wrong. Some of your senses belong to another word, but only the same word's occurrences may "
-            "vote. And where several are equally near, you take the first; the docstring says how to resolve ties.",
+            "Your answer has two faults. Some of your senses belong to another word, but only occurrences of the same word may vote. Where several occurrences are equally near, you take the first; the docstring says how to resolve ties.",
             edits={MASKED: "similarity", f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
         ),
         Mistake(
             "most frequent sense of the word",
-            "Your answer is the same for every occurrence of a word: all labelled occurrences vote, whether near or not.",
+            "Your answer is the same for every occurrence of a word, because all labelled occurrences vote, whether near or not.",
             NEAR, "similarity > -2",
         ),
         Mistake(
             "largest id among equally frequent senses",
-            "Where two senses have equally many votes, you take the larger id; the docstring asks for the smaller.",
+            "Where two senses have equally many votes, you take the larger id. The docstring asks for the smaller id.",
             f"return {VOTES}", "return votes.shape[-1] - 1 - votes.flip(-1).argmax(dim=-1)",
         ),
         Mistake(
             "first of several equally frequent senses",
-            "Where two senses have equally many votes, you take the one that occurs first, so the answer depends on the order "
-            "of a file. The smallest id wins.",
+            "Where two senses have equally many votes, you take the sense that occurs first, so the answer depends on the order of a file. The smallest id should win.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -157,8 +155,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "tolerance TIE not used",
-            "You let only the occurrences with the highest cosine vote. All within TIE of it count as equally near, because the same vector "
-            "computed twice may differ slightly.",
+            "You let only the occurrences with the highest cosine vote. All cosines within TIE of the highest count as equal, because the same vector computed twice may differ slightly.",
             NEAR, "similarity == similarity.amax(dim=-1, keepdim=True)",
         ),
         Mistake(
@@ -170,8 +167,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "mean vector of each sense",
-            "You compare each vector with one mean vector per sense. A sense may be used in several ways; what counts is its nearest "
-            "occurrence.",
+            "You compare each vector with one mean vector per sense. A sense may be used in several ways, so use its nearest occurrence.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     answers = []
@@ -197,18 +193,17 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "similarity 0 for other words",
-            "Where the nearest occurrence of the same word has a negative cosine, all other words win: 0 is not the lowest "
-            "possible cosine.",
+            "Where the nearest occurrence of the same word has a negative cosine, all other words win, because 0 is not the lowest possible cosine.",
             "-torch.inf", "0.0",
         ),
         Mistake(
             "normalised over the sentences",
-            "You divide each coordinate by its norm over all sentences; a cosine divides each vector by its own norm.",
+            "You divide each coordinate by its norm over all sentences. For a cosine, divide each vector by its own norm.",
             edits={"normalize(asked, dim=-1)": "normalize(asked, dim=0)", "normalize(known, dim=-1)": "normalize(known, dim=0)"},
         ),
         Mistake(
             "Euclidean distance",
-            "Your nearest neighbour depends on the lengths of the vectors; the docstring asks for the cosine.",
+            "Your nearest neighbour depends on the lengths of the vectors. The docstring asks for the cosine.",
             "normalize(asked, dim=-1) @ normalize(known, dim=-1).T", "-torch.cdist(asked, known)",
         ),
     ),  # fmt: skip
@@ -298,12 +293,12 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "whole remainder on each side",
-            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, but it may leave only 5 % in total.",
+            "Your interval is too narrow. At level 0.95 it leaves 5 % on each side, but it should leave only 5 % in total.",
             "outside = (1 - level) / 2", "outside = 1 - level",
         ),
         Mistake(
             "1.96 standard errors",
-            "Your interval is symmetric and does not depend on the level. A percentile interval is read off the sorted means.",
+            "Your interval is symmetric and does not depend on the level. The ends of a percentile interval are quantiles of the resampled means.",
             f"low, high = means.quantile({BOTH})",
             "low, high = means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()",
         ),
@@ -320,8 +315,7 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "interval reflected about the measured mean",
-            "You reflect the interval about the mean of the original items. That is the basic bootstrap; the percentile "
-            "interval is read off the resampled means.",
+            "You reflect the interval about the mean of the original items, which gives the basic bootstrap interval. The ends of the percentile interval are quantiles of the resampled means.",
             "return low, high", "return 2 * right.mean() - high, 2 * right.mean() - low",
         ),
         Mistake(
@@ -331,28 +325,27 @@ bootstrap_interval = Exercise(
         ),
         Mistake(
             "smallest and largest mean",
-            "Your interval contains all the means, so it grows with the number of draws.",
+            "Your interval contains all the means, so it grows with the number of draws. Use quantiles instead.",
             f"low, high = means.quantile({BOTH})", "low, high = means.min(), means.max()",
         ),
         Mistake(
             "single answers instead of means",
-            "The ends of your interval are single answers, such as 0 and 1, rather than proportions. What varies from draw to draw is the mean "
-            "of a draw. (The median of a draw is a single answer, too.)",
+            "The ends of your interval are single answers, such as 0 and 1, rather than proportions. Use the mean of each draw. (The median of a draw is also a single answer.)",
             MEANS, "right",
         ),
         Mistake(
             "upper end before lower end",
-            "Your first number is the larger one; the lower end comes first.",
+            "Your first number is the larger one, but the lower end should come first.",
             "return low, high", "return high, low",
         ),
         Mistake(
             "sums instead of means",
-            "The ends of your interval are sums over the items; they should be means.",
+            "The ends of your interval are sums over the items, but they should be means.",
             MEANS, "right[draws].sum(dim=1)",
         ),
         Mistake(
             "half of each draw",
-            "Your interval is too wide: a mean of fewer items varies more. Each draw has as many items as the test set.",
+            "Your interval is too wide, because a mean of fewer items varies more. Use all items of each draw.",
             MEANS, "right[draws][:, ::2].mean(dim=1)",
         ),
     ),
@@ -387,7 +380,7 @@ def bootstrap_interval(right, draws, level):
 
 
 def pair_cases(draw: Draw) -> Iterator[Case]:
-    """Random models, with one pair whose difference is clear at this level but not at a higher one, and one that is not clear."""
+    """Random models, with one pair whose difference is clear at this level but not at a higher one, and one pair whose difference is not clear."""
     for models, items, times, level in ((5, 61, 150, 0.95), (6, 53, 120, 0.9), (7, 90, 198, 0.8)):
         right, draws = answers_of(draw, models, items), draw.integers(0, items, times, items)
         place = (1 - level) / 2 * (times - 1)  # of the lower end among the sorted differences
@@ -416,13 +409,12 @@ clear_differences = Exercise(
     mistakes=(
         Mistake(
             "sign of the differences reversed",
-            "Your differences have the wrong sign: row i, column j is the mean of model i minus that of model j.",
+            "Your differences have the wrong sign. The entry in row i, column j should be the mean of model i minus that of model j.",
             GAPS, "right - right[:, None]",
         ),
         Mistake(
             "separate intervals compared",
-            "You call two models different if their own intervals do not overlap. That misses clear differences: both models answered "
-            "the same items, so what is hard for one is mostly hard for the other and cancels in the difference.",
+            "You call two models different if their own intervals do not overlap. This rule misses clear differences. Both models answered the same items, and an item that is hard for one model is mostly hard for the other and cancels in the difference.",
             f"ends = [[{ENDS} for gap in row] for row in gaps]",
             f"own = [{ENDS.replace('gap', 'row')} for row in right]\n"
             "    ends = [[(a[0] - b[1], a[1] - b[0]) for b in own] for a in own]",
@@ -438,7 +430,7 @@ clear_differences = Exercise(
         ),
         Mistake(
             "only positive differences clear",
-            "Your table of clear differences is not symmetric: a model can also be clearly worse.",
+            "Your table of clear differences is not symmetric, but a model can also be clearly worse.",
             CLEAR, "low > 0",
         ),
         Mistake(
@@ -448,12 +440,12 @@ clear_differences = Exercise(
         ),
         Mistake(
             "any non-zero difference clear",
-            "You call every non-zero difference clear; the question is whether it would be found on other items.",
+            "You call every non-zero difference clear. A difference is clear only if its interval over the draws does not contain 0.",
             CLEAR, "gaps.mean(dim=-1) != 0",
         ),
         Mistake(
             "difference computed from the draws",
-            "Your differences are slightly off: compute the difference itself on the original items, not on the draws.",
+            "Your differences are slightly inaccurate. Compute each difference on the original items, not on the draws.",
             "return gaps.mean(dim=-1)", "return (low + high) / 2",
             also=("""
 def clear_differences(right, draws, level):
@@ -464,7 +456,7 @@ def clear_differences(right, draws, level):
         ),
         Mistake(
             "interval that ends at 0 called clear",
-            "An interval that ends at 0 contains 0: the difference is not clear. (For a model compared with itself, the interval is 0 to "
+            "An interval that ends at 0 contains 0, so the difference is not clear. (For a model compared with itself, the interval is 0 to "
             "0.)",
             CLEAR, "(low >= 0) | (high <= 0)",
         ),
@@ -482,8 +474,7 @@ def clear_differences(right, draws, level):
         ),
         Mistake(
             "absolute differences",
-            "None of your differences is negative. Row i, column j is the mean of model i minus that of model j, which is "
-            "negative if model i is worse.",
+            "None of your differences is negative. The entry in row i, column j is the mean of model i minus that of model j, which is negative if model i is worse.",
             "return gaps.mean(dim=-1)", "return gaps.mean(dim=-1).abs()",
         ),
         Mistake(
@@ -547,13 +538,12 @@ mended_answers = Exercise(
     mistakes=(
         Mistake(
             "answers in the order of the machines",
-            "You return the right number of answers, but in the order of the machines: the second item went to the second "
-            "machine. (Reshaping does not swap axes.)",
+            "You return the right number of answers, but in the order of the machines. The second item was assigned to the second machine. (Reshaping does not swap axes.)",
             IN_ORDER, "gathered.flatten()[:items]",
-        ),  # also what reshape(rounds, machines) gives: it does not exchange axes
+        ),  # reshape(rounds, machines) gives the same result, because it does not exchange axes
         Mistake(
             "repeated items kept",
-            "You return more answers than there are items: drop the repetitions at the end.",
+            "You return more answers than there are items. Drop the repetitions at the end.",
             IN_ORDER, "gathered.T.flatten()",
         ),
         Mistake(
@@ -563,7 +553,7 @@ mended_answers = Exercise(
         ),
         Mistake(
             "last round dropped",
-            "Some items are missing at the end: not every item dealt in the last round is a repetition.",
+            "Some items are missing at the end, but not every item dealt in the last round is a repetition.",
             IN_ORDER, "gathered[:, :-1].T.flatten()",
             also=("""
 def mended_answers(gathered, items):
@@ -572,7 +562,7 @@ def mended_answers(gathered, items):
         ),
         Mistake(
             "items assumed to be dealt in blocks",
-            "You concatenate the machines' answers. Items were dealt in turn: 0 to the first machine, 1 to the second.",
+            "You concatenate the machines' answers. But the items were dealt in turn: item 0 to the first machine, item 1 to the second, and so on.",
             code="""
 def mended_answers(gathered, items):
     machines = len(gathered)
@@ -631,32 +621,32 @@ path_lengths = Exercise(
     mistakes=(
         Mistake(
             "outputs and inputs swapped",
-            "Your recurrent and decoder outputs depend on later words, not on earlier ones: rows are outputs, columns are inputs.",
+            "In your answer, recurrent and decoder outputs depend on later words, not on earlier ones. Rows should be outputs, and columns should be inputs.",
             "apart < 0", "apart > 0",
         ),
         Mistake(
             "layers not counted",
-            "Your lengths do not depend on the number of layers. Going up a layer counts as a step, too.",
+            "Your lengths do not depend on the number of layers. A path needs at least one cell in each layer.",
             "torch.full((T, T), layers)", "torch.ones(T, T, dtype=torch.long)",
         ),
         Mistake(
             "distance counted in every layer",
-            "Your recurrent paths are too long: a path covers the distance only once, not in every layer.",
+            "Your recurrent paths are too long, because a path covers the distance only once, not in every layer.",
             "lengths + apart.abs()", "lengths * (apart.abs() + 1)",
         ),
         Mistake(
             "ELMo in one direction only",
-            "Your ELMo reads in one direction only: its second stack, from right to left, is missing.",
+            "Your ELMo reads in only one direction. Its second stack, which reads from right to left, is missing.",
             BLIND, 'if architecture in ("recurrent", "decoder", "elmo"):',
         ),
         Mistake(
             "decoder without a causal mask",
-            "Your decoder's outputs depend on later words; a causal mask prevents this.",
+            "Your decoder's outputs depend on later words, but a causal mask should prevent this.",
             BLIND, 'if architecture == "recurrent":',
         ),
         Mistake(
             "distance counted with attention",
-            "Your lengths grow with the distance, but with attention all words are equally near.",
+            "With attention, all words are equally near, but your lengths grow with the distance.",
             FARTHER, "if True:",
             also=("""
 def path_lengths(architecture, T, layers):
@@ -671,7 +661,7 @@ def path_lengths(architecture, T, layers):
         ),
         Mistake(
             "maximum of layers and distance",
-            "Your recurrent paths are too short: each step goes one word to the right or one layer up, never both at once.",
+            "Your recurrent paths are too short. Each step leads one word to the right or one layer up, never both at once.",
             "lengths = lengths + apart.abs()", "lengths = torch.maximum(lengths, apart.abs() + 1)",
         ),
         Mistake(
@@ -682,23 +672,22 @@ def path_lengths(architecture, T, layers):
         ),
         Mistake(
             "one layer too few",
-            "All your lengths are one too small: count the cells on the path, not the steps between them. A word's path to its "
-            "own output has one cell per layer.",
+            "All your lengths are one too small. Count the cells on the path, not the steps between them. The path from a word to its own output has one cell per layer.",
             "torch.full((T, T), layers)", "torch.full((T, T), layers - 1)",
         ),
         Mistake(
             "−1 where there is no path",
-            "Where there is no path, the docstring asks for 0.",
+            "Your entries are −1 where there is no path, but the docstring asks for 0.",
             "apart < 0, 0)", "apart < 0, -1)",
         ),
         Mistake(
             "ELMo's stacks in series",
-            "Your ELMo has twice as many layers as it should. ELMo's two stacks run side by side: a path from one word to another leads through only one of them.",
+            "Your ELMo has twice as many layers as it should. ELMo's two stacks run side by side, so a path from one word to another leads through only one of them.",
             "torch.full((T, T), layers)", 'torch.full((T, T), 2 * layers if architecture == "elmo" else layers)',
         ),
         Mistake(
             "diagonal masked",
-            "On your diagonal, an output does not depend on its own input.",
+            "Your diagonal is 0, as if an output did not depend on its own input.",
             "apart < 0", "apart <= 0",
             also=("""
 def path_lengths(architecture, T, layers):
@@ -713,8 +702,7 @@ def path_lengths(architecture, T, layers):
         ),
         Mistake(
             "one step too many",
-            "The path from a word to its own output passes through each layer once: count the cells, not the arrows in and "
-            "out.",
+            "The path from a word to its own output passes through each layer once. Count the cells, not the arrows in and out.",
             "torch.full((T, T), layers)", "torch.full((T, T), layers + 1)",
         ),
     ),
@@ -811,22 +799,22 @@ neighbour_posterior = Exercise(
     mistakes=(
         Mistake(
             "multiplied by the temperature",
-            "A low temperature makes your posterior flatter; it should make it sharper.",
+            "In your answer, a low temperature makes the posterior flatter, but it should make the posterior sharper.",
             "cosines / temperature", "cosines * temperature",
         ),
         Mistake(
             "temperature not used",
-            "Your posterior does not depend on the temperature: divide the cosines by it.",
+            "Your posterior does not depend on the temperature. Divide the cosines by the temperature.",
             "cosines / temperature", "cosines",
         ),
         Mistake(
             "neighbours of other words",
-            "In your answer, occurrences of other words have some weight; their weight should be 0.",
+            "In your answer, occurrences of other words have some weight, but their weight should be 0.",
             ".masked_fill(~same_word, -torch.inf)", "",
         ),
         Mistake(
             "nearest neighbour only",
-            "Each of your rows has a single 1: only the nearest occurrence counts. All occurrences of the same word should "
+            "Each of your rows has a single 1, because only the nearest occurrence counts. All occurrences of the same word should "
             "have a weight, and nearer ones a larger weight.",
             WEIGHTS, "one_hot(cosines.masked_fill(~same_word, -torch.inf).argmax(dim=-1), len(known)).float()",
         ),
@@ -838,13 +826,13 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "overflow of exp in float32",
-            "At a low temperature your answer contains NaN: exp of more than 88 is infinite in float32. Subtract each row's largest "
+            "At a low temperature your answer contains NaN, because exp of more than 88 is infinite in float32. Subtract each row's largest "
             "score first, or call softmax.",
             WEIGHTS, "torch.nn.functional.normalize((cosines / temperature).exp() * same_word, p=1, dim=-1)",
         ),
         Mistake(
             "maximum taken before masking",
-            "Where all occurrences of the same word have low cosines, your row is NaN or 0 at a low temperature: you subtract a larger score, one that belongs to another word, so every exp underflows. Mask other words first, then subtract each row's largest score.",
+            "Where all occurrences of the same word have low cosines, your row is NaN or 0 at a low temperature. You subtract the score of another word, which is so much larger that every exp underflows. Mask other words first, then subtract each row's largest score.",
             code=TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)"),
             also=(
                 TAKEN_OFF.replace("LARGEST", "scores.max()"),
@@ -859,7 +847,7 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "number of senses taken from the labels",
-            "Your last columns are missing where no labelled sentence has those senses: S is the number of columns.",
+            "Your last columns are missing where no labelled sentence has those senses. Your answer should have S columns.",
             "one_hot(known_senses, S)", "one_hot(known_senses)",
         ),
         Mistake(
@@ -874,12 +862,12 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "mask applied after the softmax",
-            "Your rows sum to less than 1: the other words received their share before you removed them.",
+            "Your rows sum to less than 1, because the other words received their share before you removed them.",
             WEIGHTS, "(cosines / temperature).softmax(dim=-1) * same_word",
         ),
         Mistake(
             "softmax over the wrong axis",
-            "Your rows do not sum to 1: the held-out words compete with one another for a labelled sentence.",
+            "Your rows do not sum to 1, because the held-out words compete with one another for a labelled sentence.",
             "softmax(dim=-1)", "softmax(dim=0)",
             also=("""
 def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
@@ -890,7 +878,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "dot products instead of cosines",
-            "In your answer, longer vectors have more weight; a cosine does not depend on length.",
+            "In your answer, longer vectors have more weight, but a cosine does not depend on length.",
             COSINES, "asked @ known.T",
         ),
         Mistake(
@@ -900,7 +888,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "mean weight of each sense",
-            "In your answer a frequent sense has no advantage. Add up the weights of its occurrences; do not average them.",
+            "In your answer, a frequent sense has no advantage, because you average the weights of its occurrences. Add them up instead.",
             "return weights @ one_hot(known_senses, S).float()",
             "votes = weights @ one_hot(known_senses, S).float()\n"
             "    votes = votes / (same_word.float() @ one_hot(known_senses, S).float()).clamp(min=1)\n"
@@ -981,12 +969,12 @@ explain = Exercise(
     mistakes=(
         Mistake(
             "prior not used",
-            "Your first row does not depend on log_prior: all templates have the same weight before a word is read.",
+            "Your first row does not depend on log_prior, so all templates have the same weight before a word is read.",
             "torch.cat([log_prior[:, None], log_words]", "torch.cat([0 * log_prior[:, None], log_words]",
         ),
         Mistake(
             "each word on its own",
-            "Your rows forget the earlier words: each is the posterior after one word, as if the others had not been read.",
+            "Your rows ignore the earlier words. Each row is the posterior after a single word, as if the others had not been read.",
             ".cumsum(dim=1)", "",
             also=("""
 def explain(log_prior, log_words, senses, S):
@@ -997,7 +985,7 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "probabilities instead of logarithms",
-            "For a long sentence your rows are zero: products of small probabilities underflow in float32. Use logarithms "
+            "For a long sentence your rows are zero, because products of small probabilities underflow in float32. Use logarithms "
             "until the end.",
             BY_SENSE, "running[senses == s].exp().sum(dim=0).log()",
         ),
@@ -1014,13 +1002,12 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "mean over the templates of a sense",
-            "In your answer a sense with many templates has no advantage. Add up their probabilities; do not average them.",
+            "In your answer, a sense with many templates has no advantage, because you average their probabilities. Add them up instead.",
             BY_SENSE, "(running[senses == s].logsumexp(dim=0) - (senses == s).sum().clamp(min=1).log())",
         ),
         Mistake(
             "templates without a sense assigned to a sense",
-            "One of your senses is too probable: the index −1 selects the last column (or the first, if clamped), but here it "
-            "marks a template without a sense.",
+            "One of your senses is too probable. The index −1 selects the last column (or the first, if clamped), but here it marks a template without a sense.",
             code="""
 def explain(log_prior, log_words, senses, S):
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
@@ -1047,29 +1034,27 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "uniform distribution for impossible sentences",
-            "Your rows are correct until the sentence becomes impossible in the language: then they are uniform. The docstring "
-            "asks for zeros.",
+            "Your rows are correct until the sentence becomes impossible in the language, but uniform from then on. The docstring asks for zeros.",
             ".exp().nan_to_num()", ".exp().nan_to_num(nan=1 / S)",
         ),
         Mistake(
             "not normalised",
-            "Your rows do not sum to 1: they are joint probabilities of senses *and* words.",
+            "Your rows do not sum to 1, because they contain joint probabilities of senses *and* words.",
             "by_sense - by_sense.logsumexp(dim=-1, keepdim=True)", "by_sense",
         ),
         Mistake(
             "templates without a sense in the normalisation",
-            "Your rows sum to less than 1 where some templates have no sense (−1): leave those out of the sum as well.",
+            "Your rows sum to less than 1 where some templates have no sense (−1). Leave these templates out of the sum as well.",
             "by_sense.logsumexp(dim=-1, keepdim=True)", "running.logsumexp(dim=0)[:, None]",
         ),
         Mistake(
             "NaN for impossible sentences",
-            "Your rows are correct until the sentence becomes impossible in the language: then they are NaN (−∞ − −∞). The "
-            "docstring asks for zeros.",
+            "Your rows are correct until the sentence becomes impossible in the language, but NaN from then on (−∞ − −∞). The docstring asks for zeros.",
             ".exp().nan_to_num()", ".exp()",
         ),
         Mistake(
             "row before the first word missing",
-            "Your row 0 is already the posterior after one word; it should be the one before any word is read.",
+            "Your row 0 is already the posterior after one word, but it should be the posterior before any word is read.",
             ".exp().nan_to_num()", ".exp().nan_to_num()[1:]",
         ),
     ),
@@ -1162,41 +1147,37 @@ attention_tests = Exercise(
         ),
         Mistake(
             "no large scores",
-            "All your scores are small enough for exp. What happens in float32 when a score exceeds 88?",
+            "All your scores are so small that exp does not overflow. What happens in float32 when a score exceeds 88?",
             LARGE, "q *= 1.1 ",
         ),
         Mistake(
             "scores too close to 0",
-            "All your scores are so small that every key gets nearly the same weight: code that computes the scores wrongly "
-            "gives the same output.",
+            "All your scores are so small that every key receives nearly the same weight. Code that computes the scores wrongly therefore gives the same output.",
             LARGE, "queries *= 0.0005 ",
         ),
         Mistake(
             "all scores too large",
-            "All your scores are so large that the best key gets all the weight: code that scales them wrongly, or ignores the "
-            "other keys, gives the same output.",
+            "All your scores are so large that the best key receives all the weight. Code that scales the scores wrongly, or ignores the other keys, therefore gives the same output.",
             LARGE, "queries *= 10_000 ",
         ),
         Mistake(
             "one mask for the whole batch",
-            "All rows of your batch mask the same keys: code that applies the first mask to all rows gives the same output.",
+            "All rows of your batch mask the same keys, so code that applies the first mask to all rows gives the same output.",
             NOTHING, "keep[:] = keep[:1].clone()\n    keep[:, 0] = False ",
         ),
         Mistake(
             "one mask for all queries",
-            "In each row of your batch, all queries may attend to the same keys: code that uses the first query's mask for all "
-            "gives the same output.",
+            "In each row of your batch, all queries may attend to the same keys, so code that uses the first query's mask for all queries gives the same output.",
             edits={WORST: "", NOTHING: "keep[:] = keep[:, :1].clone()\n    keep[0] = False "},
         ),
         Mistake(
             "same value at every key",
-            "Within a row, all your values are equal: a weighted mean of equal numbers is the same for all weights.",
+            "Within a row, all your values are equal, but a weighted mean of equal numbers is the same for all weights.",
             "return {", "values[:] = values[:, :1].clone()\n    return {",
         ),
         Mistake(
             "differences lost in rounding",
-            "Your keys are far from 0 and close to one another: in float32 the scores lose the digits in which they differ, "
-            "and correct implementations disagree. That is a false alarm.",
+            "Your keys are far from 0 and close to one another. In float32, the scores lose the digits in which they differ, so that correct implementations disagree. These are false alarms.",
             LARGE, "keys += 300_000\n    q *= 1000 ",
         ),
     ),
@@ -1240,8 +1221,7 @@ def attention_tests(queries, keys, values, coin):
         "different purposes.",
         "most rows: ordinary numbers and a random mask, a different one for each query\none row: scores far beyond 88, of both "
         "signs\none query: every key masked",
-        "A near miss: huge numbers everywhere. They expose an overflow in exp but hide every fault in the scale, since the best key wins "
-        "anyway. Keep most rows ordinary.",
+        "A near miss: huge numbers everywhere. Such numbers expose an overflow in exp but hide every fault in the scale, because the best key receives all the weight anyway. Keep most rows ordinary.",
     ),
 )  # fmt: skip
 
@@ -1286,13 +1266,13 @@ calibration = Exercise(
     mistakes=(
         Mistake(
             "empty last bins missing",
-            "Where the last bins are empty, yours are missing. State the number of bins: `one_hot(which, bins)` or "
+            "Where the last bins are empty, they are missing from your answer. State the number of bins: `one_hot(which, bins)` or "
             "`bincount(which, minlength=bins)`.",
             "one_hot(which, bins)", "one_hot(which)",
         ),
         Mistake(
             "confidence 1 outside the last bin",
-            "You lose a confidence of exactly 1, or give it its own bin. It belongs to the last bin.",
+            "You lose a confidence of exactly 1 or assign it to an additional bin. It belongs to the last bin.",
             edits={
                 WHICH: "(confidence * bins).long()",
                 "one_hot(which, bins)": "one_hot(which, bins + 1)[:, :bins]",
@@ -1306,8 +1286,7 @@ calibration = Exercise(
         ),
         Mistake(
             "bins between lowest and highest confidence",
-            "Your bins divide the range of the confidences that occur. They should divide the range from 0 to 1, whatever confidences "
-            "occur.",
+            "Your bins divide the range of the confidences that occur. They should divide the range from 0 to 1, whichever confidences occur.",
             code="""
 def calibration(confidence, right, bins):
     low, high = confidence.min(), confidence.max()
@@ -1336,7 +1315,7 @@ def calibration(confidence, right, bins):
         ),
         Mistake(
             "rounded to the nearest bin",
-            "Your bins are shifted by half a width: answers in the upper half of a bin are counted in the next one.",
+            "Your bins are shifted by half a width, so answers in the upper half of a bin are counted in the next bin.",
             WHICH, "(confidence * bins).round().long().clamp(max=bins - 1)",
         ),
         Mistake(
@@ -1375,12 +1354,12 @@ def calibration(confidence, right, bins):
         ),
         Mistake(
             "squared differences",
-            "You square the differences; the expected calibration error uses absolute values.",
+            "You square the differences, but the expected calibration error uses absolute values.",
             "(said - found).abs()", "(said - found).square()",
         ),
         Mistake(
             "NaN in empty bins",
-            "For an empty bin you compute 0/0; the docstring asks for 0.",
+            "For an empty bin you compute 0/0, but the docstring asks for 0.",
             SHARES, "member @ x / count",
             also=("""
 def calibration(confidence, right, bins):
@@ -1393,7 +1372,7 @@ def calibration(confidence, right, bins):
         ),
         Mistake(
             "midpoint of the bin instead of the mean confidence",
-            "Your \"said\" is the midpoint of each bin; it should be the mean of the confidences in it.",
+            "Your \"said\" is the midpoint of each bin, but it should be the mean of the confidences in the bin.",
             edits={
                 "said, found = (": "found = [",
                 "for x in (confidence, right))": "for x in (confidence, right)][1]\n    said = (torch.arange(bins) + 0.5) / bins * (count > 0)",

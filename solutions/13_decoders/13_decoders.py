@@ -9,7 +9,9 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes; our tokens are words. You will write all five parts, combine them into a decoder, and load the 135 million parameters of SmolLM2 into it.
+# The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
+# and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes; our tokens are words. You will
+# write all five parts, combine them into a decoder, and load the 135 million parameters of SmolLM2 into it.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
 # an extension take about half an hour more.
@@ -19,7 +21,7 @@
 # %% [markdown]
 # **By the end you can**
 #
-# - compute byte-level merges from a text and use them to tokenise any other, as a published tokenizer does;
+# - learn byte-level merges from a text and use them to tokenise any other text, as a published tokenizer does;
 # - write RMSNorm, rotary positions, grouped-query attention with a cache, and SwiGLU;
 # - load published weights into a decoder of your own and show that it gives the same logits as the original;
 # - read the configuration of a new model and state what each setting costs.
@@ -39,23 +41,23 @@ from coursekit.growing import run_cached, run_module, whole_numbers
 # %% [markdown]
 # ## 1 · Tokens from bytes
 #
-# The vocabulary of BERT (notebook 06) is built from a fixed set of characters: a word that contains any other character becomes
-# [UNK]. GPT-2 starts from **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of numbers
-# from 0 to 255, so 256 tokens can represent any text, and no character is unknown.
+# The vocabulary of BERT (notebook 06) is built from a fixed set of characters, so a word that contains any other character becomes [UNK]. GPT-2 starts from
+# **bytes** instead (Radford et al. 2019). UTF-8 encodes every text as a sequence of numbers from 0 to 255. Therefore, 256 tokens can represent any text, and no
+# character is unknown.
 
 # %% tags=["demo"]
 for text in ("cell", "café", "細胞", "🧬"):
     print(f"{text}: {len(text)} characters, {len(text.encode())} bytes: {list(text.encode())}")
 
 # %% [markdown]
-# Sequences of single bytes are long. **Byte-pair encoding** (BPE; Gage 1994) therefore merges frequent pairs of neighbours into new tokens; Sennrich et al. (2016) applied it to words. In each step we count all pairs of neighbouring tokens
-# and merge the most frequent pair into a new token. The result is the list of merges, in the order in which they were
-# learned.
+# Sequences of single bytes are long. **Byte-pair encoding** (BPE; Gage 1994), which Sennrich et al. (2016) applied to words, therefore merges frequent pairs of
+# neighbours into new tokens. In each step, we count all pairs of neighbouring tokens and merge the most frequent pair into a new token. The result is the list
+# of merges, in the order in which they were learned.
 
 # %% [markdown]
-# Here is a small example. A text consists of *aab* (twice) and *cab* (once). The pair (a, b) occurs three times,
-# (a, a) twice and (c, a) once, so (a, b) becomes token 256. The word *aab* has now become the pair (a, 256), which occurs twice, and *cab* has become (c, 256), which occurs once. Hence (a, 256)
-# becomes token 257. Within a single sequence, a merge works as follows:
+# Here is a small example. A text consists of *aab* (twice) and *cab* (once). The pair (a, b) occurs three times, (a, a) twice and (c, a) once, so (a, b)
+# becomes token 256. The word *aab* is now the pair (a, 256), which occurs twice, and *cab* is now the pair (c, 256), which occurs once. Hence, (a, 256) becomes
+# token 257. Within a single sequence, a merge works as follows:
 
 # %%
 def merge(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
@@ -74,9 +76,9 @@ merge([97, 98, 97, 98, 98], pair=(97, 98), new=256)
 def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
     """The merged pairs, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
 
-    words maps each word to how often it occurs in the text. A word starts as its UTF-8 bytes,
-    word.encode(). In each step, the pair of neighbours that occurs most often in the whole
-    text becomes a new token: the first is 256, the next 257. Both neighbours must be in the
+    words maps each word to the number of times that it occurs in the text. A word starts as its
+    UTF-8 bytes, word.encode(). In each step, the pair of neighbours that occurs most often in the
+    whole text becomes a new token: the first is 256, the next 257. Both neighbours must be in the
     same word, and overlapping pairs count ("aaa" contains the pair aa twice). Among equally
     frequent pairs, choose the smallest, compared as tuples. If no pair is left, return fewer
     than `merges` pairs.
@@ -103,9 +105,8 @@ check("decoders.bpe_train", lambda case: bpe_train(
 ))
 
 # %% [markdown]
-# A new word is tokenised with the same list of merges. Among all pairs of neighbours in the word, merge the pair that was
-# learned *earliest*, wherever it occurs; repeat this until no pair of the word is in the list. WordPiece follows a
-# different rule, the longest match from the left (06).
+# A new word is tokenised with the same list of merges. Among all pairs of neighbours in the word, merge the pair that was learned *earliest*, wherever it
+# occurs. Repeat this step until no pair of the word is in the list. WordPiece follows a different rule, the longest match from the left (06).
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def cut_all(case: dict, cut) -> Int[Tensor, "words tokens"]:
@@ -135,8 +136,8 @@ def bpe_encode(word: str, merges: list[tuple[int, int]]) -> list[int]:
 check("decoders.bpe_encode", lambda case: cut_all(case, bpe_encode))
 
 # %% [markdown]
-# Now we use SmolLM2's own list of 48,900 merges. In the published file the tokens are strings and have different ids, so the next cell converts them. Before any merge, the **pre-tokeniser** splits the text into words, each with the space in front of it;
-# no merge crosses the boundary between two words.
+# We now use SmolLM2's own list of 48,900 merges. In the published file, the tokens are strings and have different ids, so the next cell converts them. Before
+# any merge, the **pre-tokeniser** splits the text into words, each with the space in front of it. No merge crosses the boundary between two words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import json
@@ -151,7 +152,7 @@ from coursekit.plots import use_style
 use_style()
 published = tokenizer("SmolLM2-135M-Instruct")
 backend = published.backend_tokenizer
-# GPT-2 represents each byte by a visible character: the one with the same number if that is visible, otherwise one numbered from 256.
+# GPT-2 represents each byte by a visible character: the character with the same number if it is visible, otherwise a character numbered from 256.
 VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
 SIGNS = {chr(byte): byte for byte in VISIBLE} | {chr(256 + place): byte for place, byte in enumerate(HIDDEN)}
@@ -182,7 +183,7 @@ HARD = (
     "café naïve Ærø", "細胞", "🧬 and 👩‍🔬", "a\tb", "antidisestablishmentarianism!!!",
 )
 same = [encode(text) == published(text, add_special_tokens=False).input_ids for text in HARD]
-print(f"{sum(same)} of {len(HARD)} difficult texts have the same tokens as with SmolLM2's own tokenizer")
+print(f"{sum(same)} of {len(HARD)} difficult texts have the same tokens with your functions as with SmolLM2's own tokenizer")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def stages(word: str, merges: list[tuple[int, int]]) -> list[list[bytes]]:
@@ -207,7 +208,8 @@ def all_tokens(word: str, merges: list[tuple[int, int]]) -> set[int]:
 pictures.merges(stages(" unforgettably", smollm2_merges))
 
 # %% [markdown]
-# **Predict:** a text needs fewer tokens if it resembles the text from which the merges were learned. In the English sentence below, how many bytes does a token of SmolLM2 contain on average?
+# **Predict:** a text needs fewer tokens if it resembles the text from which the merges were learned. For the English sentence below, how many bytes does a
+# token of SmolLM2 contain on average?
 
 # %% tags=["demo"]
 predict("decoders.bytes_per_token", ...)
@@ -228,15 +230,15 @@ reveal("decoders.bytes_per_token", per_token["English"])
 pictures.fertility(lengths)
 
 # %% [markdown]
-# The figure shows one sentence in five languages, a Python function and a sequence of digits. Text of a kind that was
-# rare in the tokenizer's training data requires more tokens, and therefore more time, more money and more of the context.
-# Each digit is a token of its own here, because the pre-tokeniser never allows digits to be merged. One sentence per
-# language shows that there is a difference, but not how large it usually is.
+# The figure shows one sentence in five languages, a Python function and a sequence of digits. A kind of text that was rare in the tokenizer's training data
+# requires more tokens, and therefore more time, more money and more of the context. Each digit is a separate token here, because the pre-tokeniser never allows
+# digits to be merged. One sentence per language is enough to show that there is a difference, but not how large it usually is.
 
 # %% [markdown]
 # ## 2 · A simpler norm
 #
-# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts. **RMSNorm** omits the mean and the shift and divides by the root mean square. In its authors' experiments, the results were no worse (Zhang and Sennrich 2019).
+# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts the result. **RMSNorm** omits the mean and the shift and
+# divides by the root mean square. In the experiments of its authors, the results were no worse (Zhang and Sennrich 2019).
 #
 # $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
 
@@ -245,40 +247,42 @@ def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) 
     """Each vector divided by its root mean square and multiplied by weight.  (difficulty ●○○, 3 minutes)
 
     eps is added to the mean square, under the square root. The mean of the vector is not
-    subtracted. You may use `torch.nn.functional.rms_norm`.
+    subtracted. You may use `torch.nn.functional.rms_norm`. Autograd must be able to
+    differentiate the result.
     """
     ### BEGIN SOLUTION
     return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("decoders.rms_norm", lambda case: rms_norm(case["x"], case["weight"], case["eps"]))
+check("decoders.rms_norm", lambda case: rms_norm(case["x"], case["weight"], case["eps"]), gradients=["x"])
 
 # %% tags=["demo"]
 x = torch.randn(2, 5, 32)
 theirs = torch.nn.RMSNorm(32, eps=1e-5)(x)
-print(f"largest difference from torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
+print(f"largest difference between rms_norm and torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
 centred = x - x.mean(dim=-1, keepdim=True)
 layer = torch.nn.functional.layer_norm(x, (32,))
-print(f"largest difference from layer norm, for vectors of mean 0: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
+print(f"largest difference between rms_norm and layer norm, for vectors of mean 0: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
 
 # %% [markdown]
-# For vectors of mean 0, RMSNorm equals a layer norm whose shift is 0. The saving is small: D parameters for each norm and one pass over the activations.
+# For vectors of mean 0, RMSNorm equals a layer norm whose shift is 0. RMSNorm saves little: D parameters for each norm and one pass over the activations.
 
 # %% [markdown]
 # ## 3 · Rotary positions
 #
-# The GPT from notebook 07 adds a learned vector for each position and cannot process positions beyond its table. Su et al.
-# (2021) *rotate* the queries and keys instead. Two coordinates of a vector define a point in a plane; at position p
-# this point is rotated by the angle p · θ. A query at position i is rotated by iθ and a key at position j by jθ. The positions therefore affect the dot product of query and key only through (i − j)θ, that is, through the distance. This is called
-# **rotary position embedding** (RoPE).
+# The GPT from notebook 07 adds a learned vector for each position and cannot process positions beyond its table. Su et al. (2021) *rotate* the queries and keys
+# instead. Two coordinates of a vector define a point in a plane; at position p, this point is rotated by the angle p · θ. A query at position i is rotated by
+# iθ and a key at position j by jθ. The positions therefore affect the dot product of query and key only through (i − j)θ, that is, through the distance. This
+# method is called **rotary position embedding** (RoPE).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.turning()
 
 # %% [markdown]
-# A head has d coordinates and therefore d/2 planes, each with its own frequency: $\theta_i = b^{-2i/d}$ for i = 0 … d/2 − 1, with the base b = 10,000. These are the frequencies of the sinusoids in 03. Plane i consists of the coordinates i and
-# i + d/2, so the first half of a vector is rotated together with the second half:
+# A head has d coordinates and therefore d/2 planes, each with its own frequency: $\theta_i = b^{-2i/d}$ for i = 0 … d/2 − 1, with the base b = 10,000. These
+# are the frequencies of the sinusoids in notebook 03. Plane i consists of the coordinates i and i + d/2, so the first half of a vector is rotated together with
+# the second half:
 #
 # $$x'_i = x_i \cos p\theta_i - x_{i+d/2} \sin p\theta_i, \qquad x'_{i+d/2} = x_i \sin p\theta_i + x_{i+d/2} \cos p\theta_i$$
 
@@ -288,9 +292,9 @@ def rotary(
 ) -> Float[Tensor, "... T d"]:
     """Queries or keys, each rotated according to its position.  (difficulty ●●●, 9 minutes)
 
-    positions are those of the T tokens; they may be any integers. Plane i of the d/2 planes
+    positions are those of the T tokens and may be any integers. Plane i of the d/2 planes
     consists of the coordinates i and i + d/2 and is rotated by the angle position ·
-    base^(−2i/d). d is even.
+    base^(−2i/d). d is even. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -301,10 +305,10 @@ def rotary(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-rotary-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]))
+check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]), gradients=True)
 
 # %% [markdown]
-# We place the same query and the same key at every position of a text of 12 tokens. **Predict:** how many different values are there among the 12 × 12 scores?
+# We place the same query and the same key at every position of a text of 12 tokens. **Predict:** how many different values occur among the 12 × 12 scores?
 
 # %% tags=["demo"]
 predict("decoders.different_scores", ...)
@@ -318,21 +322,24 @@ distance_scores = turned[0] @ turned[1].T                                       
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
 far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"largest difference in the scores if all positions are 5,000 higher: {(far - distance_scores).abs().max():.0e}")
+print(f"largest difference in the scores when all positions are increased by 5,000: {(far - distance_scores).abs().max():.0e}")
 pictures.distances(distance_scores)
 
 # %% [markdown]
-# Each diagonal has a single colour: there are 23 distances, from −11 to 11, and 23 scores. None of this was learned,
-# and no table limits the length. Still, a model does not necessarily *work* on texts longer than those in its training data, because the planes with low frequencies then reach angles that did not occur in training.
+# Each diagonal has a single colour, because there are 23 distances, from −11 to 11, and 23 scores. None of this was learned, and no table limits the length.
+# However, a model does not necessarily *work* on texts longer than those in its training data, because the planes with low frequencies then reach angles that
+# did not occur in training.
 #
-# Two remedies are common. One is a larger base together with further training: SmolLM2 has b = 100,000 and was trained on texts of up to 8,192 tokens. The other is **RoPE scaling**, which reduces the frequencies, chiefly the low ones, so that
-# the angles of a longer text stay within the familiar range (YaRN: Peng et al. 2024).
+# Two remedies are common. The first is a larger base together with further training: SmolLM2 has b = 100,000 and was trained on texts of up to 8,192 tokens.
+# The second is **RoPE scaling**, which reduces the frequencies, chiefly the low ones, so that the angles in a longer text stay within the familiar range (YaRN:
+# Peng et al. 2024).
 
 # %% [markdown]
 # ## 4 · Fewer keys and values
 #
-# The cache from notebook 07 stores the keys and values of every head, layer and token, so it grows with the text. In **grouped-query attention** (GQA; Ainslie et al. 2023), several query heads share one head of keys and values. If all query heads share
-# a single one, this is called multi-query attention (Shazeer 2019).
+# The cache from notebook 07 stores the keys and values of every head, layer and token, so it grows with the text. In **grouped-query attention** (GQA; Ainslie
+# et al. 2023), several query heads share one head of keys and values. If all query heads share a single head of keys and values, the method is called
+# multi-query attention (Shazeer 2019).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.groups(heads=6, kv_heads=2)
@@ -343,12 +350,12 @@ class GroupedAttention(torch.nn.Module):
 
     parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
     forward   x contains the new tokens, (B, T, dim); the result has the same shape. Queries and keys are rotated
-              by `rotary`, values are not. The first heads / kv_heads query heads share the
-              first head of keys and values, and the next ones share the second. Scores are
+              by `rotary`, whereas values are not. The first heads / kv_heads query heads share the
+              first head of keys and values, the next ones share the second, and so on. Scores are
               divided by √d; a token attends to itself and to earlier tokens.
-    reset     as in 07: reset(cached=True) starts a text. Each later call continues this text: the new positions follow the earlier
+    reset     as in notebook 07: reset(cached=True) starts a text. Each later call continues this text: the new positions follow the earlier
               ones, and the new tokens also attend to all tokens since the reset. After
-              reset(), each call is a text of its own, starting at position 0.
+              reset(), each call is a separate text, starting at position 0.
     """
 
     def __init__(self, dim: int, heads: int, kv_heads: int, base: float = 10_000.0):
@@ -392,14 +399,14 @@ class GroupedAttention(torch.nn.Module):
 check("decoders.attention", lambda case: run_cached(GroupedAttention, case, "x", "other"))
 
 # %% [markdown]
-# **Predict:** SmolLM2 has 9 query heads and 3 heads of keys and values. How many times smaller is its cache than with 9 heads of keys and values?
+# **Predict:** SmolLM2 has 9 query heads and 3 heads of keys and values. How many times smaller is its cache than it would be with 9 heads of keys and values?
 
 # %% tags=["demo"]
 predict("decoders.cache", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cached_numbers(kv_heads: int, tokens: int = 100) -> int:
-    """How many numbers an attention layer like SmolLM2's stores in its cache."""
+    """The number of values that an attention layer like SmolLM2's stores in its cache."""
     attention = GroupedAttention(dim=576, heads=9, kv_heads=kv_heads)
     attention.reset(cached=True)
     with torch.no_grad():
@@ -414,14 +421,15 @@ for kv_heads, numbers in cache_sizes.items():
     print(f"heads of keys and values: {kv_heads}; {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens at 16 bits per number")
 
 # %% [markdown]
-# Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) avoids this: it computes the same result one block of keys at a time. For each query it keeps only the highest score so far,
-# the sum of the exponentials and the weighted sum of the values; when a higher score appears, both sums are rescaled. This is an *online softmax* (Milakov and Gimelshein 2018):
+# Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) avoids this by computing the same result one block of keys at a time. For
+# each query, it keeps only the highest score so far, the sum of the exponentials and the weighted sum of the values. When a higher score appears, both sums are
+# rescaled. This method is called *online softmax* (Milakov and Gimelshein 2018):
 
 # %% tags=["demo"]
 def attend_in_blocks(
     scores: Float[Tensor, "T S"], values: Float[Tensor, "S d"], size: int
 ) -> Float[Tensor, "T d"]:
-    """softmax(scores) @ values, computed from `size` keys at a time."""
+    """softmax(scores) @ values, computed with `size` keys at a time."""
     highest = torch.full((len(scores), 1), -torch.inf)
     total, output = torch.zeros(len(scores), 1), torch.zeros(len(scores), values.shape[1])
     for block, block_values in zip(scores.split(size, dim=1), values.split(size), strict=True):
@@ -438,18 +446,19 @@ online_error = (attend_in_blocks(some_scores, some_values, 16) - some_scores.sof
 print(f"largest difference from the softmax over all keys at once: {online_error:.0e}")
 
 # %% [markdown]
-# PyTorch's `scaled_dot_product_attention` uses such an implementation where one is available. Programs that serve many users also save memory in a different way: **paged attention** stores the cache in small blocks that need not be
-# adjacent, so that memory is allocated only as a text grows (Kwon et al. 2023).
+# PyTorch's `scaled_dot_product_attention` uses such an implementation if one is available. Programs that serve many users also save memory in a different way:
+# **paged attention** stores the cache in small blocks that need not be adjacent, so that memory is allocated only as a text grows (Kwon et al. 2023).
 
 # %% [markdown]
 # ## 5 · A feed-forward layer with a gate
 #
-# Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one
-# projection decides how much of another one passes through. With SiLU(x) = x · σ(x) as the gate's activation function, the layer is called **SwiGLU**:
+# Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one projection determines how much of another
+# projection passes through. With SiLU(x) = x · σ(x) as the activation function of the gate, the layer is called **SwiGLU**:
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
-# There are three matrices instead of two, so an inner width of 8/3 D instead of 4 D keeps the number of parameters the same. LLaMA (Touvron et al. 2023) and SmolLM2 use this width; most other models in section 9 have a larger one.
+# SwiGLU has three matrices instead of two. With an inner width of 8/3 D instead of 4 D, the number of parameters therefore stays the same. LLaMA (Touvron et
+# al. 2023) and SmolLM2 use this width; most other models in section 9 have a larger one.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SwiGLU(torch.nn.Module):
@@ -476,7 +485,8 @@ check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x", back_to=["x"
 # %% [markdown]
 # ## 6 · The whole decoder
 #
-# Each layer has the structure of the pre-norm Block in 03 but uses the new parts. The next cell defines this layer and, as a module, the norm. Read the cell once; it contains nothing new.
+# Each layer has the structure of the pre-norm Block in notebook 03 but uses the new parts. The next cell defines this layer and, as a module, the norm. Read
+# the cell once; it contains nothing new.
 
 # %%
 class RMSNorm(torch.nn.Module):
@@ -541,7 +551,7 @@ class Decoder(torch.nn.Module):
 check("decoders.decoder", lambda case: run_cached(Decoder, case, "ids", "other", gradient=["token.weight"]))
 
 # %% [markdown]
-# Published weights have names of their own. The next cell maps each name to the corresponding part of your Decoder.
+# Published weights use different names for the parameters. The next cell maps each published name to the corresponding part of your Decoder.
 
 # %%
 PLACES = {
@@ -556,7 +566,7 @@ PLACES = {
 def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a LlamaForCausalLM, keyed by the parameter names in your Decoder.  (difficulty ●●○, 5 minutes)
 
-    Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight; a
+    Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight. A
     model without a head has the same names without "model." in front. The values do not
     change. Leave out lm_head.weight, which in SmolLM2 is the embedding table again, and
     buffers such as model.layers.0.self_attn.rotary_emb.inv_freq, which old files contain.
@@ -578,8 +588,8 @@ def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 
 # %% [markdown]
-# Now the decoder is complete. SmolLM2 has 30 layers of width 576 and was trained on two trillion tokens (Ben Allal et al. 2025). The course's package contains its weights after instruction tuning, with four bits per weight in the matrices of the layers and eight
-# in the embedding table.
+# The decoder is now complete. SmolLM2 has 30 layers of width 576 and was trained on two trillion tokens (Ben Allal et al. 2025). The course's package contains
+# its weights after instruction tuning. They are stored with four bits per weight in the matrices of the layers and with eight bits in the embedding table.
 
 # %% tags=["demo"]
 print("This takes a few seconds, or half a minute the first time.")
@@ -609,14 +619,15 @@ with torch.no_grad():
         print(f"{logit_error[text]:.0e}  {text!r}")
 
 # %% [markdown]
-# For each text, the cell above prints the largest difference between your logits and those of the `transformers` library; the logits themselves reach about 20. Your code computes the same function as the published model. Your decoder can also generate text:
+# For each text, the cell above prints the largest difference between your logits and those of the `transformers` library; the logits themselves reach about 20.
+# Your code therefore computes the same function as the published model. Your decoder can also generate text:
 
 # %% tags=["demo"]
 from time import perf_counter
 
 @torch.no_grad()
 def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
-    """Take the most probable token at each step; return the new tokens and the number
+    """Choose the most probable token at each step. Return the new tokens and the number of tokens
     generated per second."""
     own.reset(cached)
     written, new, start = list(ids), torch.tensor([ids]), perf_counter()
@@ -644,30 +655,32 @@ for name, rate in speed.items():
     print(f"{name}: {rate:.1f} tokens per second")
 
 # %% [markdown]
-# Without the cache, every new token requires all earlier ones to be processed again (07), so the advantage of the
-# cache should grow with the length of the text; we measured it at one length only. The speeds depend on the machine, and
-# only their ratio is meaningful.
+# Without the cache, every new token requires all earlier tokens to be processed again (07). The advantage of the cache should therefore grow with the length of
+# the text; we measured it at one length only. The speeds depend on the machine, so only their ratio is meaningful.
 
 # %% [markdown]
-# Even with a cache, every new token requires a pass through all weights. In **speculative decoding** (Leviathan et al. 2023) a small model drafts several tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a drafted token guarantees that the output has exactly the distribution of the large model.
+# Even with a cache, every new token requires a pass through all weights. In **speculative decoding** (Leviathan et al. 2023), a small model drafts several
+# tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a drafted token guarantees that the output has exactly the
+# distribution of the large model.
 
 # %% [markdown]
-# **Question 1.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is raised. What will the model generate, and why? Which of the five parts in this notebook could you replace in a trained model without training it again, and which could you not? (4–6 sentences)
+# **Question 1 · Replacing the tokenizer.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is
+# raised. What will the model generate, and why? Which of the five parts in this notebook could you replace in a trained model without further training, and
+# which could you not? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoders-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# It will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer
-# assigns the id i to a different piece of text. The model therefore receives the vectors of the wrong tokens, and its predictions are decoded into the wrong tokens, too. None of the five parts can be replaced freely,
-# since the weights were learned together with them: rotary and learned positions lead to different scores, a layer
-# norm subtracts a mean that RMSNorm keeps, and a gate needs a third matrix that does not exist. A part *can* be
-# rewritten if the function stays the same. A norm's weight can be multiplied into the next matrix, and shared keys and
-# values can be copied for each query head, which gives the same output with a larger cache. Going the other way, from many heads to few, requires further training (Ainslie et al. 2023 use 5 % of the original compute).
+# The model will generate nonsense. Row i of the embedding table was learned for the old token i, and the new tokenizer assigns the id i to a different piece of
+# text. The model therefore receives the vectors of the wrong tokens, and its predictions are also decoded into the wrong tokens. None of the five parts can be
+# replaced freely, because the weights were learned together with them: rotary and learned positions lead to different scores, a layer norm subtracts a mean
+# that RMSNorm keeps, and a gate needs a third matrix that does not exist. A part *can* be rewritten if the function stays the same. A norm's weight can be
+# multiplied into the next matrix, and shared keys and values can be copied for each query head, which gives the same output with a larger cache. The opposite
+# change, from many heads to few, requires further training (Ainslie et al. 2023 use 5 % of the original compute).
 #
 # *Marking: 1 point for stating that the rows of the embedding table belong to tokens of the old tokenizer; 1 point for stating that the weights were learned together with the parts, with an example of a change that preserves the function (copied keys and values, a norm's weight multiplied into the next matrix, …) or of one that requires training.*
 
 # %% [markdown]
-# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question
-# into the format on which the model was tuned, and `generate` produces the answer. Here `load` has already carried out
-# the first step, using the course's package instead of the hub.
+# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question into the format on which the model was
+# tuned, and `generate` produces the answer. Here, `load` has already carried out the first step, using the course's package instead of the hub.
 
 # %% tags=["demo"]
 # their_model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M-Instruct", dtype=torch.float32)
@@ -696,15 +709,15 @@ assistant = pipeline("text-generation", model=their_model, tokenizer=published)
 print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=False)[0]["generated_text"])
 
 # %% [markdown]
-# You met all of these settings in 07. Whether the answers are *true* is a different question: 135 million parameters store few facts, even though the text is fluent.
+# You know all of these settings from notebook 07. Whether the answers are *true* is a different question: 135 million parameters store few facts, even if the
+# text is fluent.
 
 # %% [markdown]
 # ## 7 · Further: find the bug
 #
-# Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. The
-# transformers library rotates the two halves together, as your code does. If you load Meta's weights into the code of
-# transformers, no error is raised, because all shapes fit. (A user asked about this difference in transformers issue
-# 25199.)
+# Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. The transformers library, like your code,
+# rotates the two halves together. If you load Meta's weights into the code of transformers, no error is raised, because all shapes fit. (A user asked about
+# this difference in transformers issue 25199.)
 
 # %%
 def as_published_by_meta(x, positions, base=10_000.0):
@@ -717,13 +730,13 @@ def loaded_as_they_are(weight, heads):                     # the weight of `quer
     return weight
 
 # %% [markdown]
-# Reorder the rows of the matrix so that your `rotary` gives the same scores as Meta's code does with the original rows.
+# Reorder the rows of the matrix so that your `rotary` gives the same scores as Meta's code gives with the original rows.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-mended_rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd D"]:
-    """loaded_as_they_are without its bug.  (difficulty ●●○, 6 minutes)
+    """loaded_as_they_are with the bug fixed.  (difficulty ●●○, 6 minutes)
 
-    Each head has d rows, one for each coordinate of its queries (or keys). Within a head, the
+    Each head has d rows, one for each coordinate of its queries (or keys). Within a head,
     rows 2i and 2i + 1 move to the positions i and i + d/2. `heads` is the number of heads in
     this matrix.
     """
@@ -751,21 +764,24 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
     print(f"rows {name}: the scores are off by {row_errors[name]:.0%} of their mean absolute value")
 
 # %% [markdown]
-# The wrong scores are not random. A query and a key at the same position are rotated by the same angles, so their score is correct; what is wrong is how the scores change with the distance. The published conversion script reorders the rows as you did.
+# The wrong scores are not random. A query and a key at the same position are rotated by the same angles, so their score is correct. At other distances, the
+# scores are wrong. The published conversion script reorders the rows as you did.
 
 # %% [markdown]
 # ## 8 · Further: a mixture of experts
 #
-# In a **mixture of experts** (MoE; Shazeer et al. 2017), a layer contains many feed-forward networks, the **experts**, and each token uses only a few of them. More experts mean more parameters, but not more operations per token. A router, which is a linear
-# layer, gives each token a score for each expert. The k experts with the highest scores process the token, and their outputs are added with weights that are the softmax of *these* k scores (Jiang et al. 2024).
+# In a **mixture of experts** (MoE; Shazeer et al. 2017), a layer contains many feed-forward networks, the **experts**, and each token uses only a few of them.
+# Additional experts increase the number of parameters, but not the number of operations per token. A router, which is a linear layer, computes a score for each
+# expert and each token. The k experts with the highest scores process the token, and their outputs are added with weights that are the softmax of *these* k
+# scores (Jiang et al. 2024).
 
 # %% [markdown]
-# If the router sends every token to the same expert, the others learn nothing. Many models are therefore trained with a **load-balancing loss** (Fedus et al. 2022): E · Σ f_e P_e, summed over the E experts. Here f_e is the fraction of all choices that fall on
-# expert e, and P_e is its mean probability (softmax over all E scores). The loss is 1 if all experts are used equally.
+# If the router sends every token to the same expert, the other experts learn nothing. Many models are therefore trained with a **load-balancing loss** (Fedus
+# et al. 2022): E · Σ f_e P_e, summed over the E experts. Here, f_e is the fraction of all choices that fall on expert e, and P_e is the mean probability of
+# this expert (softmax over all E scores). The loss is 1 if all experts are used equally.
 #
-# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its scores
-# only when the k experts are chosen, not when their weights are computed. The bias is lowered while the expert is
-# overloaded.
+# DeepSeek-V3 relies mainly on a different method (Wang et al. 2024). Each expert has a bias that is added to its scores when the k experts are chosen, but not
+# when their weights are computed. The bias is lowered while the expert is overloaded.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
@@ -774,7 +790,8 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
     For each token, the k experts with the highest scores are chosen. Their weights are the
     softmax of these k scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the
     number of times e was chosen, divided by the total number of choices, T · k; P_e is the
-    mean over the tokens of e's probability in the softmax of all E scores.
+    mean over the tokens of e's probability in the softmax of all E scores. Autograd must be
+    able to differentiate the result.
     """
     ### BEGIN SOLUTION
     best = scores.topk(k, dim=-1)
@@ -786,14 +803,15 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-route-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("decoders.route", lambda case: route(case["scores"], case["k"]))
+check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients=True)
 
 # %% [markdown]
-# We try it on a toy problem. Points in eight dimensions belong to eight groups, and in each group the target is a different linear map of the point. There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
+# We test this loss on a toy problem. Points in eight dimensions belong to eight groups, and in each group, the target is a different linear map of the point.
+# There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: int = 8) -> dict[str, float]:
-    """Train a router and E linear experts; return one expert's largest share of the choices and the final error."""
+    """Train a router and E linear experts; return the largest share of the choices that one expert receives, and the final error."""
     draw = torch.Generator().manual_seed(seed)
     centres, maps = 3 * torch.randn(E, D, generator=draw), torch.randn(E, D, D, generator=draw)
     router, experts = (torch.randn(*shape, generator=draw) * D**-0.5 for shape in ((D, E), (E, D, D)))
@@ -818,17 +836,16 @@ experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] 
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
-# For each of the five seeds, the load-balancing loss distributes the choices more evenly. Five seeds do not show that it
-# also reduces the error. In this problem all groups are equally large, so nothing forces a router to neglect an expert.
-# In natural language, some topics are far more frequent than others.
+# For each of the five seeds, the load-balancing loss distributes the choices more evenly. However, five seeds do not show that this loss also reduces the
+# error. In this problem, all groups are equally large, so nothing forces a router to neglect an expert. In natural language, some topics are far more frequent
+# than others.
 
 # %% [markdown]
 # ## 9 · Decoders since 2018
 #
-# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each
-# model on PyTorch's **meta device**, where tensors have shapes but no values, and counts its parameters. The context
-# length and the number of training tokens are those stated by the model's authors; the year is the one in which the
-# weights were published.
+# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each model on PyTorch's **meta device**, where
+# tensors have shapes but no values, and counts its parameters. The context length and the number of training tokens are those stated by the model's authors;
+# the year refers to the publication of the weights.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -890,13 +907,11 @@ decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.i
 display(decoders_table)
 
 # %% [markdown]
-# Between 2018 and 2023 nearly every column changes. From 2023 on, all models in this table have rotary positions,
-# RMSNorm and a gate. The context has grown from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36
-# trillion tokens.
+# Between 2018 and 2023, nearly every column changes. From 2023 on, all models in this table have rotary positions, RMSNorm and a gate. The context has grown
+# from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36 trillion tokens.
 #
-# But we chose which models to list. The next cell therefore searches the code of all decoders in the installed transformers
-# library whose copyright notice is dated 2025 or later. A search for names is only approximate, so trust the fractions
-# only to within a few percentage points.
+# However, we selected the models in the table ourselves. The next cell therefore searches the code of all decoders in the installed transformers library whose
+# copyright notice is dated 2025 or later. A search for names is only approximate, so the fractions are reliable only to within a few percentage points.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import re
@@ -925,45 +940,45 @@ for idea, fraction in census.items():
     print(f"{fraction:4.0%}  {idea}")
 
 # %% [markdown]
-# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use
-# **QK-norm**, which normalises queries and keys and thereby keeps the scores from growing without limit (Henry et al.
-# 2020). Nearly half support a **sliding window**: in some layers a token attends only to the last few thousand tokens.
+# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use **QK-norm**, which normalises queries and
+# keys and thereby keeps the scores from growing without limit (Henry et al. 2020). Nearly half support a **sliding window**: in some layers, a token attends
+# only to the last few thousand tokens.
 #
-# About one in six compresses keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five has layers of a different kind, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
+# About one decoder in six compresses the keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five has layers of a
+# different kind, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
 
 # %% [markdown]
-# In the table, the cache per token assumes that each number takes 16 bits and that every layer stores all tokens. A layer
-# with a sliding window needs to store only the latest tokens. Such a window is used in every layer of Mistral 7B, in
-# every other layer of gpt-oss, and in five out of six layers of Gemma 3.
+# In the table, the cache per token assumes that each number takes 16 bits and that every layer stores all tokens. However, a layer with a sliding window needs
+# to store only the latest tokens. Such a window is used in every layer of Mistral 7B, in every other layer of gpt-oss, and in five out of six layers of Gemma
+# 3.
 #
-# Mixtral 8 × 7B has 46.7 billion parameters rather than 56, because the experts of a layer share its attention. Each
-# token uses 12.9 billion of them (Jiang et al. 2024). DeepSeek-V3 uses 37 of its 671 billion (DeepSeek-AI 2024) and
-# GLM-5 uses 40 of its 744 billion (GLM-5 Team 2026). GLM-5 also selects tokens: an indexer chooses 2,048 earlier tokens, and the heads
-# attend only to those.
+# Mixtral 8 × 7B has 46.7 billion parameters rather than 56 billion, because the experts of a layer share its attention. Each token uses 12.9 billion of these
+# parameters (Jiang et al. 2024). DeepSeek-V3 uses 37 of its 671 billion (DeepSeek-AI 2024) and GLM-5 uses 40 of its 744 billion (GLM-5 Team 2026). GLM-5 also
+# selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to these tokens.
 
 # %% [markdown]
-# The table contains only one model from 2026. The transformers library has classes for others, but we could not check those models' settings against what their authors have published. Look one of them up and add a row for it.
+# The table contains only one model from 2026. The transformers library has classes for others, but we could not compare the settings of those models with the
+# settings that their authors have published. Look up one of them and add a row for it.
 #
 # Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
 
 # %% [markdown]
 # ## 10 · Further: how loss falls with parameters and tokens
 #
-# Kaplan et al. (2020) trained decoders of many sizes and found that the loss falls as a power of the number of parameters N and of the number of training tokens T. Such a relation is called a **scaling law**. Hoffmann et al. (2022) fitted
+# Kaplan et al. (2020) trained decoders of many sizes and found that the loss falls as a power of the number of parameters N and as a power of the number of
+# training tokens T. Such a relation is called a **scaling law**. Hoffmann et al. (2022) fitted
 #
 # $$L(N, T) = E + \frac{A}{N^\alpha} + \frac{B}{T^\beta}$$
 #
-# E is the lowest loss that any model can reach: the entropy of the language. For real text, E is fitted as well, and
-# nobody can check the fit. For our language we can compute E exactly; it is the bound from
-# the earlier notebooks. The amount by which a model's loss exceeds E is the KL
-# divergence between the language and the model.
+# E is the lowest loss that any model can reach: the entropy of the language. For real text, E must also be fitted, and nobody can check the fitted value. For
+# our language, we can compute E exactly: it is the bound from the earlier notebooks. The amount by which a model's loss exceeds E is the KL divergence between
+# the language and the model.
 
 # %% [markdown]
-# GPTs of four sizes were trained on sentences in our language about prisons, biology and phones, which contain 486 different
-# words. With five lengths of training and three seeds, this makes 60 runs (`python -m experiments scaling`). Every
-# sentence is newly generated. The learning rate rises and falls within each run. For each size, the peak learning rate is the best of four values,
-# tried at one length of training with a different seed. Other lengths might need a different peak, which would
-# distort the law.
+# We trained GPTs of four sizes on sentences in our language about prisons, biology and phones, which contain 486 different words. With five lengths of training
+# and three seeds, there are 60 runs (`python -m experiments scaling`). Every sentence is newly generated. The learning rate rises and falls within each run.
+# For each size, the peak learning rate is the best of four values, which we tried at one length of training with a different seed. Other lengths might need a
+# different peak, which would distort the law.
 #
 # The shortest runs do not yet follow a power law, so we leave them out of the fit.
 
@@ -1001,7 +1016,7 @@ for fewest in (160, 320, 40):
     print("  fitted to runs of at least {} steps: {:.2f} ± {:.2f}".format(fewest, *powers[fewest]))
 
 longest, before = (late[late["steps"] == steps] for steps in (1600, 640))
-print("The longest runs, as predicted by the law fitted to the shorter ones; nats above the bound, mean over three seeds:")
+print("The longest runs, compared with the prediction of the law fitted to the shorter runs; nats above the bound, mean over three seeds:")
 predicted, same_as_before = [], []                                 # seeds sizes: predicted / measured
 for seed, rows in longest.groupby("seed"):
     shorter = fitted(late[(late["seed"] == seed) & (late["steps"] < 1600)])
@@ -1009,7 +1024,7 @@ for seed, rows in longest.groupby("seed"):
     same_as_before.append(before[before["seed"] == seed]["above"].to_numpy() / rows["above"].to_numpy())
 for place, (size, rows) in enumerate(longest.groupby("parameters")):
     mean, half = mean_and_half(rows["above"])
-    print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; predicted {np.mean(predicted, axis=0)[place]:.2f} times as much")
+    print(f"  {size:7,} parameters: measured {mean:.3f} ± {half:.3f}; the prediction is {np.mean(predicted, axis=0)[place]:.2f} times the measured value")
 misses = {name: np.exp(np.abs(np.log(ratios)).mean(axis=1)) - 1 for name, ratios in {"law": predicted, "baseline": same_as_before}.items()}
 for name, values in misses.items():
     print(f"  error of the {name + (' (no gain after 640 steps)' if name == 'baseline' else '')} for each seed: {', '.join(f'{value:.0%}' for value in values)}")
@@ -1022,46 +1037,48 @@ for _, rows in late.groupby("seed"):
     next_smaller = others["above"].iloc[-1]
     corner["law"].append((law(left_out, *fitted(rows.drop(left_out.index))) / left_out["above"]).item())
     corner["baseline"].append((next_smaller / left_out["above"]).item())
-print("The same with only the longest run of the largest model left out; predicted / measured for each seed:")
+print("The same comparison when only the longest run of the largest model is left out; predicted / measured for each seed:")
 for name, ratios in corner.items():
     print(f"  {name + (' (same loss as the next smaller model)' if name == 'baseline' else '')}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss keeps falling for each size. After the longest training the smallest model is the worst, and the
-# two largest cannot be distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et
-# al. 2020), has a best size. A larger model would be trained on too few tokens, and a smaller one could not learn
-# enough.
+# On the left, the loss keeps falling for each size. After the longest training, the smallest model has the highest loss, and the two largest models cannot be
+# distinguished. On the right, each budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size. A larger model would be trained on
+# too few tokens, and a smaller model could not learn enough.
 
 # %% [markdown]
-# For each seed, the law fitted to the shorter runs predicts the longest ones better than the assumption of *no further
-# gain* does. That baseline is easy to beat. When only the longest run of the largest model is left out, the law
-# predicts too low a loss for each seed. It is no better than taking the loss of the next smaller model.
+# For each seed, the law fitted to the shorter runs predicts the longest runs better than the assumption of *no further gain*. That baseline is easy to beat.
+# When only the longest run of the largest model is left out, the law predicts too low a loss for each seed. The law is no better than taking the loss of the
+# next smaller model.
 #
-# The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each
-# smaller one, in nats, is larger after few tokens than after many. A sum of two terms cannot express this: in the law,
-# the difference between two sizes is the same after any number of tokens.
+# The law is only approximate: its mean deviation from the runs is 13 %. The lead of the largest model over each smaller one, in nats, is larger after few
+# tokens than after many. A sum of two terms cannot express this: in the law, the difference between two sizes is the same after any number of tokens.
 
 # %% [markdown]
-# **Checking the literature.** With ten times the compute, Kaplan et al. (2020) would make the model 5.4 times as large
-# and the text 1.9 times as long: N grows as C to the power 0.73. Hoffmann et al. (2022) would make both 3.2 times as
-# large (a power of 0.50). One reason for the difference is that Hoffmann et al. matched the learning-rate schedule to the length of each run, as
-# we do. Another is that Kaplan et al. did not count embeddings (Pearce and Song 2024).
+# **Checking the literature.** With ten times the compute, Kaplan et al. (2020) would make the model 5.4 times as large and the text 1.9 times as long, so N
+# grows as C to the power 0.73. Hoffmann et al. (2022) would make both 3.2 times as large (a power of 0.50). One reason for the difference is that Hoffmann et
+# al. matched the learning-rate schedule to the length of each run, as we do. Another reason is that Kaplan et al. did not count embeddings (Pearce and Song
+# 2024).
 #
-# We measure a power of about 0.4 without the shortest runs and 0.27 with them. Both powers are clearly below 0.73 and no higher than about 0.50. So as the budget grows, the text should grow at least as fast as the model.
+# We measure a power of about 0.4 without the shortest runs and 0.27 with them. Both powers are clearly below 0.73 and no higher than about 0.50. Therefore, as
+# the budget grows, the text should grow at least as fast as the model.
 
 # %% [markdown]
-# For real text Hoffmann et al. (2022) fitted α = 0.34 and β = 0.28. These imply a power of 0.45, not 0.50. According to Besiroglu et al. (2024) that fit had not converged; from data read off the paper's figure they obtain 0.35 and 0.37, which imply 0.51. On average, our exponents are more than three times as large as these. A likely reason is that our language has a limited number of rules and is soon learned.
+# For real text, Hoffmann et al. (2022) fitted α = 0.34 and β = 0.28. These exponents imply a power of 0.45, not 0.50. According to Besiroglu et al. (2024),
+# that fit had not converged; from data read off the paper's figure, they obtain 0.35 and 0.37, which imply 0.51. On average, our exponents are more than three
+# times as large as these. A likely reason is that our language has a limited number of rules and is soon learned.
 
 # %% [markdown]
-# The rule of Hoffmann et al. amounts to about 20 tokens per parameter. SmolLM2 135M was trained on about 15,000 tokens per parameter, and Llama 3 8B on about 1,900. A scaling law states what is cheapest to *train*. If a model is to generate many billions of tokens, a smaller model that is trained for longer costs less overall.
+# The rule of Hoffmann et al. amounts to about 20 tokens per parameter. SmolLM2 135M was trained on about 15,000 tokens per parameter, and Llama 3 8B on about
+# 1,900. A scaling law describes the cheapest way to *train* a model. If a model is to generate many billions of tokens, a smaller model that is trained for
+# longer costs less overall.
 
 # %% [markdown]
 # ## Extension: what four bits cost
 #
-# The matrices that you loaded were stored with four bits per weight. Storing weights with few bits is called
-# **quantisation**. One method divides the weights into blocks. For each block it stores one exact **scale**, and each
-# weight becomes an integer from −7 to 7. This exercise counts as extra credit.
+# The matrices that you loaded were stored with four bits per weight. Storing weights with few bits is called **quantisation**. One method divides the weights
+# into blocks. For each block, it stores one exact **scale**, and each weight becomes an integer from −7 to 7. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
@@ -1070,7 +1087,7 @@ def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Floa
     A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a
     block is its largest absolute value divided by 7. Each number x becomes the integer nearest
     to x / scale, as a float or an int; no x / scale lies midway between two integers. A block
-    of zeros has scale 0 and only zeros.
+    of zeros has the scale 0, and all its integers are 0.
     """
     ### BEGIN SOLUTION
     blocks = x.reshape(-1, size)
@@ -1111,13 +1128,12 @@ own.load_state_dict(exact)
 pictures.four_bits(four_bits, loaded_loss.mean())
 
 # %% [markdown]
-# One large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need
-# more scales: a scale of 16 bits adds 1 bit per weight in blocks of 16, but only 0.03 bits in blocks of 576. The
-# loaded weights had already been rounded to four bits by a different rule (Q4_1: a scale and a minimum for each
-# block), so we measure the cost of a second rounding.
+# A single large weight makes the steps of its whole block coarse, so larger blocks have larger errors. Smaller blocks need more scales: a scale of 16 bits adds
+# 1 bit per weight in blocks of 16, but only 0.03 bits in blocks of 576. The loaded weights had already been rounded to four bits by a different rule (Q4_1: a
+# scale and a minimum for each block). We therefore measure the cost of a second rounding.
 #
-# On these texts, every block size increases the loss (95 % intervals over 32 texts). Blocks of 576 weights, a whole
-# row of most matrices, increase it more than blocks of 16; between blocks of 16 and 64 we see no difference.
+# On these texts, every block size increases the loss (95 % intervals over 32 texts). Blocks of 576 weights, a whole row of most matrices, increase the loss
+# more than blocks of 16; between blocks of 16 and 64, we see no difference.
 
 # %% [markdown]
 # Quantisation is not the only way to save memory. **bfloat16** stores each number in 16 bits: it keeps the exponent of a 32-bit float, and therefore its range, but only 8 bits of precision (Kalamkar et al. 2019). Many models are trained and published in this format.
@@ -1126,10 +1142,10 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # ## Summary
 #
 # - With byte tokens, no text contains an unknown token; merges are applied in the order in which they were learned.
-# - RMSNorm divides by the root mean square: it is layer norm without the mean and the shift.
+# - RMSNorm divides by the root mean square: it is a layer norm without the mean and the shift.
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is three times smaller.
-# - In SwiGLU, a gate decides how much of another projection passes through.
+# - In SwiGLU, a gate determines how much of another projection passes through.
 # - With SmolLM2’s weights, your Decoder gives the same logits as transformers and generates the same text.
 
 # %% [markdown]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -61,28 +61,28 @@ bpe_train = Exercise(
     mistakes=(
         Mistake(
             "each word counted once",
-            "You count each word once, however often it occurs in the text. A pair in a frequent word is a frequent pair.",
+            "You count each word once, however often it occurs in the text. Count a pair as often as its word occurs.",
             "+= words[word]", "+= 1",
         ),
         Mistake(
             "ties broken by the larger pair",
-            "Among equally frequent pairs, you choose the largest; the docstring asks for the smallest.",
+            "Among equally frequent pairs, you choose the largest. The docstring asks for the smallest.",
             "(-counts[pair], pair)", "(-counts[pair], [-token for token in pair])",
         ),
         Mistake(
             "ties broken by the first pair counted",
-            "Among equally frequent pairs, you choose the one counted first (as max and most_common do). The docstring asks "
+            "Among equally frequent pairs, you choose the pair counted first (as max and most_common do). The docstring asks "
             "for the smallest.",
             BEST, "max(counts, key=counts.get)",
         ),
         Mistake(
             "characters instead of bytes",
-            "Your answer is right for words of ASCII letters. But é is one character and two bytes: a word starts as word.encode().",
+            "Your answer is correct for words of ASCII letters. However, é is one character and two bytes: a word starts as word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
             "pairs counted only before the first merge",
-            "Your pairs are the most frequent ones among the bytes. Each merge changes the text, so count again afterwards.",
+            "Your pairs are the most frequent pairs of bytes. Each merge changes the text, so count again after each merge.",
             code="""
 def bpe_train(words, merges):
     counts = Counter()
@@ -94,7 +94,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "new tokens numbered from 255",
-            "Your first new token is 255, which is a byte. Bytes have the ids 0 to 255.",
+            "Your first new token is 255, which is a byte: bytes have the ids 0 to 255. The first new token should be 256.",
             "new = 256 +", "new = 255 +",
         ),
         Mistake(
@@ -104,7 +104,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "new tokens numbered from 0",
-            "Your first new token is 0, which is a byte. Bytes have the ids 0 to 255.",
+            "Your first new token is 0, which is a byte: bytes have the ids 0 to 255. The first new token should be 256.",
             "new = 256 +", "new =",
         ),
         Mistake(
@@ -133,7 +133,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "overlapping pairs counted once",
-            "In \"aaa\" you count the pair aa once. Every pair of neighbours counts, so it occurs twice.",
+            "In \"aaa\", you count the pair aa once. Every pair of neighbours counts, so the pair aa occurs twice.",
             "            for pair in pairwise(ids):\n                counts[pair] += words[word]",
             "            place = 0\n            while place < len(ids) - 1:\n                pair = ids[place], ids[place + 1]\n"
             "                counts[pair] += words[word]\n                doubled = place + 2 < len(ids) and ids[place + 1] == ids[place] == ids[place + 2]\n"
@@ -151,7 +151,7 @@ def bpe_train(words, merges):
         ),
         Mistake(
             "one merge too few",
-            "Your list is one pair too short.",
+            "Your list is one pair too short. It should contain `merges` pairs.",
             "len(learned) < merges", "len(learned) < merges - 1",
         ),
     ),
@@ -271,12 +271,12 @@ bpe_encode = Exercise(
         ),
         Mistake(
             "pair learned last merged first",
-            "You merge the pair that was learned last. The earliest one takes priority.",
+            "You merge the pair that was learned last. The pair that was learned earliest takes priority.",
             FIRST, "first = max(pairs, key=place.get)",
         ),
         Mistake(
             "longest match from the left",
-            "You take the longest token that fits, from the left, as WordPiece does. Here merges are applied in the order in "
+            "You take the longest token that fits, from the left, as WordPiece does. Here, merges are applied in the order in "
             "which they were learned.",
             code="""
 def bpe_encode(word, merges):
@@ -324,17 +324,17 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "only one merge applied",
-            "You stop after one merge. Continue until no pair of the word is in the list.",
+            "You stop after one merge. Continue until no pair in the word is in the list.",
             "while pairs :=", "if pairs :=",
         ),
         Mistake(
             "only pairs of bytes merged",
-            "You merge only bytes. The list also contains pairs with a token that is itself the result of a merge.",
+            "You merge only bytes. The list also contains pairs in which one token is the result of a merge.",
             "if pair in place]", "if pair in place and max(pair) < 256]",
         ),
         Mistake(
             "characters instead of bytes",
-            "Your answer is right for words of ASCII letters. But 猫 is one character and three bytes: start with word.encode().",
+            "Your answer is correct for words of ASCII letters. However, 猫 is one character and three bytes: start with word.encode().",
             "list(word.encode())", "[ord(sign) for sign in word]",
         ),
         Mistake(
@@ -344,7 +344,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "last merge never used",
-            "Your code never uses the last pair of the list.",
+            "Your code never uses the last pair of the list. Every pair in the list may be merged.",
             "enumerate(merges)}", "enumerate(merges[:-1])}",
         ),
         Mistake(
@@ -363,7 +363,7 @@ def bpe_encode(word, merges):
         ),
         Mistake(
             "merges applied in reverse order",
-            "You go through the list from the end, so merges learned late are applied first. Start with the earliest.",
+            "You go through the list from the end, so merges learned late are applied first. Start with the earliest merge.",
             code="""
 def bpe_encode(word, merges):
     ids = list(word.encode())
@@ -409,11 +409,11 @@ def bpe_encode(word, merges):
 """,
     },
     hints=(
-        "The list is [bc, ab]. What does abc become, and what would the longest match from the left have given?",
+        "The list is [bc, ab]. Which tokens does abc become, and which would the longest match from the left give?",
         "word: a string; its bytes are ids 0 to 255. Output: a list of ids, no longer than the list of bytes.",
         "ids = the bytes\nrepeat:\n    find the pairs of neighbours that are in the list\n    stop if there are none\n    merge "
         "the one with the smallest index into 256 + index",
-        "A near miss: merging the first pair of the word that is in the list. This is right for many words, but not where a pair learned earlier follows.",
+        "A near miss: merging the first pair of the word that is in the list. This is correct for many words, but not if a pair learned earlier follows.",
     ),
 )
 
@@ -436,7 +436,7 @@ rms_norm = Exercise(
     mistakes=(
         Mistake(
             "mean subtracted",
-            "Your vectors have mean 0 before the weight is applied: that is layer norm. RMSNorm does not subtract the mean.",
+            "Your vectors have mean 0 before the weight is applied, as in a layer norm. RMSNorm does not subtract the mean.",
             f"weight * x / {ROOT}", "weight * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + eps).sqrt()",
         ),
         Mistake(
@@ -445,7 +445,7 @@ rms_norm = Exercise(
             "square.",
             ROOT, "(x.var(dim=-1, keepdim=True, unbiased=False) + eps).sqrt()",
         ),
-        Mistake("square root missing", "You divide your vectors by the mean square; its square root is missing.", ".sqrt()", ""),
+        Mistake("square root missing", "You divide your vectors by the mean square. Divide by its square root.", ".sqrt()", ""),
         Mistake(
             "divided by the length",
             "Your vectors have length 1 before the weight is applied. Their mean square should be 1, which means a length of "
@@ -468,7 +468,7 @@ rms_norm = Exercise(
             " + eps)", " + torch.finfo(x.dtype).eps)",
         ),
         Mistake(
-            "weight not applied", "The weight is missing: each coordinate of the vector has its own weight.", "weight * x", "x",
+            "weight not applied", "You do not multiply by the weight: each coordinate of the vector has its own weight.", "weight * x", "x",
         ),
         Mistake(
             "one mean square for the whole tensor",
@@ -481,13 +481,14 @@ rms_norm = Exercise(
             "dim=-1", "dim=0",
         ),
         Mistake(
-            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer.", "x / (", "x * (",
+            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer. Divide by it.", "x / (", "x * (",
         ),
         Mistake(
             "1 added to the weight",
             "You multiply by 1 + weight, as Gemma does. The docstring asks for the weight itself.",
             "weight * x", "(1 + weight) * x",
         ),
+        detached("rms_norm"),
     ),
     alternatives={
         "PyTorch's own": """
@@ -501,7 +502,7 @@ def rms_norm(x, weight, eps):
 """,
     },
     hints=(
-        "Which three steps does the name RMS stand for, and in which order?",
+        "Which three operations does the name RMS stand for, and in which order are they applied?",
         "x: (…, D). Mean square: (…, 1), so that it broadcasts over each vector. weight: (D).",
         "mean square of each vector, over its D coordinates\nroot of (mean square + eps)\nx divided by it, times weight",
         "A near miss: x.std() measures deviations from the mean. Square, mean, root: three calls.",
@@ -528,7 +529,7 @@ rotary = Exercise(
     mistakes=(
         Mistake(
             "neighbours paired instead of halves",
-            "You rotate the coordinates 2i and 2i + 1 together. Here plane i consists of the coordinates i and i + d/2.",
+            "You rotate the coordinates 2i and 2i + 1 together. Plane i should consist of the coordinates i and i + d/2.",
             edits={
                 "first, second = x.chunk(2, dim=-1)": "first, second = x[..., ::2], x[..., 1::2]",
                 TURNED: "torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)",
@@ -542,7 +543,7 @@ rotary = Exercise(
         ),
         Mistake(
             "rotated in the wrong direction",
-            "You rotate in the wrong direction: the minus belongs to the first half. A model trained that way would do "
+            "You rotate in the wrong direction: the minus sign belongs to the first half. A model trained in this way would do "
             "equally well, but published weights would give different scores, because a distance of 3 would become −3.",
             TURNED, "torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)",
         ),
@@ -553,7 +554,7 @@ rotary = Exercise(
         ),
         Mistake(
             "positions not used",
-            "Your answer is right where the text begins at position 0. Use the argument `positions`.",
+            "Your answer is correct if the text begins at position 0. Use the argument `positions`.",
             "positions[:, None]", "torch.arange(x.shape[-2])[:, None]",
         ),
         Mistake(
@@ -573,13 +574,13 @@ rotary = Exercise(
         ),
         Mistake(
             "sine and cosine swapped",
-            "At position 0 you rotate by a quarter turn, but nothing should change: cos 0 = 1 multiplies the coordinate "
+            "At position 0, you rotate by a quarter turn, but nothing should change: cos 0 = 1 multiplies the coordinate "
             "itself.",
             "angle.cos(), angle.sin()", "angle.sin(), angle.cos()",
         ),
         Mistake(
             "sinusoids added",
-            "You add sines and cosines to the vector, as in 03. Here the vector is rotated, which preserves its length.",
+            "You add sines and cosines to the vector, as in notebook 03. The vector should be rotated, which preserves its length.",
             TURNED, "x + torch.cat([sin, cos], dim=-1)",
         ),
         Mistake(
@@ -595,7 +596,7 @@ def rotary(x, positions, base=10_000.0):
         ),
         Mistake(
             "base fixed at 10,000",
-            "Your answer is right for the base 10,000. Use the argument `base`.",
+            "Your answer is correct for the base 10,000. Use the argument `base`.",
             SPEED, "10_000.0 ** (-torch.arange(0, d, 2) / d)",
         ),
         Mistake(
@@ -608,6 +609,7 @@ def rotary(x, positions, base=10_000.0):
             "You compute the second half from the rotated first half. Compute both from the old coordinates.",
             f"return {TURNED}", "first = first * cos - second * sin\n    return torch.cat([first, first * sin + second * cos], dim=-1)",
         ),
+        detached("rotary"),
     ),
     alternatives={
         "rotate_half, as transformers has it": """
@@ -641,7 +643,7 @@ def rotary(x, positions, base=10_000.0):
 """,
     },
     hints=(
-        "Rotating the point (1, 0) by a quarter turn gives (0, 1). Which of the two formulas has the minus?",
+        "Rotating the point (1, 0) by a quarter turn gives (0, 1). Which of the two formulas has the minus sign?",
         "positions: (T). Frequencies: (d/2). Angles: (T, d/2). The two halves of x: (…, T, d/2) each.",
         "frequency of plane i = base to the power −2i/d\nangle = position times frequency\nfirst half · cos − second half · "
         "sin\nfirst half · sin + second half · cos\nconcatenate the two",
@@ -746,12 +748,12 @@ attention = Exercise(
         Mistake(
             "key and value heads assigned in turn",
             "Your query heads use the heads of keys and values in turn: 0, 1, 0, 1. The first heads / kv_heads query heads "
-            "share the first one: 0, 0, 1, 1.",
+            "should share the first one: 0, 0, 1, 1.",
             SHARED, "shared.repeat(1, self.share, 1, 1)",
         ),
         Mistake(
             "positions restart at every call",
-            "Your answer is right for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
+            "Your answer is correct for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
             edits={
                 "positions = torch.arange(before, before + x.shape[1])": "positions = torch.arange(x.shape[1])",
                 HIDDEN: "torch.arange(k.shape[2]) > (before + positions)[:, None]",
@@ -792,27 +794,27 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "queries not rotated",
-            "Your queries are not rotated. If only the keys are, a score depends on the position of the key instead of the "
+            "Your queries are not rotated. If only the keys are rotated, a score depends on the position of the key instead of the "
             "distance.",
             BOTH, "k = rotary(k, positions, self.base)",
         ),
         Mistake(
             "keys not rotated",
-            "Your keys are not rotated. If only the queries are, a score depends on the position of the query instead of the "
+            "Your keys are not rotated. If only the queries are rotated, a score depends on the position of the query instead of the "
             "distance.",
             BOTH, "q = rotary(q, positions, self.base)",
         ),
         Mistake(
             "values rotated",
-            "You also rotate the values. Rotate only what the scores are computed from: queries and keys.",
+            "You also rotate the values. Rotate only the vectors from which the scores are computed: queries and keys.",
             BOTH, f"{BOTH}\n        v = rotary(v, positions, self.base)",
         ),
         Mistake(
-            "no rotation", "You rotate nothing, so the attention does not depend on the positions of the tokens.", BOTH, "pass",
+            "no rotation", "You rotate neither queries nor keys, so the attention does not depend on the positions of the tokens.", BOTH, "pass",
         ),
         Mistake(
             "rotated before splitting into heads",
-            "You rotate whole vectors before they are split into heads. Each head has d coordinates and d/2 planes of its own.",
+            "You rotate whole vectors before they are split into heads. Each head has its own d coordinates and d/2 planes.",
             edits={
                 SPLIT: "(layer(x) if layer is self.value else rotary(layer(x), torch.arange(0 if self.past is None else self.past[0].shape[2], "
                 "x.shape[1] + (0 if self.past is None else self.past[0].shape[2])), self.base)).unflatten(-1, (-1, self.d)).transpose(1, 2)",
@@ -821,22 +823,22 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "base not passed to rotary",
-            "Your answer is right for the base 10,000, but you do not pass base on to `rotary`.",
+            "Your answer is correct for the base 10,000, but you do not pass base on to `rotary`.",
             BOTH, "q, k = rotary(q, positions), rotary(k, positions)",
         ),
         Mistake(
             "causal mask missing",
-            "When a text is processed at once, your last token is correct, but the earlier ones attend to tokens after them.",
+            "When a text is processed at once, your last token is correct, but the earlier tokens attend to tokens after them.",
             HIDDEN, "torch.zeros(x.shape[1], k.shape[2], dtype=torch.bool)",
         ),
         Mistake(
             "mask ignores the cache",
-            "Your answer is right for texts processed at once. For texts in pieces, your new tokens see no more of the cache than the first tokens of a text would.",
+            "Your answer is correct for texts processed at once. For texts in pieces, your new tokens see no more of the cache than the first tokens of a text would.",
             HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
         ),
         Mistake(
             "no mask once the cache is filled",
-            "Your answer is right for texts processed at once. For texts in pieces, the new tokens of one call also see those after them: later calls need a mask as well.",
+            "Your answer is correct for texts processed at once. For texts in pieces, the new tokens of one call also see the tokens after them: later calls need a mask as well.",
             HIDDEN, f"({HIDDEN}) & (before == 0)",
         ),
         Mistake(
@@ -857,7 +859,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "cache filled without being requested",
-            "Your second call sees the tokens of the first, although no cache was requested.",
+            "Your second call sees the tokens of the first call, although no cache was requested.",
             "if self.cached:", "if True:",
         ),
         Mistake(
@@ -870,19 +872,19 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "softmax over the queries",
-            "The columns of your weights sum to 1, but the rows should.",
+            "The columns of your weights sum to 1. The rows should sum to 1.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
             "heads split across tokens",
-            "Your heads mix tokens from the start. A view as (B, heads, T, d) reads the numbers in memory order, token after "
+            "Your heads mix tokens from the start. A view as (B, heads, T, d) reads the values in memory order, token after "
             "token: make it (B, T, heads, d), then swap the two axes.",
             SPLIT, "layer(x).reshape(x.shape[0], -1, x.shape[1], self.d)",
             also=(WITHOUT_TRANSPOSE,),
         ),
         Mistake(
             "heads joined across tokens",
-            "Your result mixes tokens: move the axis of heads back next to d before you merge the two.",
+            "Your result mixes tokens: move the axis of heads back next to d before you merge the two axes.",
             "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
         ),
         Mistake(
@@ -990,14 +992,14 @@ swiglu = Exercise(
     cases=swiglu_cases,
     rule=Rule(tolerance=2e-5, axes={"registered": "weights", "eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
-        Mistake("gate and up swapped", "SiLU belongs to the gate, but you apply it to `up`.", GATED, "self.gate(x) * silu(self.up(x))"),
+        Mistake("gate and up swapped", "You apply SiLU to `up`. It belongs to the gate.", GATED, "self.gate(x) * silu(self.up(x))"),
         Mistake("activation function missing", "Your gate has no SiLU: you multiply the two projections as they are.", "silu(self.gate(x))", "self.gate(x)"),
-        Mistake("added instead of multiplied", "You add the two projections. A gate multiplies.", " * self.up", " + self.up"),
+        Mistake("added instead of multiplied", "You add the two projections. A gate multiplies the other projection.", " * self.up", " + self.up"),
         Mistake("activation applied to the product", "You apply SiLU to the product. It belongs only to the gate.", GATED, "silu(self.gate(x) * self.up(x))"),
-        Mistake("sigmoid instead of SiLU", "Your gate is σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
-        Mistake("ReLU instead of SiLU", "About half of your gate's entries are exactly 0: that is ReLU.", "silu(", "torch.relu("),
-        Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. That is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
-        Mistake("gate not used", "You do not use `gate`: that is the feed-forward layer of 03 with another activation function.", GATED, "silu(self.up(x))"),
+        Mistake("sigmoid instead of SiLU", "Your gate uses σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
+        Mistake("ReLU instead of SiLU", "About half of your gate's entries are exactly 0, because you use ReLU.", "silu(", "torch.relu("),
+        Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. This variant is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
+        Mistake("gate not used", "You do not use `gate`. Without it, this is the feed-forward layer from notebook 03 with another activation function.", GATED, "silu(self.up(x))"),
         Mistake("activation applied to both projections", "You apply SiLU to both projections; `up` has no activation function.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
         Mistake("activation applied to the output", "You apply SiLU to the output of `down`. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
         Mistake(
@@ -1086,18 +1088,18 @@ decoder = Exercise(
     mistakes=(
         Mistake(
             "final norm missing",
-            "You compute the logits from the last layer's residual sum. In a pre-norm stack nothing has normalised it: `norm` "
+            "You compute the logits from the last layer's residual sum. In a pre-norm stack, nothing has normalised this sum: `norm` "
             "comes after the last layer.",
             LOGITS, "x @ self.token.weight.T",
         ),
         Mistake(
             "norm before the first layer",
-            "Your norm comes before the first layer. It belongs after the last.",
+            "Your norm comes before the first layer. It belongs after the last layer.",
             edits={"x = self.token(ids)": "x = self.norm(self.token(ids))", LOGITS: "x @ self.token.weight.T"},
         ),
         Mistake(
             "norm after every layer",
-            "You apply the norm after each layer. It belongs only after the last one.",
+            "You apply the norm after each layer. It belongs only after the last layer.",
             edits={"x = layer(x)": "x = self.norm(layer(x))", LOGITS: "x @ self.token.weight.T"},
         ),
         Mistake(
@@ -1111,7 +1113,7 @@ decoder = Exercise(
         ),
         Mistake(
             "embedding matrix saved twice",
-            "Your numbers are right, but the matrix is saved under two names. A weights file contains it only once, but load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
+            "Your numbers are correct, but the matrix is saved under two names. A weights file contains it only once, but load_state_dict expects both names. Compute the logits with the matrix itself: `x @ "
             "self.token.weight.T`.",
             edits={
                 "self.norm = RMSNorm(dim, eps)": "self.norm = RMSNorm(dim, eps)\n        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)\n        self.lm_head.weight = self.token.weight",
@@ -1120,13 +1122,13 @@ decoder = Exercise(
         ),
         Mistake(
             "cache left on after reset",
-            "After reset() your first call is correct but the second is not: it still sees the tokens of the first. reset() "
+            "After reset(), your first call is correct, but the second call still sees the tokens of the first. reset() "
             "must pass False on to the layers.",
             TOLD, "layer.attention.reset(True)",
         ),
         Mistake(
             "tied matrix detached",
-            "Your logits are right, but the gradient of the embedding matrix is not: its use in the output is excluded from "
+            "Your logits are correct, but the gradient of the embedding matrix is not: its use in the output is excluded from "
             "training (detach, .data or no_grad).",
             LOGITS, "self.norm(x) @ self.token.weight.detach().T",
         ),
@@ -1137,13 +1139,13 @@ decoder = Exercise(
         ),
         Mistake(
             "reset passed on only to the first layer",
-            "For texts in pieces, only your first layer uses its cache. Each layer's attention has a cache of its own.",
+            "For texts in pieces, only your first layer uses its cache. The attention of each layer has its own cache.",
             f"for layer in self.layers:\n            {TOLD}", "self.layers[0].attention.reset(cached)",
         ),
         Mistake(
             "one layer used repeatedly",
             "All entries of your ModuleList are one and the same Layer, so they share one set of parameters. Each layer needs "
-            "its own.",
+            "its own parameters.",
             LIST, f"torch.nn.ModuleList([{MADE}] * layers)",
         ),
         Mistake(
@@ -1153,22 +1155,22 @@ decoder = Exercise(
         ),
         Mistake(
             "base not passed on",
-            "Your answer is right for the default base, but you do not pass base on to the layers.",
+            "Your answer is correct for the default base, but you do not pass base on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, eps)",
         ),
         Mistake(
             "base and eps not passed on",
-            "Your answer is right for the default base and eps, but you pass neither on to the layers.",
+            "Your answer is correct for the default base and eps, but you pass neither on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, 1e-5)",
         ),
         Mistake(
             "eps not passed on to the layers",
-            "Your answer is right for the default eps, but you do not pass eps on to the layers, whose norms need it.",
+            "Your answer is correct for the default eps, but you do not pass eps on to the layers, whose norms need it.",
             "inner, base, eps)", "inner, base, 1e-5)",
         ),
         Mistake(
             "fixed eps in the last norm",
-            "Your answer is right for the default eps, but you do not pass eps on to the last norm.",
+            "Your answer is correct for the default eps, but you do not pass eps on to the last norm.",
             "self.norm = RMSNorm(dim, eps)", "self.norm = RMSNorm(dim, 1e-5)",
         ),
         Mistake(
@@ -1178,7 +1180,7 @@ decoder = Exercise(
         ),
         Mistake(
             "sinusoids added",
-            "You add sinusoids to the token vectors. Positions now enter in the attention, where queries and keys are rotated.",
+            "You add sinusoids to the token vectors. Here, positions enter only in the attention, where queries and keys are rotated.",
             code="""
 class Decoder(torch.nn.Module):
     def __init__(self, vocabulary, dim, layers, heads, kv_heads, inner, base=10_000.0, eps=1e-5):
@@ -1207,7 +1209,7 @@ class Decoder(torch.nn.Module):
         ),
         Mistake(
             "layers in reverse order",
-            "Your answer is right for a single layer. If there are several, you apply them in the wrong order.",
+            "Your answer is correct for a single layer. If there are several layers, you apply them in the wrong order.",
             edits={"for layer in self.layers:\n            x = layer(x)": "for layer in reversed(self.layers):\n            x = layer(x)"},
         ),
     ),
@@ -1252,7 +1254,7 @@ class Decoder(torch.nn.Module):
 """,
     },
     hints=(
-        "Which part of the GPT from notebook 07 is missing here? Which part uses the positions now, and which parts have a cache to "
+        "Which part of the GPT from notebook 07 is missing here? Which part now uses the positions, and which parts have a cache to "
         "reset?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from an embedding matrix of shape "
         "(vocabulary, dim).",
@@ -1319,12 +1321,12 @@ def own_names(theirs):
         ),
         Mistake(
             "buffers included",
-            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed, not learned.",
+            "You return too many names: rotary_emb.inv_freq contains frequencies, which are computed and not learned.",
             "        if place:", '        if path[-1] == "rotary_emb":\n            place = "attention.rotary_emb"\n        if place:',
         ),
         Mistake(
             "matrices transposed",
-            "Your matrices are transposed. GPT-2's own weights need that; here both models use nn.Linear.",
+            "Your matrices are transposed. GPT-2's own weights need to be transposed, but here both models use nn.Linear.",
             PLACED, 'ours[".".join([*layer, place, part])] = value.T if value.ndim == 2 and path[0] != "embed_tokens" else value',
         ),
         Mistake(
@@ -1339,35 +1341,35 @@ def own_names(theirs):
         ),
         Mistake(
             "final norm missing",
-            "norm.weight is missing: it is outside the layers.",
+            "Your result lacks norm.weight. This parameter is outside the layers.",
             "        if place:", '        if place and (layer or path[0] != "norm"):',
         ),
         Mistake(
             "names without the prefix ignored",
-            "Your answer is right where names have the prefix model., but you return nothing for a model without a head, whose names "
-            "lack it.",
+            "Your answer is correct if names have the prefix model., but you return nothing for a model without a head, whose names "
+            "lack this prefix.",
             "in theirs.items():", 'in ((n, v) for n, v in theirs.items() if n.startswith("model.")):',
         ),
         Mistake(
             "gate and up swapped",
-            "gate_proj and up_proj are swapped. They have the same shape, so no error is raised.",
+            "Your gate_proj and up_proj are swapped. They have the same shape, so no error is raised.",
             LOOK, 'place = PLACES.get(".".join(path).replace("gate", "x").replace("up_", "gate_").replace("x_", "up_"))',
         ),
         Mistake(
             "keys and values swapped",
-            "k_proj and v_proj are swapped. They have the same shape, so no error is raised.",
+            "Your k_proj and v_proj are swapped. They have the same shape, so no error is raised.",
             LOOK, 'place = PLACES.get(".".join(path).replace("k_proj", "x").replace("v_proj", "k_proj").replace("x", "v_proj"))',
         ),
         Mistake(
             "the two norms swapped",
-            "The two norms of a layer are swapped: input_layernorm comes before the attention, post_attention_layernorm after "
+            "Your two norms of a layer are swapped: input_layernorm comes before the attention, post_attention_layernorm after "
             "it, which is before the feed-forward layer.",
             PLACED,
             'place = {"norm_attention": "norm_feed_forward", "norm_feed_forward": "norm_attention"}.get(place, place)\n            ' + PLACED,
         ),
         Mistake(
             "prefix kept",
-            "Your names still begin with model.: those of a Decoder begin with token, layers or norm.",
+            "Your names still begin with model., whereas the names of a Decoder begin with token, layers or norm.",
             PLACED, 'ours["model." * name.startswith("model.") + ".".join([*layer, place, part])] = value',
         ),
         Mistake(
@@ -1430,13 +1432,13 @@ mended_rows = Exercise(
     rule=Rule("equal", axes={"": "Hd D"}),
     mistakes=(
         Mistake(
-            "rows in the original order", "Your rows are in their original order. That suffices for two rows per head; with more, neighbours "
+            "rows in the original order", "Your rows are in their original order. This suffices for two rows per head; with more rows, neighbours "
                            "must be separated.",
             f"return {ROWS}", "return weight.clone()",
         ),
         Mistake(
             "all heads treated as one",
-            "Your answer is right for a single head. Each head has its own d rows: separate the neighbours within each head.",
+            "Your answer is correct for a single head. Each head has its own d rows: separate the neighbours within each head.",
             ROWS, "torch.cat([weight[::2], weight[1::2]])",
         ),
         Mistake(
@@ -1467,7 +1469,7 @@ mended_rows = Exercise(
             ".flatten(0, 1)", ".flatten(0, 1).T",
         ),
         Mistake(
-            "second half reversed", "The second half of each head is in reverse order.", "by_head[:, 1::2]]", "by_head[:, 1::2].flip(1)]",
+            "second half reversed", "The second half of each head is in reverse order. Keep the order of its rows.", "by_head[:, 1::2]]", "by_head[:, 1::2].flip(1)]",
         ),
     ),
     alternatives={
@@ -1517,7 +1519,7 @@ route = Exercise(
             "best.values.softmax(dim=-1)", "scores.softmax(dim=-1).gather(-1, best.indices)",
         ),
         Mistake(
-            "all experts used", "All your experts have a positive weight. Only the k best should.",
+            "all experts used", "All your experts have a positive weight. Only the k best experts should have one.",
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values.softmax(dim=-1))", "scores.softmax(dim=-1)",
         ),
         Mistake(
@@ -1527,51 +1529,52 @@ route = Exercise(
             "torch.zeros_like(scores).scatter(-1, best.indices, best.values).softmax(dim=-1)",
         ),
         Mistake(
-            "equal weights", "Your k experts have equal weights. Their weights are the softmax of their scores.",
+            "equal weights", "Your k experts have equal weights. Their weights should be the softmax of their scores.",
             "best.values.softmax(dim=-1)", "torch.full_like(best.values, 1 / k)",
         ),
         Mistake(
-            "factor E missing", "Your weights are right, but your loss is too small by the factor E.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
+            "factor E missing", "Your weights are correct, but your loss is too small by the factor E.", f"return weights, {BALANCE}", "return weights, (chosen * mean_probability).sum()",
         ),
         Mistake(
             "choices divided by T instead of T · k",
-            "Your weights are right, and with k = 1 your loss is, too: there are T · k choices, and f is a fraction of them.",
+            "Your weights are correct, and with k = 1 so is your loss: there are T · k choices, and f is a fraction of them.",
             "/ best.indices.numel()", "/ len(scores)",
         ),
         Mistake(
             "P computed from the weights",
-            "Your weights are right. P is the mean over tokens of a softmax that includes *all* experts, but you averaged the weights.",
+            "Your weights are correct. P is the mean over tokens of a softmax that includes *all* experts, but you averaged the weights.",
             "scores.softmax(dim=-1).mean(dim=0)", "weights.mean(dim=0)",
         ),
         Mistake(
             "P used in place of f",
-            "Your weights are right. f counts how often an expert was chosen; you used the mean probability twice.",
+            "Your weights are correct. f counts how often an expert was chosen, but you used the mean probability twice.",
             BALANCE, "E * (mean_probability * mean_probability).sum()",
         ),
         Mistake(
             "f used in place of P",
-            "Your weights are right. Your loss contains only counts, which have no gradient: P is a mean of probabilities.",
+            "Your weights are correct. Your loss contains only counts, which have no gradient: P is a mean of probabilities.",
             BALANCE, "E * (chosen * chosen).sum()",
         ),
         Mistake(
             "only first choices counted",
-            "Your weights are right, and with k = 1 your loss is, too: count all k choices of a token.",
+            "Your weights are correct, and with k = 1 so is your loss: count all k choices of a token.",
             "torch.bincount(best.indices.flatten(), minlength=E) / best.indices.numel()", "torch.bincount(best.indices[:, 0], minlength=E) / len(scores)",
         ),
         Mistake(
             "bincount without minlength",
-            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount returns one for each expert.",
+            "If no token chooses the last experts, you have too few counts: with `minlength=E`, bincount returns one count for each expert.",
             ", minlength=E)", ")",
         ),
         Mistake(
             "softmax over the tokens",
-            "Your weights are right. P uses the softmax of each token over the experts, but you took it over the tokens.",
+            "Your weights are correct. P uses the softmax of each token over the experts, but you took it over the tokens.",
             "scores.softmax(dim=-1)", "scores.softmax(dim=0)",
         ),
         Mistake(
-            "lowest scores chosen", "You choose the k lowest scores.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
+            "lowest scores chosen", "You choose the k lowest scores. Choose the k highest.", "scores.topk(k, dim=-1)", "scores.topk(k, dim=-1, largest=False)",
         ),
-        Mistake("loss returned first", "Your tuple is in the wrong order: the weights come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
+        Mistake("loss returned first", "Your tuple is in the wrong order: the weights should come first.", f"return weights, {BALANCE}", f"return {BALANCE}, weights"),
+        detached("route"),
     ),
     alternatives={
         "a mask of minus infinity": """
@@ -1648,22 +1651,22 @@ quantise = Exercise(
     rule=Rule(tolerance=2e-5, axes={"0": "N", "1": "blocks"}),
     mistakes=(
         Mistake(
-            "0/0 in a block of zeros", "For a block of zeros you return NaN: 0 divided by a scale of 0.", "scale.clamp(min=1e-30)", "scale",
+            "0/0 in a block of zeros", "For a block of zeros, you return NaN, because you divide 0 by a scale of 0.", "scale.clamp(min=1e-30)", "scale",
         ),
         Mistake(
             "truncated instead of rounded", "You truncate your numbers towards 0. Round to the nearest integer.", ".round()", ".mul(1.001).trunc()",
             also=(TO_WHOLE.format("trunc"),),
         ),
         Mistake(
-            "rounded down", "You round your numbers down. Take the nearest integer.", ".round()", ".add(0.001).floor()",
+            "rounded down", "You round your numbers down. Round them to the nearest integer.", ".round()", ".add(0.001).floor()",
             also=(TO_WHOLE.format("floor"),),
         ),
         Mistake(
-            "one scale for all blocks", "You use one scale for all blocks. Each block has its own.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
+            "one scale for all blocks", "You use one scale for all blocks. Each block has its own scale.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
         ),
         Mistake(
             "largest signed value",
-            "Your answer is wrong where the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
+            "Your answer is wrong if the number furthest from 0 in a block is negative: the largest *absolute* value determines the scale.",
             "blocks.abs().amax(dim=1)", "blocks.amax(dim=1)",
         ),
         Mistake(
@@ -1673,13 +1676,13 @@ quantise = Exercise(
             "scale not divided by 7", "Your only integers are −1, 0 and 1: the scale should be one seventh of the largest absolute value.", " / 7", "",
         ),
         Mistake(
-            "not rounded", "Your numbers are not integers.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
+            "not rounded", "Your numbers are not integers. Round them to the nearest integer.", NEAREST, "blocks / scale.clamp(min=1e-30)[:, None]",
         ),
         Mistake(
             "blocks of non-adjacent numbers", "The numbers in each of your blocks are N / size apart. A block consists of consecutive numbers.", "x.reshape(-1, size)", "x.reshape(size, -1).T",
         ),
         Mistake(
-            "size used as the number of blocks", "You make `size` blocks, but `size` is how many numbers a block contains.", "x.reshape(-1, size)", "x.reshape(size, -1)",
+            "size used as the number of blocks", "You make `size` blocks, but `size` is the number of values in a block.", "x.reshape(-1, size)", "x.reshape(size, -1)",
         ),
         Mistake(
             "dequantised numbers returned", "You return the rounded numbers multiplied by their scale. Return the integers and, "

@@ -9,7 +9,10 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text: after a question it may generate another question. An assistant answers the question. Two kinds of training lead from one to the other: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will implement both on the generated language, where we know what the best possible assistant would do and can measure exactly how much of the language a model forgets.
+# A **base model** continues text: after a question, it may generate another question. An assistant answers the question. Two kinds of training turn a base
+# model into an assistant: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will
+# implement both on the generated language. For this language, we know what the best possible assistant would do, and we can measure exactly how much of the
+# language a model forgets.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
@@ -19,7 +22,7 @@
 # **By the end you can**
 #
 # - train a model on answers only, and pack conversations without mixing them;
-# - fine-tune with a low-rank update and merge it into the weights;
+# - fine-tune with a low-rank update and merge the update into the weights;
 # - implement DPO, and state the policy that it approximates;
 # - interpret an assistant's score critically.
 
@@ -43,7 +46,7 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# We put the same question to two models from notebook 07: a GPT trained on novels, which is a base model, and SmolLM2, an assistant.
+# We put the same question to two models from notebook 07: a GPT trained on novels, which is a base model, and SmolLM2, which is an assistant.
 
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
@@ -80,10 +83,12 @@ for question, (by_base, by_assistant) in both.items():
     print(f"\n{question}\n  base model: {by_base} …\n  assistant: {by_assistant}")
 
 # %% [markdown]
-# The base model continues the question as a novel would; the assistant answers it. On the generated language we can measure exactly what is gained and what is lost on the way from one to the other.
+# The base model continues the question as a novel would, whereas the assistant answers it. On the generated language, we can measure exactly what a model gains
+# and what it loses when it is turned into an assistant.
 #
-# Our small GPT (07) has been trained only on plain sentences of this language. We ask it for the topic of a sentence: the prompt consists of the sentence's first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the
-# topic. In our language, however, p(topic | first four words) is known exactly, and so is the accuracy of the best possible assistant.
+# Our small GPT (07) has been trained only on plain sentences of this language. We ask it for the topic of a sentence. The prompt consists of the sentence's
+# first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the topic. In our language, however,
+# p(topic | first four words) is known exactly, and so is the accuracy of the best possible assistant.
 
 # %% tags=["demo"]
 predict("assistant.best_possible", ...)         # the best possible accuracy (0 to 1), with 23 topics and four words
@@ -107,14 +112,16 @@ for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
 print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {frequent:.1%}; best possible {tests.best.mean():.1%}")
 
 # %% [markdown]
-# The base model has never seen [SEP], so what it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training from notebook 07, now on conversations. Usually one thing changes in the loss: only the assistant's tokens count. The
-# model reads what users write but is not trained to imitate it.
+# The base model has never seen [SEP], so the text that it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training from
+# notebook 07, now on conversations. Usually, one thing changes in the loss: only the assistant's tokens count. The model reads the user's text but is not
+# trained to imitate it.
 
 # %% [markdown]
 # ## 2 · Labels for the answers only
 #
-# A conversation consists of turns, each with a **role**. The **system prompt**, a turn before the first question, gives instructions for the whole conversation. A **tool call** is text in an agreed format; a program recognises it, runs the tool and
-# inserts the result (Schick et al. 2023). For **structured output**, tokens that would violate a format such as JSON are masked before sampling (Willard and Louf 2023).
+# A conversation consists of turns, each of which has a **role**. The **system prompt**, a turn before the first question, gives instructions for the whole
+# conversation. A **tool call** is text in an agreed format: a program recognises it, runs the tool and inserts the result (Schick et al. 2023). For
+# **structured output**, tokens that would violate a format such as JSON are masked before sampling (Willard and Louf 2023).
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
@@ -122,7 +129,7 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
 
     A turn consists of a role ("system", "user" or "assistant") and its token ids, including
     the end-of-turn token. The labels equal the ids in every turn of the assistant and are −100
-    elsewhere. Do not shift them: the loss does that. Build new lists and leave those in
+    elsewhere. Do not shift the labels: the loss does that. Build new lists and leave the lists in
     `turns` unchanged.
     """
     ### BEGIN SOLUTION
@@ -137,15 +144,16 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
 check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(case)))
 
 # %% [markdown]
-# Conversations are much shorter than the sequences a model can process. **Packing** concatenates several of them into one sequence instead of padding each. Neither labels nor attention may cross the boundary between two conversations, and learned positions (07) have to restart there.
-# (Rotary positions (13) may continue: once attention stays inside a conversation, only the distances within it matter.)
+# Conversations are much shorter than the sequences that a model can process. **Packing** concatenates several conversations into one sequence instead of
+# padding each of them. Neither labels nor attention may cross the boundary between two conversations, and learned positions (07) have to restart there. (Rotary
+# positions (13) may continue: if attention stays inside a conversation, only the distances within this conversation matter.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
     """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
     A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
-    conversation that does not fit into the current row starts the next one. Return a dictionary of four tables with these names:
+    conversation that does not fit into the current row starts the next row. Return a dictionary of four tables with these names:
     ids         0 in empty positions;
     labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
     positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
@@ -172,7 +180,7 @@ check("assistant.pack", lambda case: pack(conversations_of(case), case["length"]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_packed(model, rows: dict[str, Tensor], apart: bool) -> Float[Tensor, "rows T V"]:
-    """The GPT's logits for packed rows; if `apart`, attention stays within each conversation, and positions restart in it."""
+    """The GPT's logits for packed rows. If `apart`, attention stays within each conversation, and positions restart in each conversation."""
     T = rows["ids"].shape[1]
     keep = torch.ones(T, T, dtype=torch.bool).tril()[None]
     if apart:
@@ -200,13 +208,15 @@ pictures.packed(
 )
 
 # %% [markdown]
-# With its own segment and positions, each conversation gets the same logits as when processed alone, up to rounding. Without them, no error is raised, but the second conversation is conditioned on the first. The library trl packed conversations without boundaries for a long time (issue 1230).
+# With separate segments and positions, each conversation gets the same logits as when it is processed alone, up to rounding. Without them, no error is raised,
+# but the second conversation is conditioned on the first. The library trl packed conversations without boundaries for a long time (issue 1230).
 
 # %% [markdown]
 # ## 3 · A low-rank update
 #
-# Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and learns a low-rank *update* of each matrix. For W of shape (out, in) the update is B A, with A of shape (rank, in) and B of shape (out, rank). It
-# is multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes α / √rank instead.)
+# Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and
+# learns a low-rank *update* of each matrix. For W of shape (out, in), the update is B A, with A of shape (rank, in) and B of shape (out, rank). The update is
+# multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes α / √rank instead.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.low_rank(inputs=64, outputs=64, rank=4)
@@ -245,8 +255,8 @@ check("assistant.lora_linear", lambda case: try_lora(LoRALinear, case))
 def merge(layer: LoRALinear) -> torch.nn.Linear:
     """A plain linear layer with the same output as `layer`.  (difficulty ●●○, 4 minutes)
 
-    Its weight is W + scale · B A. It has the bias of the base, or none if the base has none.
-    Leave `layer` and its base unchanged; otherwise a second merge would add the update again.
+    Its weight is W + scale · B A. It has the bias of the base, or no bias if the base has none.
+    Leave `layer` and its base unchanged; otherwise, a second merge would add the update again.
     """
     ### BEGIN SOLUTION
     base = layer.base
@@ -271,13 +281,13 @@ import numpy as np
 from coursekit import instructions, small
 
 def answer_loss(model, questions) -> Float[Tensor, ""]:
-    """The loss on answers only, with your sft_labels: the user's turn ends with [SEP], the assistant's is the answer and [EOS]."""
+    """The loss on answers only, computed with your sft_labels. The user's turn ends with [SEP]; the assistant's turn is the answer and [EOS]."""
     pairs = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in questions.ids.tolist()]
     ids, labels = (torch.tensor(part) for part in zip(*pairs))
     return cross_entropy(model(ids).logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
 
 def prepared(method: str):
-    """The pre-trained GPT, prepared for a method: "full", "last layer" or, say, "LoRA 4" (rank 4, in every linear layer)."""
+    """The pre-trained GPT, prepared for a method: "full", "last layer" or, for example, "LoRA 4" (rank 4, in every linear layer)."""
     torch.manual_seed(0)
     model = small.load("gpt").train()
     if method == "last layer":
@@ -349,7 +359,8 @@ print(f"nats per word above the bound on plain sentences: {base_paid:.2f} → {l
 print(f"after merging, logits differ by up to {merged_error:.0e}")
 
 # %% [markdown]
-# The model now answers, and merging leaves its logits unchanged, up to rounding. The third line shows the price: the loss on plain sentences is now much further above the bound, which is the entropy of the language. This is catastrophic forgetting (09), measured here in nats.
+# The model now answers the questions, and merging leaves its logits unchanged, up to rounding. The third line shows the cost: the loss on plain sentences is
+# now much further above the bound, which is the entropy of the language. This effect is catastrophic forgetting (09), measured here in nats.
 
 # %% [markdown]
 # **The same in two lines** with the library PEFT (Mangrulkar et al. 2022):
@@ -382,8 +393,9 @@ for name, model in {"yours": ours, "PEFT": theirs}.items():
 # %% [markdown]
 # ## 4 · Accuracy against forgetting
 #
-# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method we chose the lowest learning rate whose validation accuracy was within
-# one point of the best, and used it for three seeds (right). For full tuning we also ran three seeds at the next lower rate.
+# Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last
+# layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method, we chose the lowest learning rate whose validation
+# accuracy was within one point of the best, and used this rate for three seeds (right). For full tuning, we also ran three seeds at the next lower rate.
 #
 # **Predict:** at the chosen learning rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
@@ -413,16 +425,19 @@ for name, runs in {**at_rate, "full, lower rate": lower}.items():
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning. It also forgets less, as Biderman et al. report. At the next lower rate (the hollow point), however, full tuning reaches that accuracy as well, and forgets *less* than LoRA for each of the three seeds. Which method forgets less therefore depends on
-# the learning rates compared.
+# At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning. It also forgets less, as Biderman et al. report. At the next lower rate
+# (the hollow point), however, full tuning reaches the same accuracy, and it forgets *less* than LoRA for each of the three seeds. Which method forgets less
+# therefore depends on the learning rates that are compared.
 #
-# Rank 1 is less accurate than rank 16 at each of the three learning rates. Its best rate is the highest of the three, so a still higher rate or more steps might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
+# Rank 1 is less accurate than rank 16 at each of the three learning rates. Its best rate is the highest of the three, so an even higher rate or more steps
+# might help. After 200 steps on 2,048 questions, all methods are still below the best possible accuracy.
 
 # %% [markdown]
 # ## 5 · Which answer is better?
 #
-# For most questions nobody can write down *the* correct answer, but people can say which of two answers they prefer. Suppose that each answer has a **reward** r, and that the first is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a high reward
-# without moving far from the model it was before, the **reference**:
+# For most questions, nobody can write down *the* correct answer, but people can state which of two answers they prefer. Suppose that each answer has a
+# **reward** r, and that the first answer is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a
+# high reward without moving far from the **reference**, which is the model before this training:
 #
 # $$\max_\pi \; \mathbb{E}_\pi[r] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\text{ref}) \qquad\Rightarrow\qquad \pi^*(y) \propto \pi_\text{ref}(y)\, e^{r(y)/\beta}$$
 
@@ -432,7 +447,7 @@ def best_policy(
 ) -> Float[Tensor, "... N"]:
     """log π* for each of N answers.  (difficulty ●○○, 3 minutes)
 
-    log_ref holds the reference's log-probabilities of all N answers. π* is proportional to
+    log_ref contains the reference's log-probabilities of all N answers. π* is proportional to
     π_ref · exp(reward / beta) and sums to 1.
     """
     ### BEGIN SOLUTION
@@ -443,7 +458,8 @@ def best_policy(
 check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
 
 # %% [markdown]
-# Suppose that annotators like long words: each letter adds half a point to the reward. The assistant continues a prompt with two words. There are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
+# Suppose that annotators like long words: each letter adds half a point to the reward. The assistant continues a prompt with two words. There are 1,795² =
+# 3,222,025 continuations, which are few enough to compute π* over *all* of them.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reference, reference_tables = instructions.reference()
@@ -459,22 +475,28 @@ print(f"[BOS] {instructions.PROMPTS[0]} …")
 pictures.best_by_beta(best_rows)
 
 # %% [markdown]
-# At β = 3 the best policy is nearly the reference. At β = 1 it favours longer words. At β = 0.1 it generates the longest words of the language after any prompt: the reward is almost as high as possible, but nothing is left of English. This is not a failure of training, since there was no training. The reward does not measure what
-# we want, and β determines how far the policy follows it. A small β therefore leads to **over-optimisation** (Gao et al. 2023).
+# At β = 3, the best policy is nearly the reference. At β = 1, it favours longer words. At β = 0.1, it generates the longest words of the language after any
+# prompt: the reward is almost as high as possible, but nothing is left of English. This is not a failure of training, because there was no training. The reward
+# does not measure the quality that we want, and β determines how far the policy follows the reward. A small β therefore leads to **over-optimisation** (Gao et
+# al. 2023).
 
 # %% [markdown]
-# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then generates answers and is updated towards higher reward while staying near the reference. If answers can be checked automatically, as in arithmetic, the check can serve as the reward (Lambert et al. 2024).
+# In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then
+# generates answers and is updated towards higher reward while staying near the reference. If answers can be checked automatically, as in arithmetic, the result
+# of the check can serve as the reward (Lambert et al. 2024).
 #
-# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solved for the reward, the formula for π* gives r(y) = β log(π*(y) / π_ref(y)) plus a constant, which is the same for both answers and cancels in σ(r₁ − r₂). If we replace π* by the model being trained, the loss depends only on log-probabilities of answers.
+# **Direct preference optimisation** (DPO, Rafailov et al. 2023) needs neither a reward model nor generated answers. Solved for the reward, the formula for π*
+# gives r(y) = β log(π*(y) / π_ref(y)) plus a constant. The constant cancels in σ(r₁ − r₂). If we replace π* with the model being trained, the loss depends only
+# on log-probabilities of answers.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
     """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
 
-    The logits at t predict the token at t + 1. The labels are those of sft_labels, −100 for
+    The logits at t predict the token at t + 1. The labels are those of sft_labels, with −100 for
     tokens that do not count; the first token never counts. A sequence without labels gets 0.
     Logits may differ by hundreds: a probability can then be 0 in float32, but its logarithm
-    must stay finite.
+    must stay finite. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
@@ -483,7 +505,7 @@ def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> 
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-answer_log_p-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("assistant.answer_log_p", lambda case: answer_log_p(case["logits"], case["labels"]))
+check("assistant.answer_log_p", lambda case: answer_log_p(case["logits"], case["labels"]), gradients=True)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-dpo_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dpo_loss(
@@ -492,11 +514,12 @@ def dpo_loss(
 ) -> Float[Tensor, ""]:
     """The mean of −log σ(beta · margin) over all pairs.  (difficulty ●●○, 5 minutes)
 
-    The four tensors hold log-probabilities of whole answers: the chosen and the rejected one,
-    under the policy and under the reference. Relative to the reference, the policy has changed
-    the log-probability of each answer; the margin is the change for the chosen answer minus
-    that for the rejected one. The loss must stay finite even for margins of several hundred,
-    positive or negative.
+    The four tensors contain log-probabilities of whole answers: those of the chosen and of the
+    rejected answers, under the policy and under the reference. Relative to the reference, the
+    policy has changed the log-probability of each answer. The margin is this change for the chosen
+    answer minus the change for the rejected answer. The loss must stay finite even for margins of
+    several hundred, positive or negative.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     margin = (chosen - ref_chosen) - (rejected - ref_rejected)
@@ -504,16 +527,16 @@ def dpo_loss(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-dpo_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("assistant.dpo_loss", lambda case: dpo_loss(**case))
+check("assistant.dpo_loss", lambda case: dpo_loss(**case), gradients=["chosen", "rejected"])
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-dpo_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> float:
     """One step of DPO; returns the loss before the step.  (difficulty ●●○, 7 minutes)
 
     policy and reference map ids (B, T) to logits (B, T, V). chosen and rejected are pairs
-    (ids, labels). Only the policy is trained: run the reference without gradients. The
-    optimiser holds the policy's parameters, which may still have old gradients. Use
-    answer_log_p and dpo_loss.
+    (ids, labels). Only the policy is trained: run the reference without gradients. The optimiser
+    contains the policy's parameters, which may still have old gradients. Use answer_log_p and
+    dpo_loss.
     """
     ### BEGIN SOLUTION
     ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]
@@ -530,7 +553,9 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> flo
 check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
 
 # %% [markdown]
-# How far has a policy moved from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) measures this, in nats per token. At each position of a given text we can compute it exactly, as a sum over the vocabulary. (In the objective above, the policy generates the texts itself.)
+# How far has a policy moved from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) measures this distance in nats per
+# token. At each position of a given text, we can compute it exactly, as a sum over the vocabulary. (In the objective above, however, the policy generates the
+# texts itself.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_to_reference(
@@ -538,7 +563,7 @@ def kl_to_reference(
 ) -> Float[Tensor, ""]:
     """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
 
-    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, then the mean over all
+    Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, and then the mean over all
     positions where `counts` is true. Logits may differ by hundreds, so that p(v) or p_ref(v)
     is 0 in float32; the result must still be finite.
     """
@@ -570,7 +595,7 @@ def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, step
     return policy, tables
 
 def judged(policy, tables, beta: float) -> dict[str, float]:
-    """Reward, and KL divergences to the reference and to π*: exact over all two-word continuations, averaged over prompts."""
+    """The reward, and the KL divergences to the reference and to π*, computed exactly over all two-word continuations and averaged over prompts."""
     reward, found = instructions.all_rewards(), []
     for prompt, log_ref in zip(instructions.prompt_ids(), tables):
         log_p = instructions.two_words(policy, prompt)
@@ -584,7 +609,8 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 # %% [markdown]
-# We now run your `dpo_step` 250 times at β = 1 on 2,000 comparisons of continuations that the reference generated. Rewards are means over three prompts, including the one above.
+# We now run your `dpo_step` 250 times at β = 1 on 2,000 comparisons of continuations that the reference generated. All rewards are means over three prompts,
+# including the prompt above.
 #
 # **Predict:** π* has a higher reward than the reference. What fraction of this difference does DPO gain?
 
@@ -613,8 +639,9 @@ for name, changes in displaced.items():
     print(f"change in log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average; a decrease in {(changes < 0).mean():.0%} of the pairs")
 
 # %% [markdown]
-# After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This is **likelihood displacement** (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. Displacement need not be harmful: π* also lowers the log-probability of the chosen answers on average, because it moves
-# probability to even longer words.
+# After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This effect is called **likelihood displacement**
+# (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. Displacement need not be harmful. π* also lowers the
+# log-probability of the chosen answers on average, because it moves probability to even longer words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 preferences = read_table("results/assistant_preferences.csv")
@@ -623,20 +650,24 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# The smaller β is, the higher the reward and the greater the distance from the reference, for every seed. At β = 1 DPO ends up closer to π* than the reference is. At β = 0.1 and 0.3 it is still far from π* after 250 steps. The answers compared were sampled from the reference, which hardly ever generates
+# The smaller β is, the higher the reward and the greater the distance from the reference, for every seed. At β = 1, DPO ends up closer to π* than the reference
+# is. At β = 0.1 and 0.3, DPO is still far from π* after 250 steps. The compared answers were sampled from the reference, which hardly ever generates
 # "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3 the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does, and ends up not measurably closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
+# At β = 3, the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does. It ends up
+# not measurably closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
 #
-# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has gone through both kinds of training; larger models wrote most of the answers that it imitated (Ben Allal et al. 2025). We let it judge reviews (`data/sentiment`, 09). A review's score is log p(" positive") − log p(" negative") after "Review: … Sentiment:";
-# a score above 0 means *positive*. Accuracy depends on this **threshold**; the order of the scores does not. We measure the order by the area under the ROC curve (AUC): the fraction of pairs of a positive and a negative review in which the positive one scores higher.
+# SmolLM2 (07, 13), here with most weights rounded to 4 bits, has received both kinds of training; larger models wrote most of the answers that it imitated (Ben
+# Allal et al. 2025). We use it to judge reviews (`data/sentiment`, 09). A review's score is log p(" positive") − log p(" negative") after "Review: …
+# Sentiment:"; a score above 0 means *positive*. The accuracy depends on this **threshold**, but the order of the scores does not. We measure the order by the
+# area under the ROC curve (AUC): the fraction of pairs of a positive and a negative review in which the positive review has the higher score.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
-    """The fraction of pairs (a positive, a negative) in which the positive scores higher.  (difficulty ●○○, 4 minutes)
+    """The fraction of pairs (a positive, a negative) in which the positive has the higher score.  (difficulty ●○○, 4 minutes)
 
     A pair with equal scores counts as one half. There is at least one positive and one
     negative.
@@ -653,7 +684,7 @@ check("assistant.in_order", lambda case: in_order(case["scores"], case["positive
 from coursekit import judges
 
 def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
-    """Wrap the query and value maps of all layers of SmolLM2 in your LoRALinear; return the trainable parameters."""
+    """Wrap the query and value matrices of all layers of SmolLM2 in your LoRALinear; return the trainable parameters."""
     model.requires_grad_(False)
     for layer in model.model.layers:
         for name in ("q_proj", "v_proj"):
@@ -682,10 +713,11 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
 #
 # - zero-shot: the prompt contains only the review;
 # - few-shot: the prompt also contains eight examples (three different draws);
-# - LoRA: your LoRALinear in SmolLM2's query and value maps, trained on 128 reviews for two epochs;
+# - LoRA: your LoRALinear in SmolLM2's query and value matrices, trained on 128 reviews for two epochs;
 # - MiniLM, an encoder: fully fine-tuned on the same number of reviews for four epochs (09).
 #
-# The last two were trained with three seeds each, at one learning rate fixed in advance. This takes minutes, so the results are recorded (`python -m experiments assistant_reviews`).
+# The last two were trained with three seeds each, at one learning rate fixed in advance. Training takes minutes, so we recorded the results (`python -m
+# experiments assistant_reviews`).
 #
 # **Predict:** how much higher is the accuracy of LoRA than that of zero-shot (as a fraction)?
 
@@ -726,20 +758,23 @@ for way, runs in ways.items():
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and LoRA agrees with their accuracy, within the interval. But MiniLM is much cheaper: it needs a third of LoRA's time for training and an eighth for judging.
+# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and
+# LoRA agrees with their accuracy, within the interval. However, MiniLM is much cheaper: it needs a third of LoRA's training time and an eighth of LoRA's time
+# for judging.
 
 # %% [markdown]
-# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce accuracy. They shift the scores relative to the threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as without examples, within the
-# interval of the difference (not drawn).
+# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce the accuracy, because they shift the scores relative to the
+# threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as without
+# examples, within the interval of the difference (not drawn).
 #
-# All this holds for one learning rate per method, and for a question that suits SmolLM2 particularly well, as we shall see next.
+# All these results hold for one learning rate per method, and for a question that suits SmolLM2 particularly well, as the next section shows.
 
 # %% [markdown]
 # ## 7 · What a score hides
 #
-# **The prompt.** We ask SmolLM2 about the same reviews in eight ways, without any training.
+# **The prompt.** We ask SmolLM2 about the same reviews with eight different questions, without any training.
 #
-# **Predict:** how much higher is the accuracy with the best question than with the worst (as a fraction)?
+# **Predict:** how much higher is the accuracy with the best question than with the worst question (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.questions_apart", ...)
@@ -758,22 +793,27 @@ for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
-# Question 1 gives the highest accuracy, and nothing in its wording explains why. Questions 3 and 4 order the reviews just as well, within the interval of the difference (not drawn). Their accuracy, however, is much lower: they judge nine reviews in ten *positive*, so the threshold 0 is wrong for them. With question 5 the answer is *good* for
-# every review, yet the order is better than with questions 2, 6 and 7.
+# Question 1 gives the highest accuracy, and nothing in its wording explains why. Questions 3 and 4 order the reviews just as well, within the interval of the
+# difference (not drawn). Their accuracy, however, is much lower: with these questions, nine reviews in ten are judged *positive*, so the threshold 0 is wrong.
+# With question 5, the answer is *good* for every review, yet the order is better than with questions 2, 6 and 7.
 #
-# The accuracy with one prompt is a single draw. Report the mean over several prompts with its interval (the diamonds), for accuracy and AUC.
+# The accuracy with one prompt is a single draw. Report the mean over several prompts with its interval (the diamonds), for both accuracy and AUC.
 
 # %% [markdown]
-# Models also grade the answers of other models (**LLM as a judge**). Asked which of two answers is better, they often favour the one shown first (**position bias**, Zheng et al. 2023). So show the answers in both orders, and report the judge's agreement with people, for instance Cohen's κ (11).
+# Models also grade the answers of other models (**LLM as a judge**). When such a model is asked which of two answers is better, it often favours the answer
+# shown first (**position bias**, Zheng et al. 2023). Therefore, show the answers in both orders, and report the judge's agreement with people, for instance
+# Cohen's κ (11).
 
 # %% [markdown]
-# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known: we train the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another.
+# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known. We train
+# the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another test.
 #
-# Questions leak in two ways: verbatim, or with one of the four words changed but the answer kept ("earlier the pitchers were" for "yesterday the pitchers were").
+# Questions leak in two ways. Either they are copied verbatim, or one of the four words is changed but the answer is kept ("earlier the pitchers were" for
+# "yesterday the pitchers were").
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
-    """Full tuning on `labels` questions, a fraction of them test questions with their answers, verbatim or with one word changed."""
+    """Full tuning on `labels` questions, a fraction of which are test questions with their answers, verbatim or with one word changed."""
     tests, others = (instructions.ask(512, np.random.default_rng(1000 + part), "held_out") for part in (seed, 500 + seed))
     fresh = instructions.ask(labels, np.random.default_rng(seed), "train")
     leaked = tests[: round(copies * labels)]
@@ -801,30 +841,41 @@ for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_chan
 pictures.leaked(leaks)
 
 # %% [markdown]
-# If the training set contains the whole test, the model answers 99 % of it correctly after 16 epochs. Nobody *can* know more than about three answers in four, so a score this far above the best possible shows memorisation, not knowledge. On the other test we detect no gain. After 4 epochs the score on the leaked test has risen as well, but
-# is still below the best possible for each of the three seeds; only the other test then reveals the leak. For real tests the bound is unknown, and a score of 99 % looks like success.
+# If the training set contains the whole test, the model answers 99 % of it correctly after 16 epochs. Nobody *can* know more than about three answers in four,
+# so a score this far above the best possible score shows memorisation, not knowledge. On the other test, we detect no gain. After 4 epochs, the score on the
+# leaked test has also risen, but it is still below the best possible score for each of the three seeds. In this case, only the other test reveals the leak. For
+# real tests, the bound is unknown, and a score of 99 % looks like success.
 
 # %% [markdown]
-# With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs, however, the score exceeds the best possible score on the same test for each of the three seeds. (The dashed line shows the mean of the three best possible scores.) A verbatim search misses such leaks (Yang et al. 2023).
+# With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs,
+# however, the score exceeds the best possible score on the same test for each of the three seeds. (The dashed line shows the mean of the three best possible
+# scores.) A verbatim search therefore misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
-# **Question 1.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may request three further numbers or experiments. Which do you choose, and what would each of them show? (4–6 sentences)
+# **Question 1 · Checking a claim about an assistant.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may
+# request three further numbers or experiments. Which would you choose, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "assistant-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, I would ask for the accuracy of both models on a test that cannot have been in the training data because it was written later or kept secret. If the assistant scores much lower there, the public test has leaked into pre-training or tuning. Second, I would ask for the accuracy of both models over several prompts, with an interval over prompts and items, and for their AUC or
-# their accuracy at a threshold chosen for each. The base model may know the answers but favour one label; then tuning has only moved the threshold. Third, I would measure the cost of tuning: the loss on plain text before and after, and the KL divergence to the reference, since a policy can gain reward by giving up other abilities. Each number needs a baseline: tuning on random preferences, the best possible or a human
-# score, and the base model with examples in its prompt.
+# First, I would ask for the accuracy of both models on a test that cannot have been in the training data because it was written later or kept secret. If the
+# assistant scores much lower there, the public test has leaked into pre-training or tuning. Second, I would ask for the accuracy of both models over several
+# prompts, with an interval over prompts and items, and for their AUC or their accuracy at a threshold chosen for each model. The base model may know the
+# answers but favour one label; in that case, tuning has only moved the threshold. Third, I would measure the cost of tuning: the loss on plain text before and
+# after, and the KL divergence to the reference, because a policy can gain reward by giving up other abilities. Each number needs a baseline: tuning on random
+# preferences, the best possible score or a human score, and the base model with examples in its prompt.
 #
-# *Marking: 1 point for two threats to the score, each with an experiment that would reveal it (leak: fresh test; prompt or threshold: several prompts, AUC; unfair baseline: examples in the base model's prompt); 1 point for what was lost (forgetting, KL divergence to the reference, over-optimised reward) or for suitable baselines and intervals.*
+# *Marking: 1 point for two threats to the score, each with an experiment that would reveal it (leak: a fresh test; prompt or threshold: several prompts, AUC;
+# unfair baseline: examples in the base model's prompt); 1 point for abilities that were lost (forgetting, KL divergence to the reference, over-optimised
+# reward) or for suitable baselines and intervals.*
 
 # %% [markdown]
 # ## 8 · Further: find the bug
 #
-# In 2023, an example script of trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. It saved the weights of the base model instead (issue 386). `unload` below contains the same bug. Fix it in `mended_unload`.
+# In 2023, an example script of trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. Instead, it saved the
+# weights of the base model (issue 386). `unload` below contains the same bug. Fix this bug in `mended_unload`.
 
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
-    """Replace every LoRALinear in the model by a plain layer."""
+    """Replace every LoRALinear in the model with a plain layer."""
     for name, part in model.named_children():
         if isinstance(part, LoRALinear):
             setattr(model, name, part.base)
@@ -834,9 +885,9 @@ def unload(model: torch.nn.Module) -> torch.nn.Module:
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-mended_unload", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_unload(model: torch.nn.Module) -> torch.nn.Module:
-    """unload without its bug.  (difficulty ●●○, 6 minutes)
+    """unload with the bug fixed.  (difficulty ●●○, 6 minutes)
 
-    Replace every LoRALinear inside the model, at any depth, by the plain layer that `merge`
+    Replace every LoRALinear inside the model, at any depth, with the plain layer that `merge`
     returns. Change the model itself and return it.
     """
     ### BEGIN SOLUTION
@@ -859,16 +910,16 @@ with torch.no_grad():
         print(f"{name}: accuracy {instructions.right(plain, tests).mean():.1%}, logits differ by up to {unload_error[name]:.0e}")
 
 # %% [markdown]
-# The shapes do not reveal this bug: there is a linear layer wherever one is expected. Comparing the logits before and after unloading does.
+# The shapes do not reveal this bug, because there is a linear layer wherever one is expected. Comparing the logits before and after unloading reveals it.
 
 # %% [markdown]
 # ## Summary
 #
 # - In supervised fine-tuning, usually only the assistant's tokens count in the loss; packing needs boundaries for labels, attention and learned positions.
-# - LoRA trains a low-rank update of frozen weights; once merged, it costs no extra time.
+# - LoRA trains a low-rank update of frozen weights; once merged, the update costs no extra time.
 # - Tuning can raise accuracy while the model forgets part of the language, so measure both.
-# - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β the policy follows the reward even where the reward is wrong.
-# - A score depends on the threshold, the prompt and what leaked into the training data.
+# - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β, the policy follows the reward even where the reward is wrong.
+# - A score depends on the threshold, the prompt and the text that leaked into the training data.
 
 # %% [markdown]
 # ## References

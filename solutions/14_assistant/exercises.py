@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.exercise import Draw, Exercise, Mistake
+from autograder.exercise import Draw, Exercise, Mistake, detached
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
 from coursekit.legends import OF_WEIGHTS
@@ -34,10 +34,10 @@ sft_labels = Exercise(
     cases=labels_cases,
     rule=Rule("equal", axes={"0": "tokens", "1": "tokens"}),
     mistakes=(
-        Mistake("labels everywhere", "You also give labels to the user's tokens. The model should learn to answer, not to ask.", LABELLED, "tokens"),
+        Mistake("labels everywhere", "You also give labels to the user's tokens. The model should learn to answer questions, not to ask them.", LABELLED, "tokens"),
         Mistake(
             "only the last answer labelled",
-            "Your labels are right if there is only one answer. In a longer conversation every answer of the assistant should count, not just the last.",
+            "Your labels are correct if there is only one answer. In a longer conversation, every answer of the assistant should count, not just the last one.",
             code="""
 def sft_labels(turns):
     last = max(i for i, (role, _) in enumerate(turns) if role == "assistant")
@@ -50,43 +50,43 @@ def sft_labels(turns):
         ),
         Mistake(
             "labels shifted",
-            "Your labels are one position early. The loss shifts them itself, so they would be shifted twice.",
+            "Your labels are one position too early. The loss shifts them itself, so they would be shifted twice.",
             "return ids, labels", "return ids, labels[1:] + [-100]",
         ),
         Mistake(
             "end token without a label",
-            "The last token of each answer has no label. It ends the answer: a model that never learns it never stops.",
+            "The last token of each answer has no label. This token ends the answer: a model that never learns it never stops.",
             LABELLED, 'tokens[:-1] + [-100] if role == "assistant" else [-100] * len(tokens)',
         ),
         Mistake(
             "first token of the answer without a label",
-            "The first token of each answer has no label. It is predicted from the question, so it counts.",
+            "The first token of each answer has no label. It is predicted from the question, so it should count.",
             LABELLED, '[-100] + tokens[1:] if role == "assistant" else [-100] * len(tokens)',
         ),
         Mistake(
             "both lists one position short",
-            "You drop the last id and the first label. The loss makes this shift itself; both lists should keep every "
+            "You drop the last id and the first label. The loss makes this shift itself, so both lists should keep every "
             "position.",
             "return ids, labels", "return ids[:-1], labels[1:]",
         ),
         Mistake(
             "one −100 per turn",
-            "You give a turn that does not count a single −100. It needs one per token, so that labels and ids stay aligned.",
+            "For a turn that does not count, you add a single −100. Add one −100 per token, so that labels and ids stay aligned.",
             "[-100] * len(tokens)", "[-100]",
         ),
-        Mistake("user's turns labelled", "You label the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
+        Mistake("user's turns labelled", "You label the user's tokens. Label the assistant's tokens instead.", 'role == "assistant"', 'role == "user"'),
         Mistake(
             "system turn labelled",
-            "Your labels are right if there is no system turn. A system turn is not an answer and should have no labels.",
+            "Your labels are correct if there is no system turn. A system turn is not an answer and should have no labels.",
             'role == "assistant"', 'role != "user"',
         ),
-        Mistake("0 instead of −100", "Where a token should not count, your label is 0, which is itself a token. The loss ignores "
+        Mistake("0 instead of −100", "For tokens that should not count, your label is 0, which is itself a token. The loss ignores "
                                            "−100.", "[-100] * len", "[0] * len"),
         Mistake("labels of the answers only", "Your labels are shorter than the ids. Every position should have a label, −100 where the "
                                      "token does not count.", LABELLED, 'tokens if role == "assistant" else []'),
         Mistake(
             "everything from the first answer on labelled",
-            "Your labels are right if no question follows an answer. You label everything from the first answer on, but later "
+            "Your labels are correct if no question follows an answer. You label everything from the first answer on, but later "
             "questions are not answers.",
             code="""
 def sft_labels(turns):
@@ -159,20 +159,20 @@ pack = Exercise(
         Mistake("positions continued across conversations", "Your positions run through the whole row. Each conversation should begin at 0, as if it were "
                                    "alone.", "range(n), [seg", "range(used, used + n), [seg"),
         Mistake("segments counted from 0", "Your first segment is 0, which marks empty positions. Number the segments from 1.", "[segment] * n", "[segment - 1] * n"),
-        Mistake("segments not restarted in each row", "Your segments are right in the first row. In every later row the segments should restart "
+        Mistake("segments not restarted in each row", "Your segments are correct in the first row. In every later row, the segments should restart "
                                              "at 1.", edits={
             "rows, used = [], length": "rows, used, segment = [], length, 0", "used, segment = 0, 0": "used = 0",
         }),
-        Mistake("one segment for the whole row", "You give all conversations of a row segment 1, so they could attend to each other.", "[segment] * n", "[1] * n"),
+        Mistake("one segment for the whole row", "All conversations of a row have segment 1, so they could attend to each other. Number them within the row.", "[segment] * n", "[1] * n"),
         Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is itself a token. Use −100.", "[-100] * length,", "[0] * length,"),
         Mistake(
             "one conversation per row",
-            "You pad each conversation to a row of its own. The next conversation should go into the same row if it fits.",
+            "You pad each conversation to a separate row. The next conversation should go into the same row if it fits.",
             "if used + n > length:", "if True:",
         ),
         Mistake(
             "exact fit refused",
-            "You begin a new row for a conversation that would exactly fill the current one. It fits.",
+            "You begin a new row for a conversation that would exactly fill the current row. It should stay in this row.",
             "used + n > length", "used + n >= length or not rows",
         ),
         Mistake(
@@ -202,7 +202,7 @@ def pack(conversations, length):
         ),
         Mistake(
             "conversations split across rows",
-            "You split conversations at the end of a row and continue in the next. One that does not fit should begin the next "
+            "You split conversations at the end of a row and continue in the next. A conversation that does not fit should begin the next "
             "row, undivided.",
             code="""
 def pack(conversations, length):
@@ -217,7 +217,7 @@ def pack(conversations, length):
     return {"ids": fill(ids, 0), "labels": fill(labels, -100), "positions": fill(positions, 0), "segments": fill(segments, 0)}
 """,
         ),
-        Mistake("labels all −100", "All your labels are −100, so nothing is learned.", "[-100, *labels[1:]]", "[-100] * n"),
+        Mistake("labels all −100", "All your labels are −100, so nothing is learned. Use the labels of each conversation, except at its first token.", "[-100, *labels[1:]]", "[-100] * n"),
         Mistake("ids used as labels", "Your labels are the ids, including those of the questions. Use the labels of each "
                                  "conversation, except at its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
         Mistake(
@@ -305,23 +305,23 @@ lora_linear = Exercise(
     mistakes=(
         Mistake(
             "base not frozen",
-            "Your output is right, but the base receives a gradient: it is not frozen. Its parameters must not require one "
-            "(`requires_grad_(False)`).",
+            "Your output is correct, but the base receives a gradient, because it is not frozen. Its parameters must not require a "
+            "gradient (`requires_grad_(False)`).",
             "base.requires_grad_(False)", "base",
         ),
         Mistake(
             "gradient through the base cut off",
-            "Your output is right, but no gradient flows back through the base: no_grad, detach or .data cuts it off, so "
+            "Your output is correct, but no gradient flows back through the base: no_grad, detach or .data cuts it off, so "
             "earlier layers would hardly learn. Freezing means that the base's own parameters require no gradient; x passes "
             "through as usual.",
             f"return self.base(x) + {CHANGED}", f"with torch.no_grad():\n            y = self.base(x)\n        return y + {CHANGED}",
         ),
-        Mistake("update not scaled", "Your output is right if alpha equals the rank. The update B A x should be scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
-        Mistake("update scaled by alpha", "Your output is right for rank 1. The update B A x should be scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
-        Mistake("scale inverted", "Your output is right if alpha equals the rank. Otherwise your scale is inverted: it is rank / alpha, not alpha / rank.", "(False), alpha / rank", "(False), rank / alpha"),
+        Mistake("update not scaled", "Your output is correct if alpha equals the rank. The update B A x should be scaled by alpha / rank.", CHANGED, "(x @ self.A.T @ self.B.T)"),
+        Mistake("update scaled by alpha", "Your output is correct for rank 1. The update B A x should be scaled by alpha / rank, not by alpha.", "(False), alpha / rank", "(False), alpha"),
+        Mistake("scale inverted", "Your output is correct if alpha equals the rank. Otherwise, your scale is inverted: use alpha / rank, not rank / alpha.", "(False), alpha / rank", "(False), rank / alpha"),
         Mistake(
             "scale alpha / √rank",
-            "Your output is right for rank 1. You divide by the square root of the rank, as rsLoRA does (Kalajdzievski 2023). Here "
+            "Your output is correct for rank 1. You divide by the square root of the rank, as rsLoRA does (Kalajdzievski 2023). Here, "
             "the scale should be alpha / rank.",
             "(False), alpha / rank", "(False), alpha / rank**0.5",
         ),
@@ -333,14 +333,14 @@ lora_linear = Exercise(
         Mistake(
             "A initialised with zeros",
             "Your A starts with zeros. Initialise it with small random numbers, and B with zeros: if both are zero, so are "
-            "their gradients (each is a product with the other matrix), and neither ever changes.",
+            "their gradients (each is a product with the other matrix), and neither matrix ever changes.",
             DRAWN, "torch.nn.Parameter(torch.zeros(rank, base.in_features))",
         ),
         Mistake("output of the base missing", "Your output is only the low-rank update. Add it to the output of the base.", f"self.base(x) + {CHANGED}", CHANGED),
-        Mistake("bias of the base missing", "Your output is right if the base has no bias. Otherwise its bias is missing.", "self.base(x) +", "x @ self.base.weight.T +"),
+        Mistake("bias of the base missing", "Your output is correct if the base has no bias. Otherwise, its bias is missing from your output.", "self.base(x) +", "x @ self.base.weight.T +"),
         Mistake(
             "bias of the base added again",
-            "Your output is right if the base has no bias. Otherwise it contains the bias more than once.",
+            "Your output is correct if the base has no bias. Otherwise, it contains the bias more than once.",
             CHANGED, f"{CHANGED} + (0 if self.base.bias is None else self.scale * self.base.bias)",
         ),
         Mistake(
@@ -414,7 +414,7 @@ class LoRALinear(torch.nn.Module):
         "x: (…, in). A: (rank, in), so x Aᵀ: (…, rank). B: (out, rank), so x Aᵀ Bᵀ: (…, out).",
         "init: keep the base, frozen; scale = alpha / rank; A random, B zeros, both nn.Parameter\nforward: base(x) + scale · (x "
         "through A, then through B)",
-        "A near miss: with zeros for both A and B, training starts in the right place and never leaves it.",
+        "A near miss: with zeros for both A and B, both gradients are 0, so training changes nothing.",
     ),
 )
 
@@ -430,12 +430,12 @@ merge = Exercise(
     uses=("assistant.lora_linear",),
     mistakes=(
         Mistake("weight of the base only", "Your weight is that of the base alone, so what A and B learned is lost.", MERGED, "base.weight"),
-        Mistake("update not scaled", "Your layer is right if alpha equals the rank. Scale the update B A, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
-        Mistake("update subtracted", "You subtract the update B A, which would remove it from a merged layer.", "base.weight + layer", "base.weight - layer"),
+        Mistake("update not scaled", "Your layer is correct if alpha equals the rank. Scale the update B A, as in forward.", "layer.scale * (layer.B @ layer.A)", "layer.B @ layer.A"),
+        Mistake("update subtracted", "You subtract the update B A, which would remove it from a merged layer. Add it.", "base.weight + layer", "base.weight - layer"),
         Mistake("weight of the update only", "Your weight is only the low-rank update. Add it to the base's weight.", MERGED, "layer.scale * (layer.B @ layer.A)"),
         Mistake(
             "merged into the base",
-            "You add the low-rank update to the base's own weight. A second merge then adds it again, and so does the forward "
+            "You add the low-rank update to the base's own weight. A second merge then adds the update again, and so does the forward "
             "of `layer`.",
             code="""
 @torch.no_grad()
@@ -457,7 +457,7 @@ def merge(layer):
         ),
         Mistake(
             "bias missing",
-            "Your layer is right if the base has no bias. Merging does not change a bias, but you have to copy it.",
+            "Your layer is correct if the base has no bias. Merging does not change a bias, but you have to copy it.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -469,12 +469,12 @@ def merge(layer):
         ),
         Mistake(
             "bias of zeros",
-            "Your weight is right, but your bias is zero. It should be the base's bias.",
+            "Your weight is correct, but your bias is zero. It should be the base's bias.",
             "merged.bias.copy_(base.bias)", "merged.bias.zero_()",
         ),
         Mistake(
             "bias added to a base without one",
-            "Your layer has a bias where the base has none, and so more parameters than before.",
+            "Your layer has a bias although the base has none, so it has more parameters than before.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -485,8 +485,8 @@ def merge(layer):
     return merged
 """,
         ),
-        Mistake("update added twice", "Your weight contains the update B A twice.", "layer.scale * (layer", "2 * layer.scale * (layer"),
-        Mistake("update scaled twice", "You scale the update B A twice.", "layer.scale * (layer", "layer.scale**2 * (layer"),
+        Mistake("update added twice", "Your weight contains the update B A twice. Add it only once.", "layer.scale * (layer", "2 * layer.scale * (layer"),
+        Mistake("update scaled twice", "You scale the update B A twice. Scale it only once.", "layer.scale * (layer", "layer.scale**2 * (layer"),
     ),
     alternatives={
         "asked with unit vectors": """
@@ -581,27 +581,27 @@ def answer_log_p(logits, labels):
         ),
         Mistake(
             "−100 counted as token 0",
-            "Where the label is −100, you add the log-probability of token 0. These positions should not count.",
+            "At positions where the label is −100, you add the log-probability of token 0. These positions should not count.",
             SUMMED, "found.sum(dim=1)",
         ),
         Mistake("token 0 left out", "You also leave out token 0. It is a token like any other; only −100 marks a token that "
                                     "does not count.", "targets != -100", "targets > 0"),
-        Mistake("probabilities added", "You add probabilities. An answer's probability is the product over its tokens, so add "
+        Mistake("probabilities added", "You add probabilities. The probability of an answer is the product over its tokens, so add "
                                        "the logarithms.", "log_softmax", "softmax"),
         Mistake(
             "logarithm of the softmax",
-            "Where a token is very improbable, its probability is 0 in float32 and the logarithm of that is −∞. Use "
+            "If a token is very improbable, its probability is 0 in float32, and the logarithm of 0 is −∞. Use "
             "log_softmax, which never computes the probability itself.",
             "log_softmax(dim=-1)", "softmax(dim=-1).log()",
         ),
         Mistake("logits added", "You add logits. Apply log_softmax to turn them into log-probabilities.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
-        Mistake("sum over the batch", "You return a single number. Each answer of the batch should have its own.", ".sum(dim=1)", ".sum()"),
-        Mistake("sign wrong", "Your numbers are positive: they are losses. A log-probability is never positive.", "return (found", "return -(found"),
+        Mistake("sum over the batch", "You return a single number. Each answer in the batch should have its own log-probability.", ".sum(dim=1)", ".sum()"),
+        Mistake("sign wrong", "Your numbers are positive, like losses. A log-probability is never positive.", "return (found", "return -(found"),
         Mistake("softmax over the positions", "Your softmax runs over the positions of the sequence. It should run over the "
                                            "vocabulary.", "dim=-1), labels", "dim=1), labels"),
         Mistake(
             "first token counted",
-            "You count the label of the first token. There is no token before it from which to predict it.",
+            "You count the label of the first token. No token precedes it, so it cannot be predicted.",
             code="""
 def answer_log_p(logits, labels):
     before = torch.cat([logits[:, :1], logits[:, :-1]], dim=1).log_softmax(dim=-1)
@@ -609,6 +609,7 @@ def answer_log_p(logits, labels):
     return (found * (labels != -100)).sum(dim=1)
 """,
         ),
+        detached("answer_log_p"),
     ),
     alternatives={
         "cross_entropy": """
@@ -662,14 +663,14 @@ best_policy = Exercise(
     mistakes=(
         Mistake("reward multiplied by beta", "You multiply the reward by beta. The *smaller* beta is, the more the reward counts, so "
                                       "divide by it.", BEST, "(log_ref + reward * beta).log_softmax(dim=-1)"),
-        Mistake("beta not used", "Your policy is right only for beta = 1.", BEST, "(log_ref + reward).log_softmax(dim=-1)"),
+        Mistake("beta not used", "Your policy is correct only for beta = 1. Divide the reward by beta.", BEST, "(log_ref + reward).log_softmax(dim=-1)"),
         Mistake("reference not used", "Your policy depends only on the reward. π* also depends on the reference.", BEST, "(reward / beta).log_softmax(dim=-1)"),
         Mistake("not normalised", "Your probabilities do not sum to 1. Divide by their sum, or use log_softmax.", ".log_softmax(dim=-1)", ""),
         Mistake("probabilities returned", "You return probabilities. Return log π*.", "log_softmax", "softmax"),
         Mistake("reference divided by beta", "You divide both terms by beta. Only the reward is divided; the reference stays "
                                               "as it is.", BEST, "((log_ref + reward) / beta).log_softmax(dim=-1)"),
         Mistake("reward added to probabilities", "You add the reward to probabilities. Add it to their logarithms.", "log_ref + reward", "log_ref.exp() + reward"),
-        Mistake("reward subtracted", "Your policy prefers low rewards.", "log_ref + reward", "log_ref - reward"),
+        Mistake("reward subtracted", "Your policy prefers low rewards. Add the reward instead of subtracting it.", "log_ref + reward", "log_ref - reward"),
         Mistake("normalised over the first axis", "You normalise over the first axis. The N probabilities of the last axis should sum to 1.", "dim=-1", "dim=0"),
         Mistake(
             "probabilities multiplied by rewards",
@@ -729,23 +730,23 @@ dpo_loss = Exercise(
     mistakes=(
         Mistake("reference not used", "Your loss depends only on the policy. The margin measures its change relative to the "
                                          "reference.", MARGIN, "chosen - rejected"),
-        Mistake("rejected answers preferred", "Your loss decreases when the rejected answer becomes more probable.", MARGIN, "(rejected - ref_rejected) - (chosen - ref_chosen)"),
+        Mistake("rejected answers preferred", "Your loss decreases when the rejected answer becomes more probable. It should increase.", MARGIN, "(rejected - ref_rejected) - (chosen - ref_chosen)"),
         Mistake("reference added instead of subtracted", "Your margin adds the log-probabilities of the reference. Subtract them: only the "
                                         "change counts.", MARGIN, "(chosen + ref_chosen) - (rejected + ref_rejected)"),
-        Mistake("beta not used", "Your loss is right only for beta = 1.", "beta * margin", "margin"),
-        Mistake("divided by beta", "You divide by beta. In π* the reward is divided by beta; solving for the reward makes "
+        Mistake("beta not used", "Your loss is correct only for beta = 1. Multiply the margin by beta.", "beta * margin", "margin"),
+        Mistake("divided by beta", "You divide by beta. In π*, the reward is divided by beta; solving for the reward makes "
                                    "beta a factor.", "beta * margin", "margin / beta"),
         Mistake("beta applied to the policy only", "Beta should multiply the whole margin, including the reference's part.", "beta * margin", "(beta * (chosen - rejected) - (ref_chosen - ref_rejected))"),
         Mistake("sum instead of mean", "You add the losses of the pairs. Take their mean.", ".mean()", ".sum()"),
-        Mistake("sign wrong", "Your loss is negative, but −log of a probability never is.", "-logsigmoid", "logsigmoid"),
+        Mistake("sign wrong", "Your loss is negative, but −log of a probability is never negative.", "-logsigmoid", "logsigmoid"),
         Mistake("logarithm missing", "Your loss is the mean of 1 − σ(beta · margin). Average −log σ instead.", LOSS, "(1 - (beta * margin).sigmoid()).mean()"),
         Mistake(
             "log of sigmoid",
-            "For large negative margins your loss is infinite: the sigmoid becomes 0 before its log is taken. "
-            "`logsigmoid` computes both at once.",
+            "For large negative margins, your loss is infinite: the sigmoid becomes 0 before its logarithm is taken. "
+            "`logsigmoid` computes the two functions together.",
             "-logsigmoid(beta * margin)", "-(beta * margin).sigmoid().log()",
         ),
-        Mistake("mean inside the logarithm", "You average the margins before taking the logarithm. Each pair has its own loss.", LOSS, "-logsigmoid((beta * margin).mean())"),
+        Mistake("mean inside the logarithm", "You average the margins before taking the logarithm. Compute the loss of each pair, and then take the mean.", LOSS, "-logsigmoid((beta * margin).mean())"),
         Mistake(
             "log-probabilities divided",
             "You divide log-probabilities. The logarithm of a ratio is a *difference* of logarithms.",
@@ -753,11 +754,12 @@ dpo_loss = Exercise(
         ),
         Mistake(
             "hinge loss",
-            "Your loss is 0 where the margin is large. That is a hinge loss, as in SLiC; here the loss is −log σ.",
+            "Your loss is 0 if the margin is large, as in a hinge loss (SLiC). Here, the loss is −log σ.",
             LOSS, "(1 - beta * margin).clamp(min=0).mean()",
         ),
-        Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside, it only scales the "
+        Mistake("beta outside the sigmoid", "Beta belongs inside the sigmoid, where it multiplies the margin. Outside the sigmoid, it only scales the "
                                 "loss.", LOSS, "-beta * logsigmoid(margin).mean()"),
+        detached("dpo_loss"),
     ),
     alternatives={
         "softplus": """
@@ -772,11 +774,11 @@ def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
 """,
     },
     hints=(
-        "What is the loss while policy and reference are the same model?",
+        "What is the loss as long as the policy and the reference are the same model?",
         "All four: (B), one number for each pair. Output: one number.",
         "raised = chosen − ref_chosen, and likewise for the rejected answer\nmargin = the first minus the second\nmean of "
         "−logsigmoid(beta · margin)",
-        "A near miss: sigmoid(…).log() is −inf where the margin is very negative.",
+        "A near miss: sigmoid(…).log() is −inf if the margin is very negative.",
     ),
 )
 
@@ -806,15 +808,15 @@ dpo_step = Exercise(
     rule=Rule(tolerance=5e-5, axes={"losses": "steps", "policy": "V V", "reference": "V V"}),
     uses=("assistant.answer_log_p", "assistant.dpo_loss"),
     mistakes=(
-        Mistake("old gradients kept", "Your first loss is right, but your backward pass adds to the old gradients. "
+        Mistake("old gradients kept", "Your first loss is correct, but your backward pass adds to the old gradients. "
                                       "Set them to zero first.", "    optimiser.zero_grad()\n", ""),
         Mistake(
             "reference with gradients",
-            "Your policy is right, but a gradient also reached the reference. Call the reference under torch.no_grad(); "
-            "otherwise memory is wasted on its activations.",
+            "Your policy is correct, but a gradient also reached the reference. Call the reference under torch.no_grad(); "
+            "otherwise, memory is wasted on its activations.",
             "    with torch.no_grad():\n        theirs = [", "    if True:\n        theirs = [",
         ),
-        Mistake("policy unchanged", "Your first loss is right, but the policy does not change: there is no step, or the gradients are "
+        Mistake("policy unchanged", "Your first loss is correct, but the policy does not change: there is no step, or the gradients are "
                            "set to zero between backward and step.", "    optimiser.step()\n", ""),
         Mistake(
             "policy used as reference",
@@ -835,11 +837,11 @@ dpo_step = Exercise(
                 "answer_log_p(reference(ids), labels)": "answer_log_p(reference(ids), ids)",
             },
         ),
-        Mistake("loss computed after the step", "You return the loss after the step. Return the one before it.", "    return loss.item()",
+        Mistake("loss computed after the step", "You return the loss after the step. Return the loss before the step.", "    return loss.item()",
                 "    with torch.no_grad():\n        ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]\n    return dpo_loss(*ours, *theirs, beta).item()"),
-        Mistake("no gradient through the rejected answer", "Only the chosen answer changes your policy, as in supervised fine-tuning. Let the "
-                                        "gradient of the rejected answer through, too.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
-        Mistake("two steps per call", "Your policy moves twice as far as it should.", "    optimiser.step()\n", "    optimiser.step()\n    optimiser.step()\n"),
+        Mistake("no gradient through the rejected answer", "Only the chosen answer changes your policy, as in supervised fine-tuning. The "
+                                        "gradient of the rejected answer should also change it.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
+        Mistake("two steps per call", "Your policy moves twice as far as it should. Call the optimiser only once.", "    optimiser.step()\n", "    optimiser.step()\n    optimiser.step()\n"),
         Mistake("step in the wrong direction", "Your loss increases: you step along the gradient, not against it.", "    loss.backward()", "    (-loss).backward()"),
     ),
     alternatives={
@@ -874,7 +876,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta):
     hints=(
         "Which of the four log-probabilities need a gradient?",
         "chosen and rejected: (ids, labels), each (B, T), where T may differ between the two. answer_log_p: (B).",
-        "log p of both answers under the policy\nthe same under the reference, without gradients\nloss\nset old gradients to "
+        "log p of both answers under the policy\nlog p of both answers under the reference, without gradients\nloss\nset old gradients to "
         "zero, backward, step\nreturn the loss as a number",
         "A near miss: zero_grad between backward and step leaves the optimiser without a gradient.",
     ),
@@ -908,10 +910,10 @@ kl_to_reference = Exercise(
     cases=kl_cases,
     rule=Rule(tolerance=3e-5, axes={"": ""}),
     mistakes=(
-        Mistake("KL divergence in the wrong direction", "You compute KL(reference ‖ policy), an expectation under the reference. Here the "
+        Mistake("KL divergence in the wrong direction", "You compute KL(reference ‖ policy), an expectation under the reference. Here, the "
                                        "*policy's* probabilities are the weights.", EACH, "(log_ref.exp() * (log_ref - log_p)).sum(dim=-1)"),
-        Mistake("sign wrong", "Your result is negative. A KL divergence never is.", "log_p - log_ref", "log_ref - log_p"),
-        Mistake("mean over all positions", "You average over every position. Take the mean over those that count.", "each[counts].mean()", "each.mean()"),
+        Mistake("sign wrong", "Your result is negative. A KL divergence is never negative.", "log_p - log_ref", "log_ref - log_p"),
+        Mistake("mean over all positions", "You average over every position. Take the mean over the positions that count.", "each[counts].mean()", "each.mean()"),
         Mistake(
             "divided by the number of all positions",
             "You leave out the positions that do not count, but still divide by the number of all positions.",
@@ -924,7 +926,7 @@ kl_to_reference = Exercise(
         ),
         Mistake(
             "mean of the sequences' means",
-            "You first average within each sequence. Every position that counts should have the same weight.",
+            "You first average within each sequence. Give every position that counts the same weight.",
             "each[counts].mean()", "((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1))[counts.any(dim=1)].mean()",
             also=(
                 """
@@ -937,21 +939,21 @@ def kl_to_reference(logits, ref_logits, counts):
         ),
         Mistake(
             "absolute differences",
-            "You add the absolute values of the differences. A token less likely under the policy than under the reference has "
-            "a negative term.",
+            "You add the absolute values of the differences. A token that is less likely under the policy than under the reference "
+            "should have a negative term.",
             "(log_p - log_ref)", "(log_p - log_ref).abs()",
         ),
-        Mistake("sum over the positions", "You add up over the positions. Take the mean: the result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
+        Mistake("sum over the positions", "You take the sum over the positions. Take the mean: the result should be in nats per token.", "each[counts].mean()", "each[counts].sum()"),
         Mistake("logits instead of log-probabilities", "You subtract logits. A constant added to all logits should change "
                                                        "nothing, so apply log_softmax first.", EACH, "(log_p.exp() * (logits - ref_logits)).sum(dim=-1)"),
         Mistake("cross-entropy instead of KL divergence", "You compute the cross-entropy. Subtract the entropy of the policy.", "log_p - log_ref", "-log_ref"),
         Mistake(
             "logarithm of the softmax",
-            "Where a token is very improbable, its probability is 0 in float32 and the logarithm of that is −∞. Use "
+            "If a token is very improbable, its probability is 0 in float32, and the logarithm of 0 is −∞. Use "
             "log_softmax, which never computes the probability itself.",
             "logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log(), ref_logits.softmax(dim=-1).log()",
         ),
-        Mistake("differences not weighted", "You add differences of log-probabilities. Weight each by the token's probability under the policy.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
+        Mistake("differences not weighted", "You add differences of log-probabilities. Weight each difference by the token's probability under the policy.", "log_p.exp() * (log_p - log_ref)", "log_p - log_ref"),
         Mistake("bits instead of nats", "Your result is in bits. Use the natural logarithm, which gives nats.", "each[counts].mean()", "each[counts].mean() / 0.6931472"),
     ),
     alternatives={
@@ -995,10 +997,10 @@ in_order = Exercise(
     cases=order_cases,
     rule=Rule(tolerance=1e-5, axes={"": ""}),
     mistakes=(
-        Mistake("ties counted as wrong", "Your result is right if no scores are equal. A pair with equal scores counts as one half.", GAPS, "(gap > 0).double().mean()"),
-        Mistake("ties counted as in order", "You count a pair with equal scores as in order. It counts as one half: a constant "
+        Mistake("ties counted as wrong", "Your result is correct if no scores are equal. A pair with equal scores counts as one half.", GAPS, "(gap > 0).double().mean()"),
+        Mistake("ties counted as in order", "You count a pair with equal scores as being in order. It counts as one half, because a constant "
                                           "score orders nothing.", GAPS, "(gap >= 0).double().mean()"),
-        Mistake("order reversed", "You count the pairs in which the negative has the higher score.", "(gap > 0)", "(gap < 0)"),
+        Mistake("order reversed", "You count the pairs in which the negative has the higher score. Count the pairs in which the positive has the higher score.", "(gap > 0)", "(gap < 0)"),
         Mistake(
             "accuracy with threshold 0",
             "You compute the accuracy with the threshold 0. The AUC needs no threshold: it compares scores in pairs.",
@@ -1022,7 +1024,7 @@ def in_order(scores, positive):
 """,
             ),
         ),
-        Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count the pairs in order instead.", GAPS, "gap.double().mean()"),
+        Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count the pairs that are in order instead.", GAPS, "gap.double().mean()"),
         Mistake(
             "scaled from −1 to 1",
             "Your result is 0 for a random order and −1 for a reversed one: you doubled the share of pairs and subtracted 1. Return the share "
@@ -1032,7 +1034,7 @@ def in_order(scores, positive):
         Mistake("number of pairs instead of their share", "You return the number of pairs in order. Return their share of all pairs.", "/ 2).mean()", "/ 2).sum()"),
         Mistake(
             "positives paired with all scores",
-            "You also compare positives with each other. A pair consists of a positive and a negative.",
+            "You also compare positives with each other. A pair should consist of a positive and a negative.",
             "gap = scores[positive][:, None] - scores[~positive]", "gap = scores[positive][:, None] - scores",
         ),
         Mistake(
@@ -1068,7 +1070,7 @@ def in_order(scores, positive):
         "Two positives have the scores 3 and 1, two negatives 1 and 0. Which of the four pairs are in order?",
         "scores: (N). Positives minus negatives: (P, N − P). Output: one number between 0 and 1.",
         "the score of every positive minus that of every negative\n1 where it is above 0, 1/2 where it is 0\nmean over all pairs",
-        "A near miss: > alone counts equal scores as wrong. A constant score would get 0 instead of 1/2.",
+        "A near miss: `>` alone counts equal scores as wrong. A constant score would get 0 instead of 1/2.",
     ),
 )
 
@@ -1101,10 +1103,10 @@ mended_unload = Exercise(
             "A layer nested more deeply is still there (see `layers left`). Look into every module of the model, at any depth.",
             WALK, "for module in [model, *model.children()]:",
         ),
-        Mistake("no layer replaced", "No layer has been replaced: merge returns a new one, which must take the old one's place.", "setattr(module, name, merge(child))", "merge(child)"),
+        Mistake("no layer replaced", "No layer has been replaced: merge returns a new layer, which must replace the old layer.", "setattr(module, name, merge(child))", "merge(child)"),
         Mistake(
             "merged layers set at the top level",
-            "You attach all merged layers to the model itself. Each belongs where the old layer was.",
+            "You attach all merged layers to the model itself. Each merged layer should replace its old layer.",
             "setattr(module, name, merge(child))", "setattr(model, name, merge(child))",
         ),
         Mistake(
@@ -1114,7 +1116,7 @@ mended_unload = Exercise(
         ),
         Mistake(
             "update merged twice",
-            "Your output contains the low-rank update twice.",
+            "Your output contains the low-rank update twice. Merge each layer only once.",
             "setattr(module, name, merge(child))",
             "child.base = merge(child)\n                setattr(module, name, merge(child))",
         ),
@@ -1144,6 +1146,6 @@ def mended_unload(model):
         "model.modules(): every module, at any depth. named_children(): names and modules directly inside one module.",
         "for every module of the model:\n    for every child that is a LoRALinear:\n        set the merged layer in its "
         "place\nreturn the model",
-        "A near miss: model.named_children() visits only the top level.",
+        "A near miss: model.named_children() visits only the modules at the top level.",
     ),
 )

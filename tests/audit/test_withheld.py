@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.rates import Bench, TooLong, no_longer_than
+from autograder.authoring.rates import Bench, TooLong, no_longer_than, one_thread
 from autograder.checks.asking import Case, ask
 from autograder.checks.comparing import compare
 from autograder.course import Assignment
@@ -74,6 +74,7 @@ def of_libraries() -> Candidates:
 
 def answers_by_import(assignment: Assignment, candidates: Callable[[], Candidates]) -> dict[str, list[str]]:
     """{exercise: those of the candidates that pass its check in place of the student's own}, on one draw of inputs."""
+    one_thread()  # after a product in several threads, the next one in a fork waits for ever
     found: dict[str, list[str]] = {}
     given = [(name, one) for name, one in candidates() if not name.rpartition(".")[2].startswith(CHANGES)]
     cells = answer_cells(assignment.source.read_text(encoding="utf-8"), assignment.source.suffix)

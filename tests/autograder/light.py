@@ -29,7 +29,7 @@ def read_job(blob):
     size = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
     end = 8 + int.from_bytes(blob[:8], "little")
     arrays, words = answers.unpack(blob[end:], size)
-    return json.loads(blob[8:end]), recording.cases_from_file(arrays, words["cases"])
+    return json.loads(blob[8:end])["cells"], recording.cases_from_file(arrays, words["cases"])
 
 def run_job(job, shell, limits, send):
     cells, cases = job

@@ -72,27 +72,29 @@ def shown(table) -> str:
 
 def test_a_score_of_nothing_is_0_and_none_is_a_dash():
     lines = shown(
-        change_table([Change("ada", "total", None, 0.0), Change("ada", "x", 2.5, 0.0)])
+        change_table([Change("ada", "total", None, 0.0), Change("ada", "x", 2.5, 0.0)], str)
     ).splitlines()
     assert lines[1].split() == ["ada", "total", "–", "0"] and lines[2].split() == ["x", "2.5", "0"]
 
 
 def test_a_table_of_results_shows_brackets_as_they_are(small):
     result = small.grade("[red]ada", total="def total(values):\n    return 0")
-    for table in (class_table([result]), own_table([result])):
+    for table in (class_table([result], str), own_table([(result, str)])):
         assert "[red]ada" in shown(table) and "7 / 10" in shown(table)
 
 
 def test_the_class_has_a_line_for_each_student_and_one_for_each_thing_to_know(small):
     right, wrong = small.grade("ada"), small.grade("bob", total="def total(values):\n    return 0")
-    rows = shown(class_table([right, wrong])).splitlines()
+    title = small.assignment.title
+    rows = shown(class_table([right, wrong], title)).splitlines()
     assert len(rows) == 3 and "1 not answered" in rows[1] and "total: wrong" in rows[2]
     assert (
         "autograder" not in rows[1] and "your code" not in rows[1]
     )  # said to the student, not to the instructor
-    summary = shown(class_summary([right, wrong]))
+    assert "2 of 3; 1 not, see below" in shown(class_summary([right, wrong], title, left=1))
+    summary = shown(class_summary([right, wrong], title))
     assert (
-        "steps-question (2), steps-total (1)" in summary
+        "Question (2), total (1)" in summary  # as the students see them, and no grade ids
         and f"from {wrong.score:g} to {right.score:g}" in summary
     )
 

@@ -119,9 +119,7 @@ def test_a_kernel_that_is_called_otherwise_elsewhere_is_python_here_and_the_run_
         answer(find_assignment(root, "week1"), student)
     said = command(root, monkeypatch, "grade", "week1", "--isolation", "none")
     assert (
-        said.count(
-            f"vectors.ipynb names the kernel {kernel}, which is not installed here. It is run in Python"
-        )
+        said.count(f"The notebook names the kernel {kernel}: it is run in the Python of this environment")
         == 1
     )
     assert scores(root, "week1") == {"ada": (1, {"vectors": 1}), "bob": (1, {"vectors": 1})}

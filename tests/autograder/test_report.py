@@ -66,6 +66,7 @@ def test_each_exercise_has_its_success_and_its_attempts(graded_class, everybody,
     assert everybody.histories["gil"].attempts(SECOND) == 0
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_an_earlier_exercise_is_said_to_be(shown):
     rows = {row.name: row for row in shown["exercises"]}
     assert rows["attention.attention"].inherited == 2  # "mia", and "gil", who wrote nothing
@@ -80,6 +81,7 @@ def test_what_is_wrong_with_an_earlier_exercise_is_said_to_be(shown):
     }
 
 
+@pytest.mark.slow
 def test_scores_are_the_gradebook_s(graded_class, everybody, shown):
     with graded_class.gradebook() as gradebook:
         for student, score in everybody.scores.items():
@@ -91,6 +93,7 @@ def test_scores_are_the_gradebook_s(graded_class, everybody, shown):
     assert sum(bar.finished + bar.waiting for bar in bars) == len(everybody.scores) == 17
 
 
+@pytest.mark.slow
 def test_who_could_not_be_run_is_listed_with_the_reason(shown):
     failed = {student: (why, lost) for student, why, lost in shown["failed"]}
     assert failed["ian"] == ("The notebook's process ended.", "all")
@@ -98,6 +101,7 @@ def test_who_could_not_be_run_is_listed_with_the_reason(shown):
     assert set(failed) == {"ian", "hao"}
 
 
+@pytest.mark.slow
 def test_copies_are_found_behind_other_names_and_comments(shown):
     (group,) = shown["groups"]
     assert set(group.group.students) == {"jon", "kit", SCRIPT}
@@ -106,6 +110,7 @@ def test_copies_are_found_behind_other_names_and_comments(shown):
     assert {student for student, _ in group.cells[SOFTMAX]} == {"jon", "kit", SCRIPT}
 
 
+@pytest.mark.slow
 def test_short_answers_and_those_we_expect_accuse_nobody(shown):
     """Alike are: perfect notebooks, a listed alternative, a known mistake, and a short answer that is neither."""
     accused = {student for group in shown["groups"] for student in group.group.students}
@@ -421,6 +426,7 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else_and_runs_nothing_of_a_student_s(page):
     text = page.read_text()
     tags = Tags(text).found
@@ -457,6 +463,7 @@ def test_who_was_graded_by_something_else_is_named(own_class):
     assert contents(read_class(own_class.assignment))["unknown"] == ["bob"]
 
 
+@pytest.mark.slow
 def test_without_grades_there_is_a_sentence(graded_class, monkeypatch):
     monkeypatch.chdir(graded_class.course)
     result = CliRunner().invoke(app, ["report", "01_static_embeddings"])

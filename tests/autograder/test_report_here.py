@@ -1,5 +1,8 @@
 """What the report says of a small class."""
 
+import random
+import re
+
 import pytest
 from nbformat.v4 import new_code_cell
 
@@ -35,11 +38,96 @@ def test_the_report_gathers_what_is_wrong_in_one_way(graded):
     assert shown["mean"] == pytest.approx((9 + 6 + 6 + 3 + 9) / 5) and shown["median"] == 6
 
 
+def test_a_written_question_is_called_by_its_heading(graded):
+    output = graded.root / "report.html"
+    write_report(graded.assignment, output)
+    assert '<td><span title="steps-question">Question</span></td>' in output.read_text()
+
+
 def test_every_score_is_in_a_bar_the_highest_too():
     scores = [Score(raw, 0.0, waiting, None) for raw, waiting in ((0, False), (9.9, True), (10, False))]
     made = _bars(scores, 10)
-    assert sum(bar.finished + bar.waiting for bar in made) == 3
+    assert sum(bar.finished + bar.waiting for bar in made) == sum(bar.before for bar in made) == 3
     assert (made[0].finished, made[-1].finished, made[-1].waiting) == (1, 1, 1) and made[-1].high == 10
+
+
+def test_a_bar_knows_how_many_there_were_before_late_penalties():
+    made = _bars([Score(10, 4.0, False, None), Score(6, 0.0, False, None)], 10)
+    assert [(bar.low, bar.finished, bar.before) for bar in made if bar.finished or bar.before] == [
+        (6, 2, 1),
+        (9.5, 0, 1),
+    ]
+
+
+def test_a_mistake_has_an_example_and_a_sentence_to_say(small):
+    """The example is the shortest of the answers: it has the least beside the mistake."""
+    wrong = "def total(values):\n    return values.mean()"
+    small.hand_in("ada", total=wrong.replace("return", "# <b>why?</b>\n    return"))
+    small.hand_in("bob", total=wrong)
+    small.grade_class()
+    row = contents(read_class(small.assignment))["mistakes"][0]
+    assert (row.name, row.example, len(row.students)) == ("the mean instead of the sum", wrong, 2)
+    write_report(small.assignment, small.root / "report.html")
+    page = (small.root / "report.html").read_text()
+    assert "To say in class, and the hint they got: Your answer does not grow with n." in page
+    assert "<pre>def total" in page
+
+
+def a_class(small, count):
+    """Students of all abilities: the better, the more is right."""
+    chance = random.Random(1)
+    mistaken = {
+        "total": [
+            "def total(values):\n    return values.mean()",
+            "def total(values):\n    return values[1:].sum()",
+        ],
+        "shares": [
+            "def shares(values):\n    return values",
+            "def shares(values):\n    return values / values.max()",
+        ],
+        "largest": [
+            "def largest(values):\n    return shares(values).min()",
+            "def largest(values):\n    return 7",
+        ],
+    }
+    for number in range(count):
+        wrong = [name for name in mistaken if chance.random() > (number + 0.3 * count) / (1.3 * count)]
+        small.hand_in(f"s{number:03}", **{name: chance.choice(mistaken[name]) for name in wrong})
+    small.grade_class()
+    return small
+
+
+def test_an_exercise_says_how_well_it_separates_students(small):
+    """It is grey in a class that is too small to tell, and a dash where it is not defined."""
+    small.hand_in("nobody", small.assignment.read_release())
+    shown = contents(read_class(a_class(small, 10).assignment))
+    assert {row.discrimination.students for row in shown["exercises"] if row.discrimination} == {10}
+    found = [row.discrimination for row in shown["exercises"]]
+    assert all(one is None or (-1 <= one.low <= one.value <= one.high <= 1) for one in found)
+    assert any(found) and not any(one.certain for one in found if one)
+    write_report(small.assignment, small.root / "report.html")
+    cells = re.findall(
+        r'<td class="([^"]*)" data-name="discrimination">', (small.root / "report.html").read_text()
+    )
+    assert cells == ["number soft"] * len(found)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_report_of_two_hundred_fits_on_two_printed_pages_and_in_a_narrow_window(small, chromium, picture):
+    output = a_class(small, 200).root / "report.html"
+    write_report(small.assignment, output)
+    page = chromium.new_page()
+    page.goto(output.as_uri())
+    for width in (900, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        picture(page, f"report_{width}", full_page=True)
+    rows = page.locator("#exercises td[data-name=discrimination]:not(.soft)")
+    assert rows.count() >= 3
+    printed = page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "15mm"))
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+    page.close()
 
 
 def test_what_was_put_right_is_named_as_text(small):

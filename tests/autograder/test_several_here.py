@@ -87,7 +87,7 @@ RECORDED = {
 
 
 def test_each_notebook_is_graded_and_a_missing_one_is_named_and_costs_its_own_points(course):
-    assert [one.title for one in notebooks(course)] == [f"{NAME}/Teil B", f"{NAME}/part_a"]
+    assert [one.called for one in notebooks(course)] == [f"{NAME}/Teil B", f"{NAME}/part_a"]
     said = grade()
     assert scores(course, NAME) == RECORDED
     assert "Teil B: There is no Teil B.ipynb in the submission." in said and "part_a.ipynb, which" not in said

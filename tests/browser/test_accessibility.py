@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.source import code_cells, grade_id, read_source
-from tests.browser.conftest import wait_for_kernel
+from tests.browser.conftest import choose, choose_theme, lab, wait_for_kernel, window
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 from tests.conftest import ASSIGNMENTS
 
@@ -25,8 +25,8 @@ def is_needed(cell) -> bool:
     return not (draws or grade_id(cell).endswith("-check") or re.match(r"(hint|predict)\(", cell.source))
 
 
-@pytest.fixture
-def course(tmp_path):
+@pytest.fixture(scope="module")
+def person(tmp_path_factory):
     """The solved notebook 02 up to its first slider, then a hint and the state of the checks, as the start page."""
     solution = read_source(ASSIGNMENTS[NAME].source)
     cells = list(code_cells(solution))
@@ -34,28 +34,25 @@ def course(tmp_path):
     more = ("from coursekit import hint, progress", HINT, 'progress("02")')
     solution.cells = [cell for cell in cells[: last + 1] if is_needed(cell)]
     solution.cells += [nbformat.v4.new_code_cell(source) for source in more]
-    folder = tmp_path / "course"
+    person = tmp_path_factory.mktemp("person")
+    folder = person / "course"
     (folder / "notebooks").mkdir(parents=True)
     nbformat.write(solution, folder / "notebooks" / "start.ipynb")
     shutil.copy(ASSIGNMENTS[NAME].key, folder / "notebooks")
-    return folder
+    return person
 
 
-@pytest.fixture
-def notebook(course, start_lab, page):
+@pytest.fixture(scope="module")
+def notebook(person, chromium):
     """The page with all cells run."""
-    page.goto(start_lab(course))
-    wait_for_kernel(page)
-    choose(page, "Run", "Run All Cells")
-    page.locator(".jp-OutputArea-output", has_text="checks pass").wait_for(state="attached", timeout=240_000)
-    return page
-
-
-def choose(page, menu: str, *entries: str) -> None:
-    page.locator(".lm-MenuBar-itemLabel", has_text=re.compile(f"^{menu}$")).click()
-    for entry in entries[:-1]:
-        page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{entry}$")).hover()
-    page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{entries[-1]}$")).first.click()
+    home = {"AUTOGRADER_HOME": str(person / "progress")}
+    with lab(person / "course", person, **home) as address, window(chromium) as page:
+        page.goto(address)
+        wait_for_kernel(page)
+        choose(page, "Run", "Run All Cells")
+        done = page.locator(".jp-OutputArea-output", has_text="checks pass")
+        done.wait_for(state="attached", timeout=240_000)
+        yield page
 
 
 def tab_to(page, selector: str, most: int = 60) -> None:
@@ -72,7 +69,7 @@ def test_sliders_and_hints_obey_the_keyboard_and_pictures_have_words(notebook, p
     assert len(alts) >= 2
     assert [alt for alt in alts if not re.search(r"\d", alt)] == []
 
-    drawn = notebook.locator(".jp-OutputArea img[alt^='Bank gives itself']")
+    drawn = notebook.locator(".jp-OutputArea img[alt^='The weight of bank on itself']")
     before = drawn.get_attribute("alt")
     notebook.locator(".jp-CodeCell", has=notebook.locator("[role=slider]")).locator(".jp-InputPrompt").click()
     notebook.keyboard.press("Escape")  # out of an editor, where Tab indents
@@ -92,9 +89,7 @@ def test_sliders_and_hints_obey_the_keyboard_and_pictures_have_words(notebook, p
 
 def test_figures_sliders_and_notes_can_be_read_in_both_themes(notebook, picture):
     for theme in ("Light", "Dark"):
-        choose(notebook, "Settings", "Theme", f"JupyterLab {theme}")
-        light = str(theme == "Light").lower()
-        notebook.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+        choose_theme(notebook, theme)
         for corner in notebook.locator(".jp-OutputArea img").evaluate_all(CORNERS):
             assert corner == [255, 255, 255, 255], (
                 "figures bring their own white ground: their words are dark"

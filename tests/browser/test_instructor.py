@@ -19,11 +19,12 @@ from tornado.web import RequestHandler, StaticFileHandler
 from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, make_course, perfect_notebook
+from tests.browser.conftest import lab
 from tests.conftest import PREFIX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-NAME, REFLECTION, ATTACHED = "02_attention", "attention-reflection-1", "attention-reflection-2"
+NAME, REFLECTION, ATTACHED = "02_attention", "attention-reflection-e", "attention-reflection-a"
 RUN = "top.ran=1"
 SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{RUN}"><script>{RUN}</script><a href="javascript:{RUN}">s</a></svg>'
 PAGE = f"<script>(window.opener || top).ran = 1; {RUN}</script>"
@@ -157,15 +158,19 @@ def watched(page):
     assert page.asked == []
 
 
+POINT_AT = """all => all.forEach(
+    one => one.dispatchEvent(new MouseEvent("mouseover", {bubbles: true, cancelable: true, composed: true}))
+)"""
+
+
 def click_everything(page):
     """What a person might do by accident: point at everything that a student wrote, and click each link in it."""
     where = page.url
     written = page.locator(".rendered_html, .output_area, .input_area")
-    touched = written.locator("a, button, summary, div, p, img, svg, maction, input, [onmouseover]").all()
-    links = written.locator("a").all()
+    touched = written.locator("a, button, summary, div, p, img, svg, maction, input, [onmouseover]")
+    touched.evaluate_all(POINT_AT)
+    links = written.locator("a").element_handles()
     assert len(links) > len(MARKDOWN) / 4
-    for element in touched:
-        element.dispatch_event("mouseover")
     for link in links:
         link.evaluate("one => one.click()")
         assert page.url == where, link.evaluate("one => one.outerHTML")
@@ -177,7 +182,9 @@ def click_everything(page):
 def links_lead_where_they_may(page):
     """The honest one opens a page that knows nothing of this one; no other leads anywhere but there and to other hosts."""
     written = page.locator(".rendered_html, .output_area, .input_area")
-    addresses = {one.get_attribute("href") for one in written.locator("a[href]").all()}
+    addresses = set(
+        written.locator("a[href]").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    )
     assert "https://example.org/paper" in addresses
     assert {urlsplit(address)[:2] for address in addresses} == {("https", "example.org")}
     assert {urlsplit(one.url).hostname for one in page.opened} <= {"example.org", None}
@@ -213,8 +220,8 @@ def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, pictur
         watched.set_viewport_size({"width": width, "height": 900})
         assert summary.evaluate("one => one.scrollWidth <= one.clientWidth")
         picture(watched, f"instructor_feedback_top_{width}")
-    summary.get_by_role("link", name="attention-reflection-1").click()
-    place = watched.locator("a[name=attention-reflection-1]").bounding_box()["y"]
+    summary.get_by_role("link", name="Question 5 · Where the input vectors come from").click()
+    place = watched.locator("a[name=attention-reflection-e]").bounding_box()["y"]
     assert -5 <= place < 900
 
 
@@ -236,10 +243,17 @@ def test_feedback_s_policy_stops_what_the_cleaner_might_miss(course, watched, tm
     assert watched.evaluate("window.ran") is None
 
 
+@pytest.fixture(scope="module")
+def opened(course, tmp_path_factory):
+    """The address of a JupyterLab on the course."""
+    with lab(course, tmp_path_factory.mktemp("person")) as address:
+        yield address
+
+
 @pytest.fixture
-def formgrader(course, watched, start_lab):
+def formgrader(opened, watched):
     """The address of formgrader's pages, with the token as a cookie."""
-    host, _, _ = start_lab(course).partition("/lab")
+    host, _, _ = opened.partition("/lab")
     watched.goto(f"{host}/formgrader/manage_students?token=course")
     watched.goto("about:blank")
     return f"{host}/formgrader"
@@ -442,14 +456,11 @@ def test_no_id_runs_a_script_at_any_address_of_formgrader(hostile_course, watche
 JUPYTERLABS = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "iframe"}
 
 
-def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_courses(
-    course, watched, start_lab
-):
-    lab = start_lab(course)
-    host, _, _ = lab.partition("/lab")
+def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_courses(course, watched, opened):
+    host, _, _ = opened.partition("/lab")
     program = course / "submitted" / "mallory" / NAME / "nbgrader_config.py"
     program.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()")
-    watched.goto(lab)
+    watched.goto(opened)
     watched.wait_for_function("() => window.jupyterapp?.restored")
     for path in (program.parent, program.parent.relative_to(course), "."):
         assert (
@@ -459,7 +470,9 @@ def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_cour
             == 400
         )
         assert watched.goto(f"{host}/formgrader?path={path}").status == 400
-    watched.goto(lab)
+    watched.goto(
+        f"{host}/lab?reset"
+    )  # without the start page, which would come to the front when it is ready
     watched.wait_for_function("() => window.jupyterapp?.restored")
     watched.evaluate(
         "url => window.jupyterapp.commands.execute('nbgrader:open-formgrader-local', {url})",
@@ -469,5 +482,5 @@ def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_cour
     with urlopen(stranger, timeout=60) as answer:
         assert "/login" in answer.url, "who has not logged in opens nothing"
     frame = watched.frame_locator("iframe[src*=formgrader], iframe").first
-    expect(frame.locator("tbody tr", has_text=NAME).first).to_be_visible()
+    expect(frame.locator("tbody tr", has_text=NAME).first).to_be_visible(timeout=120_000)
     assert not program.with_name("ran").exists()

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import wait_for_kernel
+from tests.browser.conftest import lab, wait_for_kernel
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -32,10 +32,10 @@ def scale(scores, d):
 """
 
 
-@pytest.fixture
-def course(tmp_path) -> Path:
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
     """A folder like the checkout, with one solution and the start page (a stand-in until it is built)."""
-    root = tmp_path / "course"
+    root = tmp_path_factory.mktemp("person") / "course"
     (root / "notebooks").mkdir(parents=True)
     (root / "solutions" / "02_attention").mkdir(parents=True)
     start = ROOT / "notebooks" / "start.ipynb"
@@ -51,9 +51,10 @@ def course(tmp_path) -> Path:
     return root
 
 
-@pytest.fixture
-def address(course, start_lab):
-    return start_lab(course)
+@pytest.fixture(scope="module")
+def address(course):
+    with lab(course, course.parent, AUTOGRADER_HOME=str(course.parent / "progress")) as address:
+        yield address
 
 
 def test_the_start_page_opens_and_nothing_is_asked(page, address, picture):

@@ -9,8 +9,7 @@ from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 
 from autograder.authoring.student_zip import student_files
-from tests.browser.conftest import wait_for_kernel
-from tests.browser.test_accessibility import choose
+from tests.browser.conftest import choose, choose_theme, lab, open_notebook, window
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -39,10 +38,10 @@ def files() -> dict[str, bytes]:
     }
 
 
-@pytest.fixture
-def course(tmp_path, files):
+@pytest.fixture(scope="module")
+def course(tmp_path_factory, files):
     """The student's folder as it comes out of the zip, and a small notebook with a slider."""
-    folder = tmp_path / "course"
+    folder = tmp_path_factory.mktemp("person") / "course"
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
@@ -52,17 +51,30 @@ def course(tmp_path, files):
     return folder
 
 
+@pytest.fixture(scope="module")
+def address(course):
+    with lab(course, course.parent, AUTOGRADER_HOME=str(course.parent / "progress")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def jupyterlab(address, chromium):
+    """One page for all tests: it shows the start page first."""
+    with window(chromium) as page:
+        page.goto(address)
+        page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)", timeout=120_000)
+        yield page
+
+
 def front(page, selector: str):
     """Within the notebook in front."""
     return page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) {selector}")
 
 
-def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_an_edge(
-    course, start_lab, page, picture
-):
-    page.goto(start_lab(course))
+def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_an_edge(jupyterlab, picture):
+    page = jupyterlab
+    open_notebook(page, "notebooks/start.ipynb")
     front(page, ".jp-Notebook h1").first.wait_for(timeout=60_000)
-    wait_for_kernel(page)
     assert not page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").count()
     assert page.get_by_role("button", name="Validate", exact=True).count()
     front(page, ".jp-CodeCell .cm-content").filter(has_text="course_map").click()
@@ -75,10 +87,8 @@ def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_a
     exercise.scroll_into_view_if_needed()
     check = front(page, ".jp-CodeCell").filter(has_text='check("attention.similarities"').first
     edges = {}
-    for theme in ("Light", "Dark"):
-        choose(page, "Settings", "Theme", f"JupyterLab {theme}")
-        light = str(theme == "Light").lower()
-        page.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+    for theme in ("Dark", "Light"):
+        choose_theme(page, theme)
         expect(exercise).to_have_css("border-left-style", "solid")
         expect(check).to_have_css("border-left-style", "dotted")
         edges[theme] = exercise.evaluate("one => getComputedStyle(one).borderLeftColor")
@@ -93,44 +103,40 @@ def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_a
     front(page, ".jp-InputPlaceholder, .jp-Placeholder").first.wait_for(state="attached")
 
 
-@pytest.mark.parametrize(
-    ("link", "title"), [("From the first try to the grade", "For students"), ("glossary", "Glossary")]
-)
-def test_guide_and_glossary_open_as_pages_without_a_network(course, start_lab, page, picture, link, title):
-    address = start_lab(course)
-    elsewhere = []
+def test_guide_and_glossary_open_as_pages_without_a_network(address, jupyterlab, picture):
+    page, elsewhere = jupyterlab, []
     page.on(
         "request",
         lambda one: (
             None if "127.0.0.1" in one.url or not one.url.startswith("http") else elsewhere.append(one.url)
         ),
     )
-    page.goto(address)
-    front(page, ".jp-Notebook h1").first.wait_for(timeout=60_000)
-    front(page, "a").filter(has_text=re.compile(f"^{link}$")).first.click()
-    shown = page.locator(".jp-MarkdownViewer:visible")
-    shown.locator("h1", has_text=title).wait_for(timeout=30_000)
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.jp-MarkdownViewer img')].every(one => one.complete && one.naturalWidth)"
-    )
-    picture(page, f"page_{title.split()[-1].lower()}")
+    page.goto(f"{address}&reset")
+    for link, title in (("From the first try to the grade", "For students"), ("glossary", "Glossary")):
+        open_notebook(page, "notebooks/start.ipynb")
+        front(page, "a").filter(has_text=re.compile(f"^{link}$")).first.click()
+        shown = page.locator(".jp-MarkdownViewer:visible")
+        shown.locator("h1", has_text=title).wait_for(timeout=30_000)
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.jp-MarkdownViewer img')].every(one => one.complete && one.naturalWidth)"
+        )
+        picture(page, f"page_{title.split()[-1].lower()}")
     assert elsewhere == []
 
 
 NOWHERE = re.compile("exercise-page-nowhere")
 
 
-def test_a_notebook_that_was_fetched_alone_has_no_link_that_leads_nowhere(course, start_lab, page, picture):
+def test_a_notebook_that_was_fetched_alone_has_no_link_that_leads_nowhere(course, jupyterlab, picture):
     """As nbgrader's exchange hands it out: the notebook and its key in a folder of their own."""
-    fetched = course / NAME
-    (course / "notebooks" / NAME).rename(fetched)
-    shutil.rmtree(course / "docs")
-    (course / "01_static_embeddings").mkdir()
+    page, alone = jupyterlab, course / "of" / "somebody"  # where ../../docs is not the course's
+    shutil.copytree(course / "notebooks" / NAME, alone / NAME)
+    (alone / "01_static_embeddings").mkdir()
     shutil.copy(
         course / "notebooks" / "01_static_embeddings" / "01_static_embeddings.ipynb",
-        course / "01_static_embeddings",
+        alone / "01_static_embeddings",
     )
-    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/{NAME}/{NAME}.ipynb?", start_lab(course)))
+    open_notebook(page, f"of/somebody/{NAME}/{NAME}.ipynb")
     front(page, ".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
     top = front(page, ".jp-MarkdownCell").first
     for words in ("Start page", "Glossary", "03 · The transformer layer"):
@@ -144,9 +150,9 @@ def test_a_notebook_that_was_fetched_alone_has_no_link_that_leads_nowhere(course
     front(page, ".jp-Notebook h1:has-text('One vector per word')").wait_for(timeout=60_000)
 
 
-def test_a_slider_that_is_moved_quickly_never_parts_from_its_picture(course, start_lab, page):
-    page.goto(re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?", start_lab(course)))
-    wait_for_kernel(page)
+def test_a_slider_that_is_moved_quickly_never_parts_from_its_picture(jupyterlab):
+    page = jupyterlab
+    open_notebook(page, "notebooks/slider.ipynb")
     choose(page, "Run", "Run All Cells")
     handle = front(page, "[role=slider]").first
     handle.wait_for(timeout=60_000)
@@ -169,10 +175,9 @@ def test_a_slider_that_is_moved_quickly_never_parts_from_its_picture(course, sta
         assert front(page, "img[alt^='at ']").count() == 1
 
 
-def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(course, start_lab, page, picture):
-    address = re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?", start_lab(course))
-    page.goto(address)
-    wait_for_kernel(page)
+def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(address, jupyterlab, picture):
+    page = jupyterlab
+    open_notebook(page, "notebooks/slider.ipynb")
     choose(page, "Run", "Run All Cells")
     front(page, "[role=slider]").first.focus()
     page.keyboard.press("ArrowRight")
@@ -180,7 +185,7 @@ def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(course, start_la
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
         page.keyboard.press("Control+s")
     page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
-    page.goto(address + "&reset")
+    page.goto(re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?reset&", address))
     front(page, "img[alt='at 21']").wait_for(state="attached", timeout=60_000)
     lost = front(page, ".jp-OutputArea-output.jupyter-widgets")
     expect(lost).to_contain_text("Error displaying widget", timeout=30_000)  # JupyterLab's words, not shown

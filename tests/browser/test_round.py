@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.in_steps]
 
 NAME = "02_attention"
-FIRST, WRITTEN = "attention-similarities", "attention-reflection-1"
+FIRST, WRITTEN = "attention-similarities", "attention-reflection-e"
 HEADER = f'"grade_id": "{FIRST}-check", "locked": true, "points": 2,'
 WRONG = "def similarities(queries, keys):\n    return keys @ queries.transpose(-2, -1)"
 NAMED = "Your rows belong to the keys and your columns to the queries."

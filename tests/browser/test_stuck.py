@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.authoring.lending import lent_bytes
-from tests.browser.conftest import wait_for_kernel
+from tests.browser.conftest import open_lab, open_notebook
 from tests.browser.test_student import WRONG, cell, run, solution
 from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS
 
@@ -16,21 +16,40 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NAME = "02_attention"
 
 
+@pytest.fixture(scope="module")
+def person(tmp_path_factory):
+    """The folder of a student: a home with the kernel's settings, and a course."""
+    folder = tmp_path_factory.mktemp("person")
+    profile = folder / "home" / ".ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    shutil.copy(KERNEL_SETTINGS, profile)
+    (folder / "course" / "notebooks").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def jupyterlab(person, chromium):
+    with open_lab(chromium, person / "course", person) as page:
+        yield page
+
+
 @pytest.fixture
-def notebook(tmp_path, start_lab, page):
-    """The page with the whole release of 02 open, and nothing run yet."""
-    folder = tmp_path / "course" / "notebooks" / NAME
+def folder(person, tmp_path):
+    """The test's own, with the whole release of 02 in it; no hint was asked for yet."""
+    shutil.rmtree(person / "progress", ignore_errors=True)
+    folder = person / "course" / "notebooks" / tmp_path.name / NAME
     folder.mkdir(parents=True)
     shutil.copy(ASSIGNMENTS[NAME].release, folder)
     shutil.copy(ASSIGNMENTS[NAME].key, folder)
-    profile = tmp_path / "home" / ".ipython" / "profile_default"
-    profile.mkdir(parents=True)
-    shutil.copy(KERNEL_SETTINGS, profile)
-    address = start_lab(tmp_path / "course")
-    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{NAME}/{NAME}.ipynb?", address))
-    page.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
-    wait_for_kernel(page)
-    return page
+    return folder
+
+
+@pytest.fixture
+def notebook(person, folder, jupyterlab):
+    """The page with the notebook open, and nothing run yet."""
+    open_notebook(jupyterlab, folder.relative_to(person / "course") / f"{NAME}.ipynb")
+    jupyterlab.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+    return jupyterlab
 
 
 def run_all(page):
@@ -98,9 +117,8 @@ def test_after_a_restart_a_cell_says_what_to_do(notebook, picture):
     pictures(notebook, picture, "student_restarted", "scores = similarities(x_river")
 
 
-def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, tmp_path, picture):
-    place = tmp_path / "course" / "notebooks" / NAME / f"{NAME}.lent"
-    place.write_bytes(lent_bytes(ASSIGNMENTS[NAME], alone=True))
+def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, folder, picture):
+    (folder / f"{NAME}.lent").write_bytes(lent_bytes(ASSIGNMENTS[NAME], alone=True))
     run_all(notebook)
     asking = 'hint("attention.similarities"'
     rung = run(notebook, asking, f"{asking}, 4)")

@@ -7,13 +7,14 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
 from autograder.source import grade_id
-from tests.browser.conftest import wait_for_kernel
+from tests.browser.conftest import choose_theme, open_lab, open_notebook, wait_for_kernel
 from tests.conftest import ASSIGNMENTS, PREFIX, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,34 +30,33 @@ EXCHANGE = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
 """Parts of nbgrader that a student's JupyterLab has where there is an exchange, as deploy/jupyterhub says."""
 
 
-@pytest.fixture
-def course(tmp_path, request):
-    """A student's folder: the real notebook up to its first check, JupyterLab's settings, and an exchange.
-
-    The notebook is released in the exchange; JupyterLab shows that where the fixture's parameter says so.
-    """
-    folder, exchange = tmp_path / "course", tmp_path / "exchange"
-    exchange.mkdir(mode=0o777)
-    exchange.chmod(0o777)
+def first_exercise(answered: bool):
+    """The real notebook up to its first check, with or without an answer to the written question."""
     notebook = ASSIGNMENTS[NAME].read_release()
     first = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == CHECK)
     notebook.cells = notebook.cells[: first + 1]
     for cell in notebook.cells:
-        if "reflection" in grade_id(cell):
+        if "reflection" in grade_id(cell) and answered:
             cell.source = "Each coordinate takes part in every product."
-    for place in (folder / "notebooks" / NAME, tmp_path / "instructor" / "notebooks" / NAME):
-        place.mkdir(parents=True)
-        nbformat.write(notebook, place / f"{NAME}.ipynb")
-        shutil.copy(ASSIGNMENTS[NAME].key, place)
-    shutil.copy(ROOT / "notebooks" / "start.ipynb", folder / "notebooks")
+    return notebook
+
+
+def put_assignment(place: Path, answered: bool = True) -> None:
+    place.mkdir(parents=True)
+    nbformat.write(first_exercise(answered), place / f"{NAME}.ipynb")
+    shutil.copy(ASSIGNMENTS[NAME].key, place)
+
+
+def make_student(folder: Path, exchange: Path) -> Path:
+    """A student's course, with JupyterLab's settings, in a home whose nbgrader knows the exchange."""
+    course = folder / "course"
+    (course / "notebooks").mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks" / "start.ipynb", course / "notebooks")
     for settings in (ROOT / "tools" / "jupyterlab", ROOT / "tools" / "student" / "tools" / "jupyterlab"):
-        shutil.copytree(settings, folder / "tools" / "jupyterlab", dirs_exist_ok=True)
-    if getattr(request, "param", "") == "exchange":
-        page_config = folder / "tools" / "jupyterlab" / "etc" / "jupyter" / "labconfig" / "page_config.json"
-        parts = json.loads(page_config.read_text())
-        parts["disabledExtensions"] |= dict.fromkeys(EXCHANGE, False)
-        page_config.write_text(json.dumps(parts))
-    settings = tmp_path / "home" / ".jupyter" / "nbgrader_config.py"
+        shutil.copytree(settings, course / "tools" / "jupyterlab", dirs_exist_ok=True)
+    exchange.mkdir(mode=0o777)
+    exchange.chmod(0o777)
+    settings = folder / "home" / ".jupyter" / "nbgrader_config.py"
     settings.parent.mkdir(parents=True)
     settings.write_text(
         "c = get_config()\n"
@@ -64,23 +64,34 @@ def course(tmp_path, request):
         'c.CourseDirectory.release_directory = "notebooks"\n'
         f"c.Exchange.root = {str(exchange)!r}\n"
     )
-    shutil.copy(settings, tmp_path / "instructor")
-    released = subprocess.run(
-        [PREFIX / "bin" / "nbgrader", "release_assignment", NAME],
-        cwd=tmp_path / "instructor", capture_output=True, text=True,
-    )  # fmt: skip
-    assert released.returncode == 0, released.stderr
+    shutil.copy(ROOT / "tools" / "student" / "nbgrader_config.py", course)
+    return course
+
+
+@pytest.fixture(scope="module")
+def person(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("person")
+    make_student(folder, folder / "exchange")
     return folder
 
 
+@pytest.fixture(scope="module")
+def jupyterlab(person, chromium):
+    with open_lab(chromium, person / "course", person) as page:
+        yield page
+
+
 @pytest.fixture
-def notebook(course, start_lab, page):
-    """The page with the assignment open, and nothing run yet."""
-    address = start_lab(course)
-    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{NAME}/{NAME}.ipynb?", address))
-    page.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
-    wait_for_kernel(page)
-    return page
+def notebook(person, jupyterlab, tmp_path, request):
+    """The page with the assignment open, and nothing run yet; no hint was asked for."""
+    shutil.rmtree(person / "progress", ignore_errors=True)
+    folder = Path("notebooks", tmp_path.name, NAME)
+    put_assignment(person / "course" / folder, getattr(request, "param", "") != "unanswered")
+    open_notebook(jupyterlab, folder / f"{NAME}.ipynb")
+    jupyterlab.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+    size = jupyterlab.viewport_size
+    yield jupyterlab
+    jupyterlab.set_viewport_size(size)
 
 
 def cell(page, words: str):
@@ -160,39 +171,80 @@ def test_validate_shows_our_words_and_no_traceback_of_ours(notebook, picture):
     dialog.wait_for(timeout=120_000)
     expect(dialog).to_contain_text("Success")
     picture(notebook, "student_validate_right")
+    dialog.get_by_role("button").last.click()
 
 
-@pytest.mark.parametrize("course", ["exchange"], indirect=True)
-def test_an_assignment_is_fetched_and_submitted_from_the_list(notebook, course, picture):
-    notebook.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").click()
-    notebook.locator(".lm-Menu-itemLabel", has_text="Assignment List").click()
-    row = notebook.locator("#released_assignments_list .list_item", has_text=NAME)
+@pytest.mark.parametrize("notebook", ["unanswered"], indirect=True)
+@pytest.mark.parametrize("width", [900, 1280])
+def test_validate_counts_what_is_not_right_in_a_dialog_that_holds_it(notebook, picture, width):
+    """Each cell once, as the notebook calls it, without signs of Markdown; also in a narrow window."""
+    notebook.set_viewport_size({"width": width, "height": 700})
+    run(notebook, "from coursekit import check")
+    run(notebook, "def similarities", solution(WRONG))
+    notebook.get_by_role("button", name="Validate", exact=True).click()
+    dialog = notebook.locator(".jp-Dialog-content")
+    dialog.wait_for(timeout=120_000)
+    picture(notebook, f"student_validate_{width}")
+    expect(dialog).to_contain_text("2 graded cells are not right yet.")
+    titles = dialog.locator("li > strong").all_inner_texts()
+    assert titles == ["Question 1 · What attention starts from", "attention.similarities"]
+    words = dialog.inner_text()
+    assert "Not answered yet." in words and NAMED in " ".join(words.split())
+    assert "*" not in words and "The following cell failed" not in words
+    box = dialog.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= 700
+    wide = "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).length"
+    assert dialog.locator("pre, ol, .jp-Dialog-body").evaluate_all(wide) == 0
+    expect(dialog.get_by_role("button").last).to_be_in_viewport(ratio=1)
+    dialog.get_by_role("button").last.click()
+
+
+@pytest.fixture
+def with_an_exchange(tmp_path):
+    """A student's course, and an exchange in which the assignment is released; JupyterLab shows it."""
+    course = make_student(tmp_path, tmp_path / "exchange")
+    put_assignment(tmp_path / "instructor" / "notebooks" / NAME)
+    shutil.copy(tmp_path / "home" / ".jupyter" / "nbgrader_config.py", tmp_path / "instructor")
+    released = subprocess.run(
+        [PREFIX / "bin" / "nbgrader", "release_assignment", NAME],
+        cwd=tmp_path / "instructor", capture_output=True, text=True,
+    )  # fmt: skip
+    assert released.returncode == 0, released.stderr
+    page_config = course / "tools" / "jupyterlab" / "etc" / "jupyter" / "labconfig" / "page_config.json"
+    parts = json.loads(page_config.read_text())
+    parts["disabledExtensions"] |= dict.fromkeys(EXCHANGE, False)
+    page_config.write_text(json.dumps(parts))
+    return course
+
+
+def test_an_assignment_is_fetched_and_submitted_from_the_list(with_an_exchange, start_lab, page, picture):
+    page.goto(start_lab(with_an_exchange))
+    wait_for_kernel(page)  # the start page comes to the front when it is ready
+    page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").click()
+    page.locator(".lm-Menu-itemLabel", has_text="Assignment List").click()
+    row = page.locator("#released_assignments_list .list_item", has_text=NAME)
     row.get_by_role("button", name="Fetch").click(timeout=30_000)
-    fetched = notebook.locator("#fetched_assignments_list .list_item", has_text=NAME).first
+    fetched = page.locator("#fetched_assignments_list .list_item", has_text=NAME).first
     fetched.get_by_role("button", name="Submit").click(timeout=30_000)
-    submitted = notebook.locator("#submitted_assignments_list .list_item", has_text=NAME).first
+    submitted = page.locator("#submitted_assignments_list .list_item", has_text=NAME).first
     submitted.wait_for(timeout=30_000)
-    picture(notebook, "student_submit")
-    inbound = course.parent / "exchange" / "words-in-context" / "inbound"
+    picture(page, "student_submit")
+    inbound = with_an_exchange.parent / "exchange" / "words-in-context" / "inbound"
     assert [file.name for file in inbound.glob(f"*/{NAME}.ipynb")] == [f"{NAME}.ipynb"]
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_cards_can_be_read_in_both_themes(notebook, picture, theme):
-    notebook.locator(".lm-MenuBar-itemLabel", has_text="Settings").click()
-    notebook.locator(".lm-Menu-itemLabel", has_text=re.compile("^Theme$")).hover()
-    notebook.locator(".lm-Menu-itemLabel", has_text=f"JupyterLab {theme}").first.click()
-    light = str(theme == "Light").lower()
-    notebook.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+def test_cards_can_be_read_in_both_themes(notebook, picture):
     run(notebook, "from coursekit import check")
     for body in (RIGHT, WRONG):
         card = answer(notebook, body)
         card.scroll_into_view_if_needed()
-        shown = card.evaluate(WORDS_AND_COLOURS)
-        assert shown
-        for words, front, back in shown:
-            assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (words, front, back)
-    picture(notebook, f"student_{theme.lower()}")
+        for theme in ("Dark", "Light"):
+            choose_theme(notebook, theme)
+            shown = card.evaluate(WORDS_AND_COLOURS)
+            assert shown
+            for words, front, back in shown:
+                assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (theme, words, front, back)
+            picture(notebook, f"student_{theme.lower()}")
 
 
 WORDS_AND_COLOURS = """area => [...area.querySelectorAll("*")].map(one => {

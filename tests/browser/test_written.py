@@ -14,13 +14,16 @@ from tests.autograder.written.conftest import SIGNS, TEXTS
 from tests.autograder.written.serving import next_address, serving
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 
+NEXT = "attention-reflection-e"
+"""The next question."""
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def assignment(tmp_path_factory):
     assignment = make_course(tmp_path_factory.mktemp("written") / "course")
-    record(assignment, TEXTS)
+    record(assignment, TEXTS, more={NEXT: {"hao": "From a table that was learned."}})
     return assignment
 
 
@@ -92,7 +95,7 @@ def test_the_browser_is_led_from_the_file_to_the_page(chromium, opened):
 
 def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
-    expect(ann.locator("#prompt")).to_contain_text("Why a softmax?")
+    expect(ann.locator("#prompt")).to_contain_text("Why does attention use a softmax?")
     expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
 
     # points of the guide and a comment to the group, and on to the next
@@ -104,10 +107,20 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
     expect(ann.locator("#message")).to_have_text("1 point to 4 answers.")
     expect(group(ann, "no gradient")).to_have_attribute("aria-current", "true")
     assert scores(assignment) == dict.fromkeys(("ada", "bob", "cem", "dua"), 1)
+    expect(group(ann, SIGNS)).to_contain_text("Comment: And the maximum?")
     picture(ann, "written_group")
 
-    # typed faster than the gradebook writes: undone, given again, opened, the second text on its own, split off
-    for key in ("u", "1", "Enter", "k", "o", "j", "0", "Enter", "k", "j", "x", "s"):
+    # undone: what was given is in the form again
+    ann.keyboard.press("u")
+    expect(ann.locator("#message")).to_have_text("Undone: 1 point to 4 answers.")
+    expect(ann.get_by_role("spinbutton", name="Points")).to_have_value("1")
+    expect(ann.locator("#comment")).to_have_value("And the maximum?")
+    expect(ann.locator("#guide input").first).to_be_checked()
+    assert scores(assignment) == {}
+    expect(group(ann, SIGNS)).not_to_contain_text("Comment:")
+
+    # typed faster than the gradebook writes: given again, opened, the second text on its own, split off
+    for key in ("Enter", "k", "o", "j", "0", "Enter", "k", "j", "x", "s"):
         ann.keyboard.press(key)
     expect(ann.locator("#message")).to_have_text("1 answer split off.")
     assert sorted(scores(assignment).values()) == [0, 1, 1, 1]
@@ -148,6 +161,19 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
         ann.keyboard.press(key)
     expect(ann.locator("#message")).to_have_text("0 points to 1 answer.")
 
+    # at the end of a question on to the next that waits; what was given last can still be undone
+    for key in ("a", "Enter"):
+        ann.keyboard.press(key)
+    expect(ann.locator("#message")).to_contain_text(
+        "All answers to “Question 4 · The softmax” are graded. This is “Question 5 · "
+    )
+    expect(ann.locator("#questions")).to_have_value(NEXT)
+    expect(ann.locator("#prompt")).to_contain_text("Where do these input vectors come from")
+    picture(ann, "written_next_question")
+    ann.keyboard.press("u")
+    expect(ann.locator("#message")).to_have_text("Undone: 2 points to 1 answer.")
+    expect(ann.locator("#questions")).to_have_value(QUESTION)
+
     # what a student wrote is text
     expect(ann.get_by_text("<img src=x onerror=alert(1)> 1 & 2")).to_be_visible()
     assert not ann.locator("#groups img").count()
@@ -169,7 +195,9 @@ def test_a_second_reading_is_blind_and_agreement_is_shown(assignment, sit_down, 
     again.get_by_role("button", name="Stop").click()
     cem.get_by_role("button", name="Agreement").click()
     expect(
-        cem.get_by_role("dialog", name="How far readings agree").get_by_role("cell", name=QUESTION)
+        cem.get_by_role("dialog", name="How far readings agree").get_by_role(
+            "cell", name="Question 4 · The softmax"
+        )
     ).to_be_visible()
     assert scores(assignment) == before
     picture(cem, "written_agreement")

@@ -61,6 +61,13 @@ def some(small: Language) -> np.ndarray:
     return small.sample(12, np.random.default_rng(7)).ids
 
 
+@pytest.fixture(scope="module")
+def sides(small: Language, enumeration: Enumeration) -> dict:
+    """A sample of each side of the split, so large that it holds all sentences of its side: ten of the rarest are expected."""
+    n = int(10 / min(enumeration.probability.values()))
+    return {split: small.sample(n, np.random.default_rng(0), split) for split in ("train", "held_out")}
+
+
 # --- the notation ---
 
 
@@ -309,12 +316,12 @@ def test_a_batch_knows_its_words_senses_and_parts_of_speech(language):
 
 
 @pytest.mark.slow
-def test_the_split_parts_all_sentences_and_neither_side_has_the_other_s(small, enumeration):
+def test_the_split_parts_all_sentences_and_neither_side_has_the_other_s(small, enumeration, sides):
     every = np.stack([small.encode(list(words)) for words in enumeration.probability])
     held_out = {row.tobytes() for row in every[small.held_out(every)]}
-    rng, n = np.random.default_rng(0), int(15 / min(enumeration.probability.values()))
-    training = {row.tobytes() for row in small.sample(n, rng, "train").ids}
-    rest = {row.tobytes() for row in small.sample(n, rng, "held_out").ids}
+    training, rest = (
+        {row.tobytes() for row in np.unique(sides[split].ids, axis=0)} for split in ("train", "held_out")
+    )
     assert rest == held_out
     assert training == {row.tobytes() for row in every} - held_out
 
@@ -364,9 +371,9 @@ def test_most_sentences_are_new_even_after_a_large_training_sample(language):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["train", "held_out"])
-def test_split_gain_turns_the_language_into_one_side_of_it(small, split):
+def test_split_gain_turns_the_language_into_one_side_of_it(small, sides, split):
     """p(sentence) exp(gain) adds up to one over the sentences of a side."""
-    sentences = small.sample(400_000, np.random.default_rng(4), split)
+    sentences = sides[split]
     _, first = np.unique(sentences.ids, axis=0, return_index=True)
     log_probability = small.log_probability(sentences.ids[first]) + small.split_gain(sentences[first], split)
     assert np.exp(log_probability).sum() == pytest.approx(1)

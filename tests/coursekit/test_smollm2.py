@@ -38,6 +38,14 @@ def unpacked(unpacked_folder, monkeypatch) -> Path:
 
 
 @pytest.fixture
+def unpacks_at_once(unpacked, monkeypatch) -> None:
+    """What a conversion writes is copied from the first one, which took 15 s: for what happens around it."""
+    monkeypatch.setattr(
+        smollm2, "_write", lambda folder: shutil.copytree(unpacked, folder, dirs_exist_ok=True)
+    )
+
+
+@pytest.fixture
 def own_copy(unpacked, tmp_path, monkeypatch) -> Path:
     """The same in a folder that the test may damage; its weights are the same file until then."""
     monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
@@ -134,7 +142,7 @@ def test_what_was_converted_is_not_converted_again(unpacked, monkeypatch, capsys
     assert "Unpacking" not in capsys.readouterr().out
 
 
-def test_a_truncated_conversion_is_made_again(own_copy, capsys):
+def test_a_truncated_conversion_is_made_again(unpacks_at_once, own_copy, capsys):
     cut(own_copy / "model.safetensors")
     loaded = load("SmolLM2-135M-Instruct", head="causal-lm")
     said = capsys.readouterr().out
@@ -190,9 +198,10 @@ def test_what_a_killed_conversion_left_is_removed_and_one_at_work_is_not(tmp_pat
 
 
 CONVERT = """
-import torch
-from coursekit.models import load
+import shutil, sys, torch
+from coursekit.models import load, smollm2
 torch.set_num_threads(1)
+smollm2._write = lambda folder: shutil.copytree(sys.argv[1], folder, dirs_exist_ok=True)
 loaded = load("SmolLM2-135M-Instruct", head="causal-lm")
 with torch.no_grad():
     logits = loaded.model(**loaded.tokenizer("The capital of France is", return_tensors="pt")).logits
@@ -211,7 +220,10 @@ def test_two_processes_that_convert_at_once_do_not_disturb_each_other(
         cut(folder / "model.safetensors")
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", CONVERT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", CONVERT, unpacked],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for _ in range(2)
     ]

@@ -2,6 +2,7 @@
 
 import ast
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -11,12 +12,18 @@ from tests.faults.listed import read_faults
 FAULTS = read_faults()
 
 
+@cache
+def read(file):
+    """A file's source, and its syntax tree as text."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    return source, ast.dump(ast.parse(source))
+
+
 @pytest.mark.parametrize("place", range(len(FAULTS)), ids=lambda place: f"{place + 1}-{FAULTS[place].place}")
 def test_a_fault_can_be_put_into_its_file(place):
     fault = FAULTS[place]
-    source = (ROOT / fault.file).read_text(encoding="utf-8")
-    changed = fault.applied_to(source)
-    assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+    source, tree = read(fault.file)
+    assert ast.dump(ast.parse(fault.applied_to(source))) != tree
     assert fault.why.endswith(".")
 
 

@@ -123,7 +123,7 @@ class Classroom:
         return result
 
     def see_that_the_next_has_everything(self, student: str) -> None:
-        changed = with_cell(self.perfect, "attention-reflection-1", f"Graded after {student!r}.")
+        changed = with_cell(self.perfect, "attention-reflection-e", f"Graded after {student!r}.")
         name = f"after-{len(self.graded)}"
         self.hand_in(name, changed)
         submission = read_submission(self.folder(name), name, self.assignment, self.engine.release)
@@ -353,7 +353,7 @@ def test_texts_that_break_pages(classroom, name):
     notebook = copy.deepcopy(classroom.perfect)
     notebook.cells.append(new_markdown_cell(TEXTS[name]))
     notebook.cells.append(new_code_cell(f"from IPython.display import HTML\nHTML({SCRIPT!r})"))
-    notebook = with_cell(notebook, "attention-reflection-2", TEXTS[name])
+    notebook = with_cell(notebook, "attention-reflection-a", TEXTS[name])
     classroom.hand_in(f"text-{name}", notebook)
     assert lost(classroom.grade(f"text-{name}")) == set()
 
@@ -370,7 +370,7 @@ ATTACHED = {
 @pytest.mark.parametrize("name", ATTACHED)
 def test_attachments_that_break_pages(classroom, name):
     notebook = as_json(classroom)
-    (cell,) = [cell for cell in notebook["cells"] if cell["id"] == "attention-reflection-2"]
+    (cell,) = [cell for cell in notebook["cells"] if cell["id"] == "attention-reflection-a"]
     cell.update(source="My drawing: ![a](attachment:a.png)", attachments=ATTACHED[name])
     classroom.hand_in(f"attached-{name}", json.dumps(notebook).encode())
     assert lost(classroom.grade(f"attached-{name}")) == set()
@@ -387,7 +387,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_strange_students(classroom, name):
-    changed = with_cell(classroom.perfect, "attention-reflection-1", f"I am {name}.")
+    changed = with_cell(classroom.perfect, "attention-reflection-e", f"I am {name}.")
     classroom.hand_in(name, changed)
     (classroom.folder(name) / "timestamp.txt").write_bytes(b"\xff[/b] 99999-13-45 /dev/stdin")
     assert lost(classroom.grade(name)) == set()
@@ -408,8 +408,9 @@ def test_the_gradebook_takes_the_whole_class(classroom):
 def test_the_table_is_only_text(classroom):
     console = Console(width=2500, force_terminal=True, record=True)
     with console.capture() as captured:
-        for table in (class_table, own_table):
-            console.print(table([result for _, (_, result) in classroom.handed_in()]))
+        results = [result for _, (_, result) in classroom.handed_in()]
+        console.print(class_table(results, str))
+        console.print(own_table((result, str) for result in results))
     shown = re.sub(r"\x1b\[[0-9;]*m", "", captured.get())  # the table's own bold
     assert all(sign.isprintable() or sign == "\n" for sign in shown)
     assert all(student in shown for student, _ in classroom.handed_in())

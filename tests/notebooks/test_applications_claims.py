@@ -216,7 +216,7 @@ def test_the_trained_span_head_is_above_its_controls(measured):
     assert measured["all_silent"][0] == pytest.approx(silent)
     low, high = measured["of_paragraphs"](measured["allowed"]["frozen"], "F1")[1:]
     assert low < silent < high < measured["all_fine"][0]
-    assert measured["all_fine"][1] > measured["all_silent"][2]  # "clearly does"
+    assert measured["all_fine"][1] > measured["all_silent"][2]  # "clearly beats this baseline"
     zero_shot = measured["of_paragraphs"](measured["allowed"]["SmolLM2, zero-shot"], "F1")
     assert zero_shot[0] < silent  # "the frozen head and SmolLM2 do not"
 
@@ -240,7 +240,7 @@ def test_a_threshold_chosen_on_the_test_promises_most(measured):
     for _, at_zero, chosen, best in measured["gained"]:
         assert best >= max(at_zero, chosen) - 1e-6
     mean, half = mean_and_half(measured["threshold_gain"])
-    assert mean < half  # "gains nothing over 0 here"
+    assert mean < half  # "gains nothing over a threshold of 0"
 
 
 # ------------------------------------------------------------------------------------------ half-finished notebooks

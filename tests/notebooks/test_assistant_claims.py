@@ -247,7 +247,7 @@ HALF_FINISHED = {
     },
 }
 SAYS = {
-    "labels everywhere": "The model should learn to answer, not to ask",
+    "labels everywhere": "The model should learn to answer questions, not to ask them",
     "labels right, packing not written": "pack",
     "a function renamed": "name 'sft_labels' is not defined",
 }

@@ -138,7 +138,7 @@ def test_plain_weights_are_worse_than_uniform_ones_and_learned_ones_best_with_ev
         for side in ("left", "right")
     }
     mean, half = mean_and_half(by_seed["right"] - by_seed["left"])
-    assert mean > half  # "with the larger gain where the cue is on the right"
+    assert mean > half  # "the gain is larger where the cue is on the right"
 
 
 def test_without_the_second_sentence_uniform_weights_come_closer_to_learned_ones(measured):
@@ -202,7 +202,7 @@ def test_weights_say_a_good_deal_about_effects_and_permuted_ones_little_more_tha
         mean, half = mean_and_half(agree - by_chance)  # the same texts
         assert mean - half > 0.4 and 0.6 < agree.mean() < 0.95
         mean, half = mean_and_half(survives - guess)
-        assert mean > half and mean + half < 0.3  # "only slightly more often than chance"
+        assert mean > half and mean + half < 0.3  # "only slightly more often than expected by chance"
 
 
 # ------------------------------------------------------------------------------------------ sections 5 to 7
@@ -232,7 +232,7 @@ def test_where_a_word_reveals_the_sense_the_layer_is_level_with_uniform_weights(
     assert abs(mean - mean_equal) < half + half_equal  # "level with uniform weights"
     everybody = [average, plain, *equal, *learned]
     assert max(accuracy.left for accuracy in learned) < average.left
-    assert min(accuracy.left for accuracy in everybody) > 0.97  # "within three points"
+    assert min(accuracy.left for accuracy in everybody) > 0.97  # "within three percentage points"
     assert mean + half < 0.975  # the average of 01, with vectors of this language
 
 

@@ -298,8 +298,8 @@ def test_words_and_sentences_that_the_language_lacks_get_a_sentence(measured, ca
     for text, words in {
         "the wombat slept in a cell": "wombat",
         "cell the the the": "no such sentence",
-        "the guard locked the gate": "No ambiguous word",
-        "": "No ambiguous word",
+        "the guard locked the gate": "no ambiguous word",
+        "": "no ambiguous word",
     }.items():
         measured["show_sentence"](text)
         assert words in capsys.readouterr().out

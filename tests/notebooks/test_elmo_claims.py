@@ -224,7 +224,7 @@ def test_the_recorded_layers_explain_the_weights(measured):
     recorded = measured["recorded_layers"].query("task == 'sense' and biLM == 'trained'")
     by_seed = recorded.pivot(index="seed", columns="measure", values="value")
     higher, half = mean_and_half((by_seed["accuracy, layer 2"] - by_seed["accuracy, layer 1"]).to_numpy())
-    assert 0.045 < higher < 0.065 and higher > half  # "five points"
+    assert 0.045 < higher < 0.065 and higher > half  # "five percentage points"
     assert abs(syntax[2] - syntax[1]) < 0.003  # "almost no difference"
     assert abs(morphology[0] - max(morphology[1:])) < 0.02  # "as good as the layers above it"
     for task in ("syntax", "sense", "morphology"):
@@ -266,7 +266,7 @@ def test_a_tutorial_s_demonstration_is_passed_by_an_untrained_network(measured):
     for one_sense, two_senses in measured["cosines_untrained"]:  # with every seed
         assert 0.99 < two_senses < 1 and abs(one_sense - two_senses) < 0.002
     one_sense, two_senses = measured["by_network"]["the course's ELMo, top layer"]
-    assert 0.015 < one_sense - two_senses < 0.05  # "there is such a difference, but it is small"
+    assert 0.015 < one_sense - two_senses < 0.05  # "has such a difference, but it is small"
 
 
 def test_elmo_helps_every_task_and_dropout_on_the_mix_does_not():
@@ -278,9 +278,9 @@ def test_elmo_helps_every_task_and_dropout_on_the_mix_does_not():
         mean, half = mean_and_half((at_input - without)[rows.index].to_numpy())
         assert mean > half
         mean, half = mean_and_half(dropped[rows.index].to_numpy())
-        assert mean < half  # "helps in none of them"
+        assert mean < half  # "helps in none of these tasks"
         if where[2] == "sense":
-            assert mean + half < 0.001  # "costs accuracy with either number of sentences"
+            assert mean + half < 0.001  # "reduces the accuracy with either number of sentences"
     raised = [round(column[300, 1500, "sense"].mean(), 2) for column in (without, at_input)]
     assert raised == [0.68, 0.93]
 
@@ -350,7 +350,7 @@ def test_the_upper_layers_tell_senses_of_english(measured):
         assert measured["english_shares"][kind]["ELMo, layer 2"][1] > measured["english_guesses"][kind]
         for rival in ("ELMo, layer 1", "two words on either side"):
             _, low, high = above(rival)
-            assert low < 0 < high  # "too few to tell", "does not clearly beat"
+            assert low < 0 < high  # "too few sentences to determine", "not clearly better"
     assert round(measured["english_guesses"]["different parts of speech"], 1) == 0.5  # "about half"
 
 

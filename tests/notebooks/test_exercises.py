@@ -75,6 +75,27 @@ def test_ids_are_whole_numbers_and_masks_true_or_false_where_the_annotation_says
     assert kept == []
 
 
+DIFFERENTIABLE = "Autograd must be able to differentiate the result."
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_where_gradients_are_asked_for_the_task_says_so_and_a_detached_answer_is_a_mistake(name):
+    exercises, cells = ASSIGNMENTS[name].exercises, release_of(name).cells
+    keys = answer_key.load(ASSIGNMENTS[name].key)
+    texts = {grade_id(cell): " ".join(cell.source.split()) for cell in cells}
+    asks = {one for one in exercises if any(want.gradients for want in keys[one].expected)}
+    assert asks == {one for one in exercises if DIFFERENTIABLE in texts[exercises[one].solution_id]}
+    detached = {
+        one for one in exercises for mistake in exercises[one].mistakes if mistake.name == "detached from its inputs"
+    }  # fmt: skip
+    assert asks == detached
+    for one in asks:
+        (mistake,) = [known for known in keys[one].mistakes if known.name == "detached from its inputs"]
+        pairs = list(zip(mistake.answers, keys[one].expected, strict=True))
+        assert not any(slope.size for answer, _ in pairs for slope in answer.gradients.values())
+        assert any(slope.any() for _, want in pairs for slope in want.gradients.values())
+
+
 def test_most_exercises_that_return_ids_or_masks_promise_it():
     promised = {
         place: one.rule.kinds for home in ASSIGNMENTS.values() for place, one in home.exercises.items()
@@ -148,10 +169,10 @@ def test_no_exception_is_out_of_date():
 
 
 def _right_on_inputs(exercise, name):
-    """For each way in which the mistake is made, on which public inputs its answer is right."""
+    """For each way in which the mistake is made, on which public inputs its values are right."""
     return [
         [
-            compare(answer, expected, key.rule) is None
+            compare(answer, replace(expected, gradients={}), key.rule) is None
             for answer, expected in zip(mistake.answers, key.expected, strict=True)
         ]
         for mistake, key in HINTS[exercise, name]

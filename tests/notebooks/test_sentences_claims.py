@@ -72,7 +72,7 @@ def test_the_controls_stand_as_the_prose_says(measured):
     assert above_counting[1] > 0  # "does better than counting words"
     assert measured["found"]["GloVe, mean"][0] < 0.25  # "not far above 0"
     assert with_a_layer[1] < 0 < with_a_layer[2]  # "makes no clear difference"
-    assert centred[1] < 0 < centred[2]  # "With 64 hypotheses we cannot tell whether it helps"
+    assert centred[1] < 0 < centred[2]  # "With 64 hypotheses we cannot tell whether centring helps"
     rho = {name: value for name, (value, _, _) in measured["found"].items()}
     assert max(rho, key=rho.get) == "MiniLM: trained for this"
 
@@ -120,7 +120,7 @@ def test_the_recorded_table_says_what_the_prose_says():
     assert half < mean < 0.08  # "gain little"
     assert gain("by rank", "before training")[0] > 3 * mean  # "far more"
     mean, half = gain("by rank, hard negatives", "by rank")
-    assert -half < mean < 0  # "lower, but by less than the noise of the five seeds"
+    assert -half < mean < 0  # "lower, but the difference is smaller than the noise of the five seeds"
     amounts = table[(table.objective == "by rank") & (table.measure == "Spearman, test")]
     by_amount = amounts.pivot(index="seed", columns="pairs", values="value")
     more = by_amount[192] - by_amount[24]
@@ -165,7 +165,7 @@ def test_shorter_vectors_are_costly_and_the_fused_ranking_is_no_clear_gain(measu
     gain, rank_of = measured["recall_gain"], measured["rank_of"]
     assert gain["MiniLM, first 96 of 384"][2] < 0  # "clearly fewer"
     fused = (rank_of["MiniLM and TF-IDF, fused"] == 1).numpy()
-    for name in ("MiniLM", "TF-IDF"):  # "does not differ clearly from either of its parts"
+    for name in ("MiniLM", "TF-IDF"):  # "does not differ clearly from either of the rankings"
         low, high = measured["over_paragraphs"](fused * 1.0 - (rank_of[name] == 1).numpy())
         assert low < 0 < high
     assert gain["MiniLM and TF-IDF, fused"][1] < 0 < gain["MiniLM and TF-IDF, fused"][2]
@@ -261,7 +261,7 @@ def test_a_second_reader_agrees_with_the_author_on_what_answers(measured):
 def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described(measured):
     describes, hits = measured["describes"], measured["hits_at"]
     for name in ("TF-IDF", "MiniLM"):
-        assert hits[name, 3][~describes].mean() > 0.9  # "find nearly everything"
+        assert hits[name, 3][~describes].mean() > 0.9  # "find nearly all relevant passages"
         assert 0.25 < hits[name, 3][describes].mean() < 0.5  # "miss half or more"
     low, high = measured["by_kind"]["describe"][1:]
     assert low < 0 < high  # "31 questions are too few to tell"
@@ -280,14 +280,14 @@ def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured, 
     assert gains["true", right, nothing][1] > 0 and gains["right", right, nothing][1] > 0
     assert gains["right", "SmolLM2, three retrieved", nothing][1] > 0
     low, high = bootstrap(1 - shares[right]["true"])
-    assert low > 0.3 and high < 0.65  # "about half of the words it adds occur nowhere"
+    assert low > 0.3 and high < 0.65  # "about half of the added words do not occur in the passage"
     three = shares["SmolLM2, three retrieved"]
     assert bootstrap(three["given"] - three["true"])[0] > 0  # "faithful to texts that do not answer"
     _, low, high = gains["right", "SmolLM2, a wrong passage", nothing]
     assert low < 0 < high or high <= 0  # "does not help SmolLM2 to find the right answer"
     _, low, high = gains["true", "SmolLM2, a wrong passage", nothing]
     silent_low, silent_high = measured["silence"][wording][1:]
-    if wording == "short phrase":  # "has more support": "more of these replies add no word at all"
+    if wording == "short phrase":  # "have more support": "more of the replies add no content words"
         assert low > 0 and silent_low > 0
     else:
         assert low < 0 < high and silent_low < 0 < silent_high
@@ -304,7 +304,7 @@ def test_windows_reach_what_a_cut_loses(measured):
     late = (measured["right"] % 6 + 1).numpy() >= 4
     assert hits["truncated to 256 tokens"][late].mean() < 0.5 * hits["truncated to 256 tokens"][~late].mean()
     early, late, everywhere, best = measured["differences"].values()
-    assert early[1] < 0 < late[0]  # "more of what comes late and less of what comes early"
+    assert early[1] < 0 < late[0]  # "more late paragraphs and fewer early ones"
     assert everywhere[0] < 0 < everywhere[1]  # "do not differ clearly"
     assert best[0] > 0
 

@@ -178,7 +178,7 @@ def test_longer_vectors_and_more_steps_come_nearer_to_the_best_scores():
 def test_counted_and_shortened_vectors_do_as_well_where_words_tell(measured):
     for kind in ("left", "right"):
         low, high = bootstrap(measured["gap"][kind])
-        assert -0.025 < low < 0.005 and high < 0.015  # "lose two points at most"
+        assert -0.025 < low < 0.005 and high < 0.015  # "at most two percentage points"
     both = (measured["hits_of"][name].astype(float) for name in ("U S^½", "U S"))
     low, high = bootstrap(np.subtract(*both))
     assert -0.02 < low < 0.005 and -0.005 < high < 0.02  # "makes no difference"

@@ -1,8 +1,10 @@
 """nbgrader's own test cells: what is graded, by what, and what is refused."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -16,6 +18,7 @@ from autograder.course import MOST_HANDED_OUT, Assignment, assignments, find_ass
 from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.generating import generate
+from autograder.gradebook.feedback import page_of
 from autograder.gradebook.gradebook import open_gradebook, register
 from autograder.grading.engine import Engine
 from autograder.grading.store import Store
@@ -340,6 +343,26 @@ def test_the_report_has_a_line_for_each_test_cell(course, monkeypatch):
         "standardise-values": (2, [("error", 1)]),
     }
     assert {row.name for row in shown["unnamed"]} >= {"AssertionError: squares(…) raised nothing"}
+
+
+def test_feedback_hides_the_tests_that_formgrader_shows(course, monkeypatch):
+    monkeypatch.chdir(course)
+    one = Assignment(course, "squares")
+    graded = CliRunner().invoke(app, ["grade", "squares", "passes-what-is-shown", "--workers", "1"])
+    assert graded.exit_code == 0, graded.output
+    assert "squares(12)[-1]" in (one.autograded("passes-what-is-shown") / "squares.ipynb").read_text()
+
+    def page() -> str:
+        made = CliRunner().invoke(app, ["feedback", "squares", "passes-what-is-shown"])
+        assert made.exit_code == 0, made.output
+        html = page_of(one, "passes-what-is-shown").read_text()
+        return unescape(re.sub(r"<[^>]+>", "", html))
+
+    assert "AssertionError" in page() and "squares-values" in page() and "raised nothing" in page()
+    assert "squares(1).tolist()" not in page() and "squares(3).tolist()" in page()
+    settings = course / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}\nc.Autograder.show_hidden_tests = True\n")
+    assert "squares(1).tolist()" in page()
 
 
 # ---------------------------------------------------------------------------------------- what is refused

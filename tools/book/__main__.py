@@ -26,6 +26,7 @@ from autograder.authoring.student_zip import write_student_zip
 from autograder.course import assignments, course_root, find_assignment
 from autograder.errors import CourseError
 from autograder.settings import course_settings
+from autograder.source import read_source
 from tools.book import links
 from tools.book.execution import execute
 from tools.book.layout import lay_out, source_files
@@ -51,6 +52,9 @@ def main(arguments: list[str] | None = None) -> int | str:
     try:
         chosen = [find_assignment(root, name) for name in options.names] or assignments(root)
         parts = options.parts or root / PARTS
+        unrun = {assignment.name: read_source(assignment.source) for assignment in chosen}
+        if lost := links.unresolved(dict(source_files(root, chosen, unrun, with_solutions))):
+            return "Links that lead nowhere:\n" + "\n".join(f"  {page}: {link}" for page, link in lost)
         build(root, execute(chosen, parts / "executed"), site, parts, with_solutions)
     except CourseError as error:
         return str(error)

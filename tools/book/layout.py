@@ -13,10 +13,11 @@ from tools.book import api
 from tools.book.notebook import instructors_page, students_page
 
 GLOSSARY = "glossary.md"
-TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)?(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
+TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)*(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
 PAGES = {"start.ipynb": "/index.md", "students.md": "/guides/students.md", "glossary.md": "/glossary.md"}
 """What notebooks link beside one another, and the pages of the website with the same content."""
-TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})\)")
+TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})(#[^)]*)?\)")
+TO_CARD = re.compile(r"\]\((?:\.\./)+(data/[\w/]+\.md(?:#[^)]*)?)\)")
 TO_REPOSITORY = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)\)")
 
 
@@ -40,19 +41,27 @@ def source_files(
             yield GLOSSARY, text.encode()
         else:
             yield path, TO_REPOSITORY.sub(r"\1 (`\2`)", text).encode()
+    yield from _folder(root / "docs", "guides/", "*.csv")
     yield from _folder(root / "docs" / "images", "guides/images/", "*")
+    for path, content in _folder(root / "docs" / "bugs", "bugs/", "*.md"):
+        yield path, lead_to_pages(content.decode(), names).encode()
+    for folder in sorted(path for path in (root / "data").iterdir() if path.is_dir()):
+        for path, content in _folder(folder, f"data/{folder.name}/", "*.md"):
+            yield path, lead_to_pages(content.decode(), names).encode()
+        yield from _folder(folder, f"data/{folder.name}/", "*.svg")
     for package in ("coursekit", "autograder"):
         yield from api.pages(root, package)
 
 
 def lead_to_pages(text: str, names: list[str]) -> str:
-    """Links to notebooks, the start page and guides as links to pages; the title alone where a notebook has no page."""
+    """Links to notebooks, the start page, guides and data cards as links to pages of the website; the title alone where a notebook has none."""
 
     def replace(link: re.Match) -> str:
         title, name = link.groups()
         return f"[{title}](/notebooks/{name}.ipynb)" if name in names else title
 
-    return TO_PAGE.sub(lambda link: f"]({PAGES[link[1]]})", TO_NOTEBOOK.sub(replace, text))
+    text = TO_CARD.sub(r"](/\1)", TO_NOTEBOOK.sub(replace, text))
+    return TO_PAGE.sub(lambda link: f"]({PAGES[link[1]]}{link[2] or ''})", text)
 
 
 def lay_out(files: Iterable[tuple[str, bytes]], folder: Path) -> None:

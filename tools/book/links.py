@@ -1,9 +1,19 @@
-"""Where the links of a built website lead. Nothing is asked of any other machine."""
+"""Where the links of a website lead, of its sources and of what was built. Nothing is asked of any other machine."""
 
+import json
+import re
+from collections.abc import Mapping
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from urllib.parse import unquote, urlsplit
+
+from mdit_py_plugins.anchors.index import slugify
+
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#{1,3} +(.+?) *$", re.MULTILINE)
 
 
 class _Page(HTMLParser):
@@ -25,6 +35,38 @@ class _Page(HTMLParser):
 def pages(site: Path) -> list[Path]:
     """Every page; the theme's templates among the static files are none."""
     return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.relative_to(site).parts]
+
+
+def unresolved(sources: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    """(page, link) for every link in Markdown to a file or heading that the sources, by their paths, do not have.
+
+    It takes no built page, and so no notebook that has run.
+    """
+    texts = {path: _markdown(path, content) for path, content in sources.items()}
+    lost = []
+    for page, text in texts.items():
+        for link in LINK.findall(CODE.sub("", text)):
+            address = urlsplit(link)
+            if address.scheme or address.netloc:
+                continue
+            path, place = unquote(address.path), unquote(address.fragment)
+            target = normpath(PurePosixPath("/", page).parent / path).lstrip("/") if path else page
+            headings = HEADING.findall(CODE.sub(_without_signs, texts.get(target, "")))
+            if target not in sources or (place and place not in map(slugify, headings)):
+                lost.append((page, link))
+    return lost
+
+
+def _markdown(path: str, content: bytes) -> str:
+    if path.endswith(".ipynb"):
+        cells = json.loads(content)["cells"]
+        return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return content.decode() if path.endswith(".md") else ""
+
+
+def _without_signs(code: re.Match) -> str:
+    """A word set as code in a heading counts for its address, a block of code does not."""
+    return "" if code[0].startswith("```") else code[0].strip("`")
 
 
 def broken(site: Path) -> list[tuple[str, str]]:

@@ -3,8 +3,11 @@
 import asyncio
 import linecache
 import os
+import resource
 import signal
 import time
+from contextlib import suppress
+from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
@@ -16,6 +19,31 @@ class CellTimeout(BaseException):
     """The cell ran too long. Not an Exception: no `except Exception` shall keep it from ending the cell."""
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What this process has done with its time, in seconds, and how often its thread gave the processor back or lost it."""
+
+    computed: float = 0.0
+    queued: float = 0.0  # ready to compute, on a machine that computed something else
+    gave: int = 0
+    lost: int = 0
+
+    @classmethod
+    def until_now(cls) -> "Spent":
+        """Read from the system; what it does not say is 0."""
+        queued = 0.0
+        with suppress(OSError, ValueError, IndexError), open("/proc/self/schedstat") as schedule:
+            queued = int(schedule.read().split()[1]) / 1e9
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return cls(time.process_time(), queued, usage.ru_nvcsw, usage.ru_nivcsw)
+
+    def mostly_waited(self, began: "Spent", idle: float) -> bool:
+        """Whether less than `idle` seconds since `began` went into computing, or into many short waits."""
+        computed, queued = self.computed - began.computed, self.queued - began.queued
+        often = self.gave - began.gave > self.lost - began.lost
+        return computed < idle and (often or computed + queued < idle)
+
+
 class Alarm:
     """Interrupts the code under `with` after `seconds`, and again each second in case it was ignored."""
 
@@ -23,11 +51,11 @@ class Alarm:
         self.seconds = seconds
         self.rang = False
         self.armed = False
-        self._began = 0.0
+        self._began = Spent()
 
     def __enter__(self) -> None:
         self.armed = True
-        self._began = time.process_time()
+        self._began = Spent.until_now()
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, self.seconds, 1)
 
@@ -37,7 +65,7 @@ class Alarm:
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         if self.armed:
-            waited = not self.rang and time.process_time() - self._began < IDLE * self.seconds
+            waited = not self.rang and Spent.until_now().mostly_waited(self._began, IDLE * self.seconds)
             self.rang = True
             place = waiting_in(frame) if waited else ""
             raise CellTimeout(

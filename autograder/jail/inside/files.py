@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
 FILE = "file|"
 """What their names begin with among the arrays of a job."""
 
 
-def lay_out(files: Mapping[str, np.ndarray]) -> None:
-    """Write them into the working directory, as bytes by their path there."""
+def lay_out(files: Mapping[str, bytes]) -> None:
+    """Write them into the working directory, by their path there."""
     for name, content in files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.tobytes())
+        path.write_bytes(content)

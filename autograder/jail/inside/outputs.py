@@ -135,6 +135,10 @@ class Stream(io.TextIOBase):
         self._outputs.write(self._name, text)
         return len(text)
 
+    def fileno(self) -> int:
+        """The process's own, as in a kernel: what other programs write to it is lost."""
+        return 1 if self._name == "stdout" else 2
+
     def writable(self) -> bool:
         """Always true: `close` does nothing."""
         return True

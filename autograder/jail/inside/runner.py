@@ -7,7 +7,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 import numpy as np
@@ -30,12 +30,16 @@ WHOLE_JOB = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000
 
 @dataclass(frozen=True)
 class Job:
-    """The cells to execute, the inputs on which each exercise is asked, and the files that lie beside the notebook."""
+    """The cells to execute, the inputs on which each exercise is asked, and the files that lie beside the notebook.
+
+    `texts` are files, too: the notebook itself.
+    """
 
     cells: list[dict[str, str]]
     cases: Mapping[str, Sequence[Case]]
     arrays: str
     files: dict[str, np.ndarray]
+    texts: dict[str, str] = field(default_factory=dict)
 
 
 def read_job(blob: bytes) -> Job:
@@ -43,11 +47,13 @@ def read_job(blob: bytes) -> Job:
     end = 8 + int.from_bytes(blob[:8], "little")
     arrays, description = answers.unpack(blob[end:], WHOLE_JOB)
     files = {name: arrays[f"{FILE}{name}"] for name in description["files"]}
+    own = json.loads(blob[8:end])
     return Job(
-        json.loads(blob[8:end]),
+        own["cells"],
         recording.cases_from_file(arrays, description["cases"]),
         description["arrays"],
         files,
+        own["texts"],
     )
 
 
@@ -58,7 +64,8 @@ def run_job(job: Job, shell: Shell, limits: Limits, send: Callable[[bytes], None
     os.environ["NBGRADER_EXECUTION"] = (
         "autograde"  # as nbgrader does: notebooks may leave out long cells by it
     )
-    lay_out(job.files)
+    lay_out({name: content.tobytes() for name, content in job.files.items()})
+    lay_out({name: text.encode() for name, text in job.texts.items()})
     reseed()
     with without_waiting(limits):
         run_cells(job, recorder, shell, limits, send)
@@ -118,7 +125,7 @@ def run_cell(source: str, shell: Shell, limits: Limits) -> CellEnding:
     with _streams(shell):
         try:
             with alarm:
-                result = shell.run_cell(source, store_history=False)
+                result = shell.run_cell(source, store_history=True)
         except BaseException as error:
             # Out of IPython's own hands: the alarm rang between the student's code and the end of the cell.
             shell.showtraceback((type(error), error, error.__traceback__))
@@ -132,15 +139,20 @@ def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:
     """The answers for which there is room, and the room left. A giant one fails alone."""
     fitting = {}
     for answer_id, answer in cell_answers.items():
-        size = sum(array.nbytes + len(name) for name, array in answer.arrays.items())
+        both = (*answer.arrays.items(), *answer.gradients.items())
+        size = sum(array.nbytes + len(name) for name, array in both)
         if size > room:
             answer = Answer(
                 problem=Problem.TYPE, message=f"{size} bytes of arrays, which is too much to hand in"
             )
         else:
             room -= size
-        arrays = {encodable(name): array for name, array in answer.arrays.items()}
-        fitting[answer_id] = replace(answer, arrays=arrays, message=encodable(answer.message)[:4000])
+        arrays, gradients = (
+            {encodable(name): array for name, array in named.items()}
+            for named in (answer.arrays, answer.gradients)
+        )
+        told = encodable(answer.message)[:4000]
+        fitting[answer_id] = replace(answer, arrays=arrays, gradients=gradients, message=told)
     return fitting, room
 
 

@@ -67,6 +67,7 @@ def prepare(limits: Limits, modules: Sequence[str]):
 
     from . import runner, shell  # noqa: F401
 
+    shell.pose_as_kernel()  # before a module looks for one
     for name in modules:
         importlib.import_module(name)
     if torch := sys.modules.get("torch"):

@@ -36,9 +36,14 @@ def pack_inputs(
     return answers.pack(inputs | contents, {"cases": rest, "arrays": arrays, "files": list(files)})
 
 
-def with_inputs(cells: Sequence[Mapping[str, str]], inputs: bytes) -> bytes:
-    """A job: its cells, their length in eight bytes before them, and then the packed inputs."""
-    text = json.dumps(list(cells)).encode()
+def with_inputs(
+    cells: Sequence[Mapping[str, str]], inputs: bytes, texts: Mapping[str, str] = MappingProxyType({})
+) -> bytes:
+    """A job: its cells, their length in eight bytes before them, and then the packed inputs.
+
+    `texts` are files of this job alone, which lie in the notebook's folder, too.
+    """
+    text = json.dumps({"cells": list(cells), "texts": dict(texts)}).encode()
     return len(text).to_bytes(8, "little") + text + inputs
 
 

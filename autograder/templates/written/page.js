@@ -15,6 +15,7 @@ let chosen = new Set(); // answers to split off, by row
 let joining = ""; // the group that waits to be joined with another
 let draft = null; // {ticks, score, comment}, not given yet
 let againNow = null; // the answer of a second reading
+let acted = ""; // the question in which points were given last
 
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -87,17 +88,20 @@ async function load(keep = true) {
   render();
 }
 
-const optionText = (name, waiting) => `${name} (${waiting ? `${waiting.toLocaleString("en")} to read` : "graded"})`;
+const titleOf = (name) => start.questions.find((one) => one.name === name).title;
+const optionText = (title, waiting) => `${title} (${waiting ? `${waiting.toLocaleString("en")} to read` : "graded"})`;
 
 async function loadQuestions() {
   start = await ask("/api/start");
+  if (byId("questions").options.length) { // as they are now: others grade, too
+    start.questions.forEach((one, at) => { byId("questions").options[at].textContent = optionText(one.title, one.waiting); });
+    return;
+  }
   byId("title").textContent = start.assignment;
   document.title = `${start.assignment}: written answers`;
-  const before = question();
   byId("questions").replaceChildren(...start.questions.map((one) =>
-    make("option", { value: one.name, textContent: optionText(one.name, one.waiting) })));
-  const wanted = before || start.questions.find((one) => one.waiting)?.name || start.questions[0].name;
-  byId("questions").value = wanted;
+    make("option", { value: one.name, title: one.name, textContent: optionText(one.title, one.waiting) })));
+  byId("questions").value = start.questions.find((one) => one.waiting)?.name || start.questions[0].name;
 }
 
 async function lookAround() {
@@ -119,13 +123,13 @@ function render() {
   byId("meter").max = Math.max(1, view.count);
   byId("meter").value = graded;
   byId("counted").textContent = `${graded.toLocaleString("en")} of ${plural(view.count, "answer")} graded, ${plural(view.groups.filter(waits).length, "group")} to go`;
-  byId("undo").disabled = !view.undo;
-  byId("undo").title = view.undo ? `Undo: ${view.undo}` : "Nothing of yours to undo";
+  byId("undo").disabled = !view.undo && !acted;
+  byId("undo").title = view.undo ? `Undo: ${view.undo}` : acted ? `Undo in ${titleOf(acted)}` : "Nothing of yours to undo";
   byId("prompt").textContent = view.question.prompt;
   byId("model-answer").textContent = view.question.model_answer;
   byId("of").textContent = `of ${view.question.points}`;
   byId("score").max = view.question.points;
-  byId("questions").selectedOptions[0].textContent = optionText(question(), view.waiting);
+  byId("questions").selectedOptions[0].textContent = optionText(view.question.title, view.waiting);
   const left = [];
   if (view.blank) left.push(`${plural(view.blank, "answer")} left blank: 0 points already.`);
   if (view.unread) left.push(`${plural(view.unread, "answer")} that only formgrader can show.`);
@@ -149,6 +153,9 @@ function card(some, index) {
     badge(some.rows));
   head.addEventListener("click", () => { if (index === place) toggle(); else go(index); });
   item.append(head);
+  const comments = [...new Set(some.rows.map((one) => one.decision?.comment).filter(Boolean))];
+  const shared = comments.length === 1 && some.rows.every((one) => one.decision?.comment);
+  if (shared || !current) item.append(...comments.slice(0, SHOWN_ROWS).map(remark));
   if (!current) {
     const text = make("p", { className: "text", textContent: some.rows[0].text });
     text.addEventListener("click", () => go(index));
@@ -156,7 +163,7 @@ function card(some, index) {
     return item;
   }
   const shown = opened ? some.rows : some.rows.slice(0, SHOWN_ROWS);
-  shown.forEach((one, at) => item.append(answer(one, at)));
+  shown.forEach((one, at) => item.append(answer(one, at, !shared)));
   if (shown.length < texts || (opened && texts > SHOWN_ROWS)) {
     const more = make("button", { type: "button", className: "more", textContent: opened ? "Close (o)" : `${plural(texts - shown.length, "more text")} (o)` });
     more.addEventListener("click", toggle);
@@ -165,7 +172,9 @@ function card(some, index) {
   return item;
 }
 
-function answer(one, at) {
+const remark = (text) => make("p", { className: "comment", textContent: `Comment: ${text}` });
+
+function answer(one, at, withComment) {
   const count = Object.keys(one.answers).length;
   const line = make("div", { className: "answer", tabIndex: -1 });
   line.classList.toggle("here", opened && at === row);
@@ -174,7 +183,9 @@ function answer(one, at) {
   if (count > 1) side.append(make("span", { textContent: `× ${count}`, title: `${count} have written the same words` }));
   if (one.decision || !one.waiting) side.append(badge([one]));
   if (one.decision?.alone) side.append(make("span", { textContent: "on its own" }));
-  line.append(make("p", { className: "text", textContent: one.cut ? `${one.text}… (${one.cut} more characters: see formgrader)` : one.text }));
+  const words = make("div", { className: "words" }, make("p", { className: "text", textContent: one.cut ? `${one.text}… (${one.cut} more characters: see formgrader)` : one.text }));
+  if (withComment && one.decision?.comment) words.append(remark(one.decision.comment));
+  line.append(words);
   if (side.hasChildNodes()) line.append(side);
   line.addEventListener("click", () => {
     opened = true;
@@ -307,11 +318,19 @@ function step(by) {
   redraw();
 }
 
-function nextWaiting() {
+// In this question, else in the next question with answers that wait.
+async function nextWaiting() {
   const order = [...view.groups.keys()];
   const found = [...order.slice(place + 1), ...order.slice(0, place + 1)].find((index) => waits(view.groups[index]));
-  if (found === undefined) return say("All answers to this question are graded.");
-  go(found);
+  if (found !== undefined) return go(found);
+  const done = view.question.title;
+  await loadQuestions();
+  const at = byId("questions").selectedIndex;
+  const next = [...start.questions.slice(at + 1), ...start.questions.slice(0, at)].find((one) => one.waiting);
+  if (!next) return say("All answers to all questions are graded.");
+  byId("questions").value = next.name;
+  await load(false);
+  say(`All answers to “${done}” are graded. This is “${next.title}”.`);
 }
 
 async function goToQuestion(by) {
@@ -354,7 +373,8 @@ async function give() {
   if (!now.changed && rows.every(given)) return alone ? step(1) : nextWaiting(); // nothing new
   const done = await act("/api/give", body, () => `${pointsOf(score)} to ${plural(Object.keys(seen).length, "answer")}.`);
   if (!done) return;
-  if (!alone) return nextWaiting();
+  acted = question();
+  if (!alone || !view.waiting) return nextWaiting();
   if (row + 1 < group().rows.length) step(1);
   else redraw();
 }
@@ -398,9 +418,20 @@ async function join() {
 
 async function undo() {
   draft = null;
+  if (!view.undo && acted && acted !== question()) { // the last answer of the question before
+    byId("questions").value = acted;
+    await load(false);
+  }
   const undone = await act("/api/undo", {}, ({ what }) => `Undone: ${what}.`);
+  acted = "";
   const index = undone ? view.groups.findIndex((one) => one.id === undone.group) : -1;
-  if (index >= 0) go(index);
+  if (index < 0) return render();
+  go(index);
+  row = undone.answer ? view.groups[index].rows.findIndex((one) => undone.answer in one.answers) : -1;
+  opened = row >= 0;
+  const { decision } = undone;
+  if (decision) draft = { ticks: new Set(decision.ticks), score: String(decision.score), comment: decision.comment };
+  redraw();
 }
 
 async function showAgreement() {
@@ -409,7 +440,7 @@ async function showAgreement() {
   const body = make("tbody");
   for (const one of agreement) {
     const cells = [one.count, `${Math.round(100 * one.equal)} %`, `${Math.round(100 * one.within_half)} %`, one.kappa === null ? "–" : one.kappa.toFixed(2)];
-    body.append(make("tr", {}, make("td", { textContent: one.question }), make("td", { textContent: one.who }), ...cells.map((text) => make("td", { className: "number", textContent: text }))));
+    body.append(make("tr", {}, make("td", { textContent: one.title, title: one.question }), make("td", { textContent: one.who }), ...cells.map((text) => make("td", { className: "number", textContent: text }))));
   }
   table.append(body);
   byId("agreement-table").replaceChildren(agreement.length ? table : make("p", { textContent: `Nothing was read twice yet. “Read again” shows ${Math.round(100 * start.share)} % of the graded answers once more, without their points; best to another grader.` }));

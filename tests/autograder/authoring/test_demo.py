@@ -97,3 +97,19 @@ def test_the_notebooks_have_one_to_show():
     for student in make_class(ASSIGNMENTS["02_attention"]):
         if "broke" not in student.kind:
             assert "BEGIN SOLUTION" not in json.dumps(json.loads(student.content))
+
+
+def test_no_two_of_many_have_written_the_same():
+    """What is graded by hand looks as a class's answers do, of different lengths."""
+    texts = set()
+    for student in make_class(ASSIGNMENTS["02_attention"], hostile=False):
+        if "broke" not in student.kind and student.kind != "nothing answered":
+            cells = json.loads(student.content)["cells"]
+            texts.add(
+                tuple(
+                    "".join(cell["source"])
+                    for cell in cells
+                    if "-reflection-" in str(cell["metadata"].get("nbgrader"))
+                )
+            )
+    assert len(texts) == 18 and all(all(answers) for answers in texts)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,23 +20,24 @@ from autograder.course import Assignment
 from autograder.files import course_lock
 from autograder.grading.old_points import scores_with_old_points
 from autograder.settings import course_directory, load
-from tests.autograder.road import make_course
-from tests.autograder.small_class import FIRST, NAME, WRITTEN
+from tests.autograder import here
+from tests.autograder.here import NAME
 from tests.conftest import PREFIX
 
 pytestmark = pytest.mark.slow
 
+FIRST, WRITTEN = "steps-total", "steps-question"
 CHECK = f"{FIRST}-check"
 WORTH_2 = f'"grade_id": "{CHECK}", "locked": true, "points": 2,'
 WORTH_3 = WORTH_2.replace("2,", "3,")
-WRITTEN_WORTH_2 = f'"grade_id": "{WRITTEN}", "locked": false, "points": 2,'
-SECOND_CHECK = '"grade_id": "attention-scale-check"'
+WRITTEN_WORTH_3 = f'"grade_id": "{WRITTEN}", "locked": false, "points": 3,'
+SECOND_CHECK = '"grade_id": "steps-shares-check"'
 
 
 @pytest.fixture(scope="module")
-def generated(tmp_path_factory) -> Path:
+def generated(small_course, tmp_path_factory) -> Path:
     """A course whose assignment was generated with formgrader's button."""
-    course = make_course(tmp_path_factory.mktemp("course"))
+    course = Path(shutil.copytree(small_course.root, tmp_path_factory.mktemp("generated") / "course"))
     answer = press_generate(course)
     assert answer["success"], answer
     return course
@@ -75,18 +77,16 @@ def points(course: Path) -> float:
 
 
 BROKEN = {
-    "Duplicate grade id: attention-similarities": (
-        '"grade_id": "attention-scale", ', f'"grade_id": "{FIRST}", '
+    f"Duplicate grade id: {FIRST}": ('"grade_id": "steps-shares", ', f'"grade_id": "{FIRST}", '),
+    "the cell steps-shares cannot be used. no end solution": (
+        "/ total(values)\n    ### END SOLUTION\n", "/ total(values)\n"
     ),
-    "the cell attention-scale cannot be used. no end solution": (
-        "d**0.5\n    ### END SOLUTION\n", "d**0.5\n"
-    ),
-    "SyntaxError: unmatched ')'": ("    return scores / d**0.5", "    return scores / d**0.5)"),
-    f"the cell {CHECK} cannot be used. nbgrader cell '{CHECK}' does not have points": (
+    "SyntaxError: unmatched ')'": ("    return values / total(values)", "    return values / total(values))"),
+    f"the cell {CHECK} has no points": (
         WORTH_2, WORTH_2.replace('"points": 2,', "")
     ),
     "nothing judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
-    "divided by d instead of √d": ("    return scores / d**0.5", "    return scores * d**-0.5"),
+    "the smallest": ("    return shares(values).max()", "    return max(shares(values))"),  # has no text for its edit
 }  # fmt: skip
 
 
@@ -123,13 +123,15 @@ def test_without_force_what_is_there_stays(course):
     assert products(course) == before
 
 
-def test_the_script_counts_and_the_release_the_key_and_the_gradebook_follow(course):
+def test_the_script_counts_and_the_release_the_key_and_the_gradebook_follow(course, monkeypatch):
     change(course, WORTH_2, WORTH_3)
     (Assignment(course, NAME).source.parent / "picture.svg").write_text("<svg/>")
     assert press_generate(course)["success"]
     assert points(course) == 3
-    assert (course / "notebooks" / NAME / "picture.svg").read_text() == "<svg/>"
-    assert not list((course / "notebooks" / NAME).glob("*.py"))
+    release = Assignment(course, NAME).release.parent
+    assert (release / "picture.svg").read_text() == "<svg/>"
+    assert not list(release.glob("*.py"))
+    monkeypatch.chdir(course)
     checked = CliRunner().invoke(app, ["build", NAME, "--check"])
     assert checked.exit_code == 0, checked.output
 
@@ -214,44 +216,53 @@ def test_killed_at_any_moment_it_leaves_the_old_or_the_new(course, steps, moment
 # Points that change when there are grades ------------------------------------------------------------
 
 
-def test_changed_points_are_announced_until_they_are_regraded(own_class):
-    change(own_class.course, WORTH_2, WORTH_3)
-    answer = press_generate(own_class.course)
+@pytest.fixture
+def graded(small) -> here.Course:
+    """Generated with the button, and graded: two who are right, one who is wrong, an empty notebook, and none."""
+    exercises = small.assignment.source.with_name("exercises.py")
+    exercises.write_text(
+        exercises.read_text().replace(", credit=0.5", "")
+    )  # which `build` refuses, with reason
+    assert press_generate(small.root)["success"]
+    small.hand_in("ada", question="Nothing.")
+    small.hand_in("bob", question="They are doubled.")
+    small.hand_in("dua", total="def total(values):\n    return values.mean()")
+    small.hand_in("gil", small.assignment.read_release())
+    small.hand_in("hao", "This is my homework.")
+    small.grade_class()
+    return small
+
+
+def test_changed_points_are_announced_until_they_are_regraded(graded):
+    change(graded.root, WORTH_2, WORTH_3)
+    answer = press_generate(graded.root)
     assert answer["success"]
     log = " ".join(answer["log"].split())
-    assert f"{CHECK} 2 → 3" in log and f"`autograder regrade {NAME}`" in log
-    old_points = scores_with_old_points(own_class.assignment)
-    assert "ada" in old_points.students and not {"gil", "hao", "dua", "eva", "fay", "absent"} & set(
-        old_points.students
-    )
-    assert f"the scores of {len(old_points.students)} students" in log
+    assert f"({graded.assignment.title(CHECK)} 2 → 3)" in log and f"`autograder regrade {NAME}`" in log
+    assert set(scores_with_old_points(graded.assignment).students) == {"ada", "bob"}
+    assert "the scores of 2 students" in log
     built = CliRunner().invoke(app, ["build", NAME, "--seeds", "2"])
     assert built.exit_code == 0 and f"autograder regrade {NAME}" in " ".join(built.output.split())
 
-    graded = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"])
-    assert "ada" not in scores_with_old_points(own_class.assignment).students
-    assert f"autograder regrade {NAME}" in " ".join(graded.output.split())
+    again = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"])
+    assert set(scores_with_old_points(graded.assignment).students) == {"bob"}
+    assert f"autograder regrade {NAME}" in " ".join(again.output.split())
     regraded = CliRunner().invoke(app, ["regrade", NAME, "--yes", "--isolation", "none"])
     assert regraded.exit_code == 0, regraded.output
-    assert scores_with_old_points(own_class.assignment) is None
-    assert "points have changed" not in press_generate(own_class.course)["log"]
+    assert scores_with_old_points(graded.assignment) is None
+    assert "points have changed" not in press_generate(graded.root)["log"]
 
 
-def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_marked_for_another_look(
-    own_class,
-):
+def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_marked_for_another_look(graded):
     """Nobody but a person can say what the answer is worth now."""
-    given = {"ada": 1.5, "bob": 0.0}
-    with own_class.gradebook() as gradebook:
-        for student, score in given.items():
-            grade = gradebook.find_grade(WRITTEN, NAME, NAME, student)
-            grade.manual_score, grade.needs_manual_grade = score, False
-        gradebook.db.commit()
-    assert scores_with_old_points(own_class.assignment) is None
+    graded.finish("ada", points=1.5)
+    graded.finish("bob", points=0.0)
+    assert scores_with_old_points(graded.assignment) is None
 
-    change(own_class.course, WRITTEN_WORTH_2, WRITTEN_WORTH_2.replace("2,", "4,"))
-    log = " ".join(press_generate(own_class.course)["log"].split())
-    assert f"({WRITTEN} 2 → 4), and the score of 1 student still counts the old ones: ada." in log
+    change(graded.root, WRITTEN_WORTH_3, WRITTEN_WORTH_3.replace("3,", "4,"))
+    log = " ".join(press_generate(graded.root)["log"].split())
+    called = graded.assignment.title(WRITTEN)
+    assert f"({called} 3 → 4), and the score of 1 student still counts the old ones: ada." in log
     assert "A score given by hand stays, and is marked for another look." in log
 
     shown = CliRunner().invoke(
@@ -265,22 +276,25 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
         1.5,
         1.5,
     )
-    assert of_ada["why"].startswith("worth 4 instead of 2; the score given by hand stays")
-    with own_class.gradebook() as gradebook:
-        looks = {student: gradebook.find_grade(WRITTEN, NAME, NAME, student).to_dict() for student in given}
+    assert of_ada["why"].startswith("worth 4 instead of 3; the score given by hand stays")
+    with graded.gradebook() as gradebook:
+        looks = {
+            student: gradebook.find_grade(WRITTEN, NAME, NAME, student).to_dict()
+            for student in ("ada", "bob")
+        }
     assert {s: (one["manual_score"], one["needs_manual_grade"]) for s, one in looks.items()} == {
         "ada": (1.5, True),
         "bob": (0.0, False),
     }
-    assert scores_with_old_points(own_class.assignment) is None
+    assert scores_with_old_points(graded.assignment) is None
 
 
-def test_cells_are_not_lost_once_there_are_submissions(own_class):
-    before = products(own_class.course)
-    text = own_class.assignment.source.read_text()
+def test_cells_are_not_lost_once_there_are_submissions(graded):
+    before = products(graded.root)
+    text = graded.assignment.source.read_text()
     head, reflection, rest = text.partition(f'"grade_id": "{WRITTEN}"')
-    own_class.assignment.source.write_text(f'{head}"grade_id": "another"{rest}')
-    answer = press_generate(own_class.course)
+    graded.assignment.source.write_text(f'{head}"grade_id": "another"{rest}')
+    answer = press_generate(graded.root)
     assert reflection and not answer["success"]
     assert f"gained or lost cells (another, {WRITTEN})" in " ".join(answer["log"].split())
-    assert products(own_class.course) == before
+    assert products(graded.root) == before

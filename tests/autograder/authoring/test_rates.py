@@ -1,6 +1,8 @@
 """Every verdict is right for every draw of the inputs, and known answers are told apart before anything is released."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -40,6 +42,14 @@ def test_several_processes_find_what_one_finds(course):
     assert set(one.exercises) == {"lucky.largest", "lucky.again"}
     alone, beside = (assignment_rates(one, seeds_from(0, 5), workers=count) for count in (1, 2))
     assert alone == beside and {rate.exercise for rate in alone} == set(one.exercises)
+
+
+@pytest.mark.slow
+def test_a_process_of_ours_has_one_thread_and_no_torch_before_the_course_asks_for_it(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with ProcessPoolExecutor(1, get_context("spawn"), rates.one_thread_from_the_start) as pool:
+        assert not pool.submit(eval, "'torch' in __import__('sys').modules").result()
+        assert pool.submit(eval, "__import__('torch').get_num_threads()").result() == 1
 
 
 def test_answers_beside_the_exercise_s_own_are_tried_too(course):

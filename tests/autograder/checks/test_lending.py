@@ -10,6 +10,7 @@ from nbformat.v4 import new_notebook
 from autograder.checks import hinting, journal, lending, lent_file
 from autograder.checks.exceptions import WrongCall
 from autograder.checks.lent_file import LentFile, WrongKey, key_text, seal
+from autograder.checks.validating import name_what_fails
 from tests.autograder.checks.as_a_person import Person, words
 from tests.autograder.checks.test_skipping import NEED_IT, RIGHT, STUB, WRONG, cell, cells, errors, path  # noqa: F401
 
@@ -139,6 +140,8 @@ def test_what_an_answer_calls_may_stay_lent(course, tmp_path):
 def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, tmp_path):
     from nbgrader.validator import Validator
 
+    monkeypatch.setattr(Validator, "_get_failed_cells", Validator._get_failed_cells)  # put back afterwards
+    name_what_fails()
     lend(course, publish=True)
     monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "home"))
     with Person(course, tmp_path / "home") as person:
@@ -149,8 +152,8 @@ def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, 
             one.metadata.nbgrader.update(grade_id=one.id, schema_version=3, task=False, cell_type="code")
     nbformat.write(graded, course)
     failed, by_itself = Validator(ignore_checksums=True).validate(str(course))["failed"]
-    assert 'check("demo.double"' in failed["source"] and "lent, earns nothing" in failed["raw_error"]
-    assert 'check("demo.fourth"' in by_itself["source"], "and not the quarter, which builds on what was lent"
+    assert failed["source"] == "1 of 2: demo.double" and "Lent, earns nothing" in failed["raw_error"]
+    assert by_itself["source"] == "2 of 2: demo.fourth", "and not the quarter, which builds on what was lent"
 
 
 @pytest.mark.parametrize("what", ["recording", "NBGRADER_EXECUTION"])

@@ -86,6 +86,15 @@ def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
     assert "waits for a person" in text(top(pages["ada"])) and WRITTEN in top(pages["ada"])
 
 
+def test_a_written_answer_is_called_as_in_the_notebook(pages):
+    """In the list and over the answer; the grade id is where a pointer rests."""
+    heading = "Question 5 · Where the input vectors come from"
+    assert heading in text(top(pages["ada"])) and WRITTEN not in text(top(pages["ada"]))
+    below = pages["ada"].partition(top(pages["ada"]))[2]
+    assert f'<span class="nbgrader-label" title="{WRITTEN}">{heading}</span>' in below
+    assert f'title="{FIRST}-check">Check of similarities</span>' in below and "Grade cell:" not in below
+
+
 def test_extensions_stand_apart(pages, graded_class):
     extra = [
         exercise.name.partition(".")[2]

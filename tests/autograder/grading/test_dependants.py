@@ -28,10 +28,9 @@ NO_MASK_AT_ALL = """
 def attention(queries, keys, values, keep):
     return weighted_sum(softmax(scale(similarities(queries, keys), queries.shape[-1]), dim=-1), values)
 """
-IN_NUMPY = """
-import numpy as np
+AS_LIST = """
 def similarities(queries, keys):
-    return np.matmul(queries.numpy(), np.swapaxes(keys.numpy(), -1, -2))
+    return list(queries @ keys.transpose(-1, -2))
 """
 HEADS_WITH_FACTOR = """
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
@@ -171,12 +170,15 @@ def test_an_earlier_cell_that_does_not_run_costs_its_own_points_only(graded):
 
 WITH_A_NOTE = {
     "float64": {"attention-softmax": "def softmax(x, dim):\n    return torch.softmax(x.double(), dim)"},
-    "numpy": {"attention-similarities": IN_NUMPY, "attention-scale": OF_TENSORS},
-    "a list": {"attention-scale": "def scale(scores, d):\n    return (scores / d**0.5).tolist()"},
+    "a list of tensors, and a function of tensors": {
+        "attention-similarities": AS_LIST,
+        "attention-scale": OF_TENSORS,
+    },
+    "a list": {"attention-scale": "def scale(scores, d):\n    return list(scores / d**0.5)"},
     "float16": {"attention-scale": "def scale(scores, d):\n    return (scores / d**0.5).half()"},
     "bfloat16": {"attention-scale": "def scale(scores, d):\n    return (scores / d**0.5).bfloat16()"},
     "two of them": {
-        "attention-similarities": IN_NUMPY,
+        "attention-similarities": AS_LIST,
         "attention-softmax": "def softmax(x, dim):\n    return torch.softmax(x.double(), dim)",
     },
 }
@@ -215,7 +217,7 @@ def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
         "attention-attention": WITHOUT_MASK,
     }
     apart = {
-        "attention-similarities": IN_NUMPY,
+        "attention-similarities": AS_LIST,
         "attention-scale": OF_TENSORS,
         "attention-attention": OWN_ATTENTION,
     }

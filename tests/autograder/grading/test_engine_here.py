@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.checks import answers
 from autograder.checks.status import Ending, Status
 from autograder.grading.demonstrations import Demonstrations
+from autograder.grading.own_notebook import as_file
 from autograder.jail.inside.limits import Limits
 from autograder.untrusted.frames import read_frame
 from tests.autograder.here import by_name, cut_off
@@ -291,3 +293,29 @@ def test_demonstrations_that_build_on_one_another_are_run_together():
     notebook = new_notebook(cells=[*cells, new_code_cell("d = b")])
     assert Demonstrations(notebook).that_define({"b"}, notebook) == [0, 1]
     assert Demonstrations(notebook).that_define(set(), notebook) == []
+
+
+def test_the_notebook_itself_lies_where_it_is_run(small):
+    reads = "import glob, json\n(name,) = glob.glob('*.ipynb')\nown = json.load(open(name))\nprint(name, len(own['cells']))"
+    notebook = small.perfect
+    notebook.cells.insert(0, new_code_cell(reads))
+    small.hand_in("ada", notebook)
+    with small.engine() as engine:
+        result = engine.grade(small.read("ada"))
+    assert result.outputs[0][0]["text"] == f"01_steps.ipynb {len(notebook.cells)}\n"
+
+
+def test_the_notebook_as_a_file_holds_the_answers_and_no_hidden_test():
+    metadata = {"grade": True, "locked": True, "solution": False, "grade_id": "t"}
+    test = new_code_cell("assert f(1)", metadata={"nbgrader": metadata})
+    restored = new_code_cell("assert f(1)\nassert f(2)  # hidden", metadata={"nbgrader": metadata})
+    answer = new_code_cell("f = bool  # mine", outputs=[new_output("stream", text="x")])
+    picture = new_markdown_cell("![](attachment:a.png)", attachments={"a.png": {"image/png": "aaaa"}})
+    file = as_file(new_notebook(cells=[answer, restored, picture]), new_notebook(cells=[test]))
+    read = nbformat.reads(file, 4)
+    assert [cell.source for cell in read.cells] == [
+        "f = bool  # mine",
+        "assert f(1)",
+        "![](attachment:a.png)",
+    ]
+    assert read.cells[0].outputs == [] and "aaaa" not in file

@@ -66,6 +66,15 @@ def test_the_reason_says_what_it_was_and_what_it_is(corrected):
     assert why["bob"].endswith("now: right") and why["ada"].startswith("was: right")
 
 
+def test_the_reason_asks_no_instructor_to_write_code(small):
+    small.hand_in("ada")
+    small.grade_class()
+    small.hand_in("ada", total="def total(values):\n    raise NotImplementedError")
+    done, _ = run(small, agree=False)
+    (why,) = (change.why for change in done.changes if change.what == "steps.total")
+    assert why.endswith("was: right; now: not answered")
+
+
 def test_a_release_older_than_its_source_changes_nothing(corrected):
     corrected.correct(
         '"grade_id": "steps-total-check", "locked": true, "points": 2',

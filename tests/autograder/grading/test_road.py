@@ -5,6 +5,7 @@ The gradebook, the feedback and the JSON report must agree on every cell.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
+from autograder.source import read_source, write_notebook
+from tests.autograder import here
 from tests.autograder.road import hand_in_ten, make_course, read_report
 from tests.conftest import ASSIGNMENTS
 
@@ -34,7 +37,7 @@ def run(course: Path, *command: str, **environment: str) -> subprocess.Completed
     )
 
 
-def rows(course: Path) -> dict[tuple[str, str], tuple]:
+def rows(course: Path, name: str = NAME) -> dict[tuple[str, str], tuple]:
     """Every score in the gradebook, by student and cell."""
     with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
         return {
@@ -45,7 +48,7 @@ def rows(course: Path) -> dict[tuple[str, str], tuple]:
                 grade.needs_manual_grade,
                 grade.max_score_gradecell if hasattr(grade, "max_score_gradecell") else grade.max_score,
             )
-            for submission in gradebook.assignment_submissions(NAME)
+            for submission in gradebook.assignment_submissions(name)
             for notebook in submission.notebooks
             for grade in notebook.grades
         }
@@ -78,8 +81,6 @@ def graded_by_nbgrader(tmp_path_factory):
     """The same course graded by plain `nbgrader autograde` with our configuration."""
     course = make_course(tmp_path_factory.mktemp("nbgrader"))
     hand_in_ten(course, Assignment(course, NAME))
-    built = run(course, "autograder", "build", NAME, "--seeds", "2")
-    assert built.returncode == 0, built.stderr
     generated = run(course, "nbgrader", "generate_assignment", NAME, "--force")
     assert generated.returncode == 0, generated.stderr
     done = run(course, "nbgrader", "autograde", NAME)
@@ -212,25 +213,20 @@ def test_manual_scores_and_typed_extra_credit_survive(graded):
         assert gradebook.find_comment(reflection, NAME, NAME, "perfect").manual_comment == "Well put."
 
 
-def test_without_our_configuration_checks_refuse(graded, tmp_path):
-    """Plain nbgrader, with only the folder names set: nothing runs unjailed, and the reason is a sentence."""
-    course = make_course(tmp_path)
-    hand_in_ten(course, Assignment(course, NAME))
-    (course / "nbgrader_config.py").write_text(
-        "c = get_config()\nc.CourseDirectory.source_directory = 'solutions'\n"
-        "c.CourseDirectory.release_directory = 'notebooks'\n"
-    )
-    for student in (course / "submitted").iterdir():
-        if student.name != "perfect":
-            for file in (student / NAME).iterdir():
-                file.unlink()
-            (student / NAME).rmdir()
-    from autograder.source import read_source, write_notebook
-
-    one = Assignment(course, NAME)
+def test_without_our_configuration_checks_refuse(small_course, tmp_path):
+    """Plain nbgrader, with no settings: nothing runs unjailed, and the reason is a sentence."""
+    course = here.Course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
+    (course.root / "gradebook.db").unlink()
+    (course.root / "nbgrader_config.py").write_text("c = get_config()\n")
+    course.hand_in("perfect")
+    one = course.assignment
     write_notebook(read_source(one.source), one.instructor_notebook)
-    assert run(course, "nbgrader", "generate_assignment", NAME, "--force").returncode == 0
-    run(course, "nbgrader", "autograde", NAME)
-    page = (course / "autograded" / "perfect" / NAME / f"{NAME}.ipynb").read_text()
+    generated = run(course.root, "nbgrader", "generate_assignment", one.name, "--force")
+    assert generated.returncode == 0, generated.stderr
+    run(course.root, "nbgrader", "autograde", one.name)
+    page = (course.root / "autograded" / "perfect" / one.name / f"{one.name}.ipynb").read_text()
     assert "Load the course's nbgrader_config.py" in page
-    assert {auto for (_, name), (auto, *_) in rows(course).items() if name.endswith("-check")} == {0}
+    scores = {
+        auto for (_, name), (auto, *_) in rows(course.root, one.name).items() if name.endswith("-check")
+    }
+    assert scores == {0}

@@ -21,9 +21,9 @@ from tests.autograder.here import run_here
 PICTURE = {"image/png": b"\x89PNG"}
 
 
-def frames(*sources, limits=None, cases=None, files=None):
+def frames(*sources, limits=None, cases=None, files=None, arrays="numpy"):
     cells = [cell(source, "x.y" if "check(" in source else "") for source in sources]
-    outcome = run_here(make_job(cells, cases or {}, files=files or {}), limits)
+    outcome = run_here(make_job(cells, cases or {}, arrays, files=files or {}), limits)
     return [read_frame(frame, limits) for frame in outcome.frames]
 
 
@@ -99,6 +99,15 @@ def test_each_check_is_asked_on_every_input_in_its_own_cell_only():
     assert not other.answers
 
 
+def test_gradients_are_handed_in_with_the_answers_they_belong_to():
+    check = "from autograder.checks import check\ncheck('x.y', lambda case: case['a'] * case['b'].detach(), gradients=True)"
+    case = {"a": np.float32([1, 2]), "b": np.float32([3, 4])}
+    (frame,) = frames(check, cases={"x.y": [case]}, arrays="torch")
+    ((given, *_),) = [list(frame.answers.values())]
+    assert given.arrays[""].tolist() == [3, 8]
+    assert np.all(given.gradients["a"] != 0) and given.gradients["b"].size == 0
+
+
 NOTHING_ELSE = "would wait for ever: nothing else runs in this notebook that could end it"
 WAITS = {
     "input('name? ')": "input() waits for somebody to type",
@@ -115,7 +124,6 @@ WAITS = {
     "import subprocess\nsubprocess.check_output('sleep 2h', shell=True)": "sleep 2h was not waited for",
     "import asyncio\nawait asyncio.sleep(10**6)": f"asyncio.sleep {NOTHING_ELSE}",
     "import asyncio\nasync def f():\n    await asyncio.sleep(100)\nawait asyncio.gather(f(), f())": f"asyncio.sleep {NOTHING_ELSE}",
-    "import asyncio\nasyncio.run(asyncio.sleep(100))": f"asyncio.sleep {NOTHING_ELSE}",
     "import asyncio\nawait asyncio.Event().wait()": f"asyncio.Event.wait {NOTHING_ELSE}",
     "import asyncio\nawait asyncio.Queue().get()": f"asyncio.Queue.get {NOTHING_ELSE}",
     "import asyncio\nawait asyncio.get_running_loop().create_future()": f"line 2, await asyncio.get_running_loop().create_future() {NOTHING_ELSE}",
@@ -290,3 +298,52 @@ def test_a_report_has_all_its_numbers():
 def test_two_processors_for_a_notebook_are_two():
     settings = cgroup._settings(Limits(cores=2.0), 2)
     assert settings["cpu.max"] == "200000 100000" and settings["memory.swap.max"] == "0"
+
+
+# ------------------------------------------------------------------------ what a kernel has, and IPython alone has not
+
+
+def test_earlier_cells_and_values_are_kept_as_in_a_kernel():
+    *_, asked = frames("z = 7  # found", "!true", "21 * 2", "99;", "print(In[1:4], _i, _, Out, len(In))")
+    (told,) = texts(asked)
+    assert told == "['z = 7  # found', \"get_ipython().system('true')\", '21 * 2'] 99; 42 {3: 42} 6\n"
+
+
+def test_no_error_is_described_again_for_the_history():
+    """IPython's own description takes a tenth of a second."""
+    _, kept = frames("1 / 0", "print(get_ipython().history_manager.exceptions)")
+    assert texts(kept) == ["{1: {}}\n"]
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ["import asyncio\nprint(asyncio.get_event_loop().is_running())"],
+        [
+            "import asyncio",
+            "async def f():\n    return True",
+            "t = asyncio.create_task(f())",
+            "print(await t)",
+        ],
+        [
+            "import asyncio",
+            "def ask():\n    try:\n        asyncio.run(asyncio.sleep(0))\n    except RuntimeError:\n        print(True)",
+            "ask()",
+        ],
+    ],
+    ids=["a loop runs", "a task", "no second loop"],
+)
+def test_for_those_who_use_asyncio_a_loop_runs(sources):
+    *_, last = frames(*sources)
+    assert texts(last) == ["True\n"]
+
+
+def test_what_only_a_kernel_has_does_no_harm():
+    asked = "'IPKernelApp' in get_ipython().config"
+    shown = frames("%autosave 0", "exit()", "import sys, faulthandler\nsys.stdout.fileno()", asked)
+    assert [(texts(frame), frame.problem) for frame in shown] == [
+        ([], ""),
+        ([], ""),
+        (["1"], ""),
+        (["True"], ""),
+    ]

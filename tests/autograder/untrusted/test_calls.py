@@ -60,5 +60,6 @@ def test_hostile_code_harms_no_other_cell(hostile):
     names_in(hostile)
 
 
+@pytest.mark.slow
 def test_of_more_code_than_anybody_writes_the_end_is_not_read():
     assert "late" not in names_used(["a = 1\n" * (LONGEST // 6), "late = 1\n" * 10])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.source import grade_id
+from autograder.source import former_ids, grade_id
 from autograder.untrusted import definitions
 from autograder.untrusted.cells import Cell, parse_cells
 from autograder.untrusted.placing import restore
@@ -507,6 +507,7 @@ def test_what_is_hard_to_parse_harms_nobody(bomb, kind):
     assert work.order("half", "half-check", "third", "third-check")
 
 
+@pytest.mark.slow
 def test_no_more_is_parsed_than_the_budget(monkeypatch):
     """2,000 cells that each define the function would take minutes."""
     parsed = []
@@ -515,3 +516,25 @@ def test_no_more_is_parsed_than_the_budget(monkeypatch):
     many = [Cell("code", f"def half(x):\n    return {n}\n" + f"x = {n}\n" * 1500, "") for n in range(300)]
     restore(many, RELEASE)
     assert 0 < sum(parsed) <= definitions.MOST_PARSED + 1000
+
+
+def test_a_cell_is_recognised_by_the_id_that_it_had(monkeypatch):
+    """Hand-ins that were made before it got another one; also where only the cell's own id is left."""
+    release = copy.deepcopy(RELEASE)
+    now = next(cell for cell in release.cells if cell.id == "why")
+    now.id = now.metadata.nbgrader.grade_id = "question-1"
+    now.metadata.course = {"formerly": "why"}
+    for forget in (False, True):
+        work = Work()
+        if forget:
+            work["why"]["metadata"] = {}
+        handed = parse_cells(json.dumps({"nbformat": 4, "cells": work.cells}).encode()).cells
+        after = {grade_id(cell): cell.source for cell in restore(handed, release).notebook.cells}
+        assert after["question-1"] == ANSWERS["why"] and "why" not in after
+
+
+def test_a_former_id_that_another_cell_has_now_says_nothing():
+    release = copy.deepcopy(RELEASE)
+    now = next(cell for cell in release.cells if cell.id == "why")
+    now.metadata.course = {"formerly": "when"}
+    assert former_ids(release) == {}

@@ -130,7 +130,8 @@ def test_a_giant_text_and_a_giant_raw_cell_are_shown_cut_off():
 
 @pytest.mark.slow
 def test_many_cells_just_below_the_limit_are_shown_without_colour_at_last():
-    page = page_of(*(new_code_cell(f"x = {n}\n" * 4000) for n in range(100)))
+    line = f"x = '{'y' * 60}'\n"  # few words to colour, and so many characters
+    page = page_of(*(new_code_cell(f"n = {n}\n" + line * 400) for n in range(100)))
     assert "too large to show all of it" in page and len(page) < 20_000_000
 
 
@@ -150,6 +151,7 @@ def test_many_outputs_and_a_long_one_are_shown_cut_off():
     assert f"&lt;{budgets.MOST_OUTPUTS - 2}&gt;" in page and f"&lt;{budgets.MOST_OUTPUTS}&gt;" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["[]", "{}", "0"])
 def test_of_a_file_of_millions_of_values_only_the_cells_are_built(monkeypatch, value):
     built = []
@@ -165,6 +167,7 @@ def test_of_a_file_of_millions_of_values_only_the_cells_are_built(monkeypatch, v
     assert sum(built) < 1000
 
 
+@pytest.mark.slow
 def test_a_cell_of_millions_of_values_is_a_sentence():
     for part in "source", "metadata", "attachments":
         cell = {"cell_type": "code", "source": "x", part: "HERE"}

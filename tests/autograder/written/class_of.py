@@ -14,7 +14,7 @@ from autograder.untrusted.submission import Submission, to_be_filled_in
 from tests.autograder.road import with_cell
 from tests.conftest import ROOT
 
-NAME, QUESTION = "02_attention", "attention-reflection-4"
+NAME, QUESTION = "02_attention", "attention-reflection-d"
 
 
 def make_course(folder: Path, encoder: str = "") -> Assignment:
@@ -34,12 +34,19 @@ def make_course(folder: Path, encoder: str = "") -> Assignment:
     return assignment
 
 
-def record(assignment: Assignment, texts: Mapping[str, str], question: str = QUESTION) -> None:
-    """Each student handed in this answer; the checks are right, other questions blank."""
+def record(
+    assignment: Assignment,
+    texts: Mapping[str, str],
+    question: str = QUESTION,
+    more: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    """Each student handed in this answer; the checks are right, other questions blank but for `more`, {question: texts}."""
     release = assignment.read_release()
     released, handed_in = to_be_filled_in(release), []
     for student, text in texts.items():
         notebook = with_cell(release, question, text) if text else release
+        for other, written in (more or {}).items():
+            notebook = with_cell(notebook, other, written[student]) if student in written else notebook
         verdicts = [
             _manual(cell)
             if is_solution(cell)

@@ -66,6 +66,18 @@ def test_points_beyond_those_of_the_question_are_refused(small, desk, score):
     assert marks(small) == {"ada": None, "bob": None, "cem": None}
 
 
+def test_undo_says_what_was_given_where_nothing_was_before(desk):
+    """So that ticks and comment need not be typed again."""
+    give(desk, "ann", "nothing", 1, ticks=[1], comment="And why?")
+    undone = desk.undo("ann")
+    assert undone.decision and (undone.decision.ticks, undone.decision.comment) == ((1,), "And why?")
+    give(desk, "ann", "nothing", 1, ticks=[1], comment="And why?")
+    give(desk, "ann", "nothing", 3, ticks=[0, 1])
+    assert desk.undo("ann").decision is None, "the page shows what is there again"
+    rows = [row for group in desk.view("ann")["groups"] for row in group["rows"]]
+    assert [row["decision"]["comment"] for row in rows if row["decision"]] == ["And why?"]
+
+
 def test_one_s_own_last_action_is_undone(small, desk):
     give(desk, "ann", "nothing", 3)
     give(desk, "ben", "they double", 1)

@@ -103,6 +103,7 @@ def test_counts_find_what_stands_beside_the_word(corpora, places):
         assert senses.right_by_n_grams(model, apart, PAIRS, asked, side).mean() > 0.95
 
 
+@pytest.mark.slow
 def test_the_experiment_trains_and_writes_a_row_for_each_layer_side_and_pair(corpora, tmp_path):
     tiny = {"dim": 16, "layers": 2, "heads": 2, "feed_forward": 32}
     recipes = {

@@ -1,5 +1,5 @@
 // Marks the cells of nbgrader's notebooks, so that page.css can give them an edge, and the links that lead nowhere: a notebook
-// that was fetched from an exchange has no start page and no neighbours. JupyterLab and Notebook 7 load this file
+// that was fetched from an exchange has no start page and no neighbours. Lists what Validate found under a count. JupyterLab and Notebook 7 load this file
 // as it stands: it is what a bundler would make of an extension (a container of webpack's module federation), written by hand.
 (() => {
   const NAME = "exercise-page";
@@ -70,11 +70,41 @@
     });
   }
 
+  /** What Validate found, as a list under a count. nbgrader shows each cell in two boxes, below "The following cell failed:". */
+  function listFailures(message) {
+    const boxes = [...message.querySelectorAll(":scope > .jp-RenderedText > pre")];
+    const list = document.createElement("ol");
+    let count = 0;
+    for (let at = 0; at + 1 < boxes.length; at += 2) {
+      const [, number, name, source] = boxes[at].innerText.match(/^(\d+ of \d+: |# )?(.*)\n*([^]*)$/);
+      const item = document.createElement("li");
+      const title = document.createElement("strong");
+      title.innerText = name;
+      item.append(title);
+      if (source) item.append(Object.assign(document.createElement("pre"), { innerText: source }));
+      item.append(boxes[at + 1]); // with the colours that nbgrader has given it
+      list.append(item);
+      if (number !== "# ") count += 1;
+    }
+    const sum = document.createElement("p");
+    const cells = count === 1 ? "1 graded cell is not right yet." : `${count} graded cells are not right yet.`;
+    sum.innerText = count ? cells : "Every exercise that counts is right.";
+    message.replaceChildren(sum, list);
+  }
+
+  function watchDialogs() {
+    new MutationObserver(() => {
+      const message = document.querySelector("#validation-message.validation-failed:not(:has(ol))");
+      if (message) listFailures(message);
+    }).observe(document.body, { childList: true });
+  }
+
   function activate(app, tracker) {
     const style = document.createElement("link");
     style.rel = "stylesheet";
     style.href = new URL("page.css", here).href;
     document.head.append(style);
+    watchDialogs();
     const server = app.serviceManager;
     tracker.forEach((panel) => watch(server, panel));
     tracker.widgetAdded.connect((_, panel) => watch(server, panel));

@@ -5,34 +5,29 @@ Scores come from nbgrader's gradebook; verdicts, seconds and answers from what w
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
-from nbgrader.api import MissingEntry
 
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
-from autograder.errors import CourseError
 from autograder.files import write_product
-from autograder.gradebook.gradebook import open_gradebook
-from autograder.gradebook.history import LONGEST_ANSWER, History, read_history
-from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
-from autograder.grading.reference import mistake_sources, solution_sources
+from autograder.gradebook.history import LONGEST_ANSWER, History
+from autograder.gradebook.queries import CellMean, Score
+from autograder.grading.discrimination import ENOUGH, Discrimination, discrimination
 from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST
+from autograder.report.alike import MOST_CODE, MOST_MEMBERS, alike
+from autograder.report.everybody import Class, read_class
 from autograder.results import CellVerdict, in_short
-from autograder.source import code_cells, grade_id, graded_cells, is_solution, points, read_source
-from autograder.untrusted import similarity
+from autograder.source import grade_id, graded_cells, is_solution, points
 
 MOST_BARS = 20  # of the distribution
 SLOWEST, MISTAKES = 10, 15  # that are shown at once
-MOST_GROUPS, MOST_MEMBERS, MOST_CODE = 40, 4, 6000  # that are shown; the last in characters of a cell
 MOST_REASONS = 5  # of an exercise's answers that no known mistake describes
 
 ENDINGS = {
@@ -56,6 +51,7 @@ class Bar:
     high: float
     finished: int
     waiting: int
+    before: int  # that late penalties are deducted, of both kinds
 
 
 @dataclass(frozen=True)
@@ -69,13 +65,14 @@ class ExerciseRow:
     inherited: int  # not right, and neither is an earlier exercise that this one calls
     attempts: float | None  # mean over those who tried
     most_attempts: int
+    discrimination: Discrimination | None
 
 
 @dataclass(frozen=True)
 class WrittenRow:
     """How many students answered a question in words, and their mean as far as a person has graded it."""
 
-    name: str
+    name: str  # its grade id, with the notebook where there are several
     points: float
     written: int
     mean: CellMean | None
@@ -90,23 +87,7 @@ class MistakeRow:
     hint: str
     students: Sequence[str]
     credit: float = 0.0  # the share of the points that it earns
-
-
-@dataclass(frozen=True)
-class Class:
-    """Everything that is known of the submissions of a notebook; the scores are those of the whole assignment."""
-
-    assignment: Assignment
-    scores: Mapping[str, Score]
-    histories: Mapping[str, History]
-    means: Mapping[str, CellMean]
-    names: Mapping[str, str]  # of everybody in the gradebook, "" where there is none
-
-    @cached_property
-    def automatic(self) -> frozenset[str]:
-        """The grade ids of checks, and of test cells of nbgrader's kind."""
-        tests = self.assignment.test_cells(self.assignment.read_release())
-        return frozenset([*self.assignment.by_check_id, *map(grade_id, tests)])
+    example: str = ""  # the shortest of the answers
 
 
 def write_report(assignment: Assignment, output: Path) -> None:
@@ -118,29 +99,6 @@ def write_report(assignment: Assignment, output: Path) -> None:
     environment.filters["plain"] = _plain
     page = environment.get_template("report.html").render(contents(*classes))
     write_product(assignment.root, output, page)
-
-
-def read_class(assignment: Assignment) -> Class:
-    """What the gradebook and the kept results hold. Raises CourseError when nobody has been graded."""
-    with open_gradebook(assignment.root) as gradebook:
-        scores: Mapping[str, Score] = {}
-        try:
-            gradebook.find_assignment(assignment.name)
-        except MissingEntry:
-            pass
-        else:
-            scores = class_scores(gradebook, assignment.name)
-            means = cell_means(gradebook, assignment.name, assignment.notebook)
-        if not scores:
-            raise CourseError(
-                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
-            )
-        names = {
-            student.id: " ".join(part for part in (student.first_name, student.last_name) if part)
-            for student in gradebook.students
-        }
-    histories = {student: history for student in scores if (history := read_history(assignment, student))}
-    return Class(assignment, scores, histories, means, names)
 
 
 def contents(*classes: Class) -> dict[str, object]:
@@ -159,6 +117,12 @@ def contents(*classes: Class) -> dict[str, object]:
     ran.sort(key=lambda pair: -pair[1].seconds)
     return {
         "assignment": first.assignment.name,
+        "several": len(classes) > 1,
+        "titles": {
+            one.assignment.within(cell): one.assignment.within(title)
+            for one in classes
+            for cell, title in one.assignment.titles.items()
+        },
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "scores": scores,
         "names": first.names,
@@ -172,6 +136,7 @@ def contents(*classes: Class) -> dict[str, object]:
         "written": [_written_row(one, cell) for one in classes for cell in _graded(one) if is_solution(cell)],
         "mistakes": _sorted(row for one in classes for row in _mistakes(one)),
         "shown_mistakes": MISTAKES,
+        "enough": ENOUGH,
         "unnamed": _sorted(row for one in classes for row in _unnamed(one)),
         "graded": len(histories),
         "unknown": sorted(scores.keys() - histories.keys()),
@@ -187,7 +152,7 @@ def contents(*classes: Class) -> dict[str, object]:
             for student, known in one.histories.items()
             if known.notes
         ],
-        **_all_alike(classes),
+        **alike(*classes),
         "longest": LONGEST_ANSWER,
         "most_members": MOST_MEMBERS,
     }
@@ -209,15 +174,20 @@ def _exercise_rows(everybody: Class) -> list[ExerciseRow]:
 def _bars(scores: Iterable[Score], most: float) -> list[Bar]:
     """The distribution, from 0 to the highest score, in steps of a round number of points."""
     scores = list(scores)
-    top = max(most, *(score.net for score in scores))
+    top = max(most, *(max(score.net, score.raw) for score in scores))
     step = next((size for size in (0.5, 1, 2, 5, 10, 20, 50) if top / size <= MOST_BARS), top / MOST_BARS)
     count = max(1, int(-(-top // step)))
     finished: Counter[int] = Counter()
     waiting: Counter[int] = Counter()
+    before: Counter[int] = Counter()
     for score in scores:
         place = min(int(score.net // step), count - 1)
         (waiting if score.waiting else finished)[place] += 1
-    return [Bar(place * step, (place + 1) * step, finished[place], waiting[place]) for place in range(count)]
+        before[min(int(score.raw // step), count - 1)] += 1
+    return [
+        Bar(place * step, (place + 1) * step, finished[place], waiting[place], before[place])
+        for place in range(count)
+    ]
 
 
 def _exercise_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
@@ -244,6 +214,7 @@ def _exercise_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
         inherited,
         mean(tried) if tried else None,
         max(tried, default=0),
+        _discrimination(everybody, exercise.check_id),
     )
 
 
@@ -255,8 +226,27 @@ def _test_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
     ]
     statuses = Counter(verdict.status for verdict in verdicts)
     right = statuses.pop(Status.PASSED, 0)
-    name = _exercise(everybody, grade_id(cell))
-    return ExerciseRow(name, points(cell), right, statuses.most_common(), 0, None, 0)
+    name, separates = _exercise(everybody, grade_id(cell)), _discrimination(everybody, grade_id(cell))
+    return ExerciseRow(name, points(cell), right, statuses.most_common(), 0, None, 0, separates)
+
+
+def _discrimination(everybody: Class, cell: str) -> Discrimination | None:
+    """Of those who answered something and whose notebook was run to its end: in the others' nothing is right at once.
+
+    The other exercises are those of the same notebook.
+    """
+    ended = [history for history in everybody.histories.values() if history.ending == Ending.FINISHED]
+    ran = [
+        by_cell
+        for history in ended
+        if cell in (by_cell := history.by_cell())
+        and any(by_cell[name].status != Status.MISSING for name in everybody.automatic & by_cell.keys())
+    ]
+    others = [
+        sum(verdict.earned for name, verdict in by_cell.items() if name in everybody.automatic - {cell})
+        for by_cell in ran
+    ]
+    return discrimination([by_cell[cell].status == Status.PASSED for by_cell in ran], others)
 
 
 def _inherited(assignment: Assignment, history: History, check: str) -> bool:
@@ -286,6 +276,7 @@ def _mistakes(everybody: Class) -> list[MistakeRow]:
             who[0][1].hint,
             [student for student, _ in who],
             max(verdict.credit for _, verdict in who),  # who is wrong on some inputs alone earns none
+            _example(everybody, cell, [student for student, _ in who]),
         )
         for (name, cell), who in students_with.items()
     ]
@@ -294,6 +285,14 @@ def _mistakes(everybody: Class) -> list[MistakeRow]:
 def _sorted(rows: Iterable[MistakeRow]) -> list[MistakeRow]:
     """The most frequent first."""
     return sorted(rows, key=lambda row: (-len(row.students), row.exercise, row.name))
+
+
+def _example(everybody: Class, cell: str, students: Sequence[str]) -> str:
+    """The shortest of these students' answers to the exercise of a check."""
+    exercise = everybody.assignment.by_check_id.get(cell)
+    answers = [everybody.histories[student].answers for student in students if exercise]
+    texts = [texts[exercise.solution_id] for texts in answers if exercise and exercise.solution_id in texts]
+    return min(texts, key=len, default="")[:MOST_CODE]
 
 
 def _unnamed(everybody: Class) -> list[MistakeRow]:
@@ -338,7 +337,7 @@ def _failed(everybody: Class) -> list[tuple[str, str, str]]:
     for student, history in everybody.histories.items():
         checks = [v for v in history.verdicts if v.grade_id in everybody.automatic]
         lost = [
-            check.grade_id.removesuffix("-check")
+            everybody.assignment.title(check.grade_id)
             for check in checks
             if check.status == Status.TIMEOUT or check.reason in cut_off
         ]
@@ -349,90 +348,6 @@ def _failed(everybody: Class) -> list[tuple[str, str, str]]:
             why = everybody.assignment.within(ENDINGS[history.ending])
             rows.append((student, why, "all" if len(lost) == len(checks) else ", ".join(lost)))
     return rows
-
-
-@dataclass(frozen=True)
-class ShownGroup:
-    """A group with the texts that are compared: {cell: [(student, text)]}."""
-
-    group: similarity.Group
-    cells: Mapping[str, Sequence[tuple[str, str]]]
-    same_file: Sequence[str]  # who handed in the same bytes
-
-
-def _all_alike(classes: Sequence[Class]) -> dict[str, object]:
-    """Of several notebooks each by itself."""
-    parts = [_alike(one) for one in classes]
-    together = {name: [row for part in parts for row in part[name]] for name in ("groups", "common")}
-    more = sum(part["more_groups"] for part in parts)
-    return {**parts[0], **together, "more_groups": more, "usual": max(part["usual"] for part in parts)}
-
-
-def _alike(everybody: Class) -> dict[str, Any]:
-    """Groups that share what is unusual, and answers that many gave, without those that we expect."""
-    assignment = everybody.assignment
-    cells = assignment.read_release().cells
-    written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
-    expected_texts = _expected(assignment, written)
-    texts_of = similarity.with_copies_placed(_compared(everybody), expected_texts, written)
-    groups = similarity.find_groups(texts_of, expected_texts, written)
-    common = similarity.find_common(texts_of, expected_texts, written)
-    return {
-        "groups": [_shown(everybody, texts_of, group) for group in groups[:MOST_GROUPS]],
-        "more_groups": max(0, len(groups) - MOST_GROUPS),
-        "common": [
-            (assignment.within(cell), who, texts_of[who[0]][cell][:MOST_CODE])
-            for cell, who in common[:MOST_GROUPS]
-        ],
-        "usual": similarity.usual_from(len(texts_of)),
-        "rules": similarity,
-    }
-
-
-def _compared(everybody: Class) -> dict[str, similarity.CellTexts]:
-    """What each student wrote, with the functions of added cells where they are called."""
-    return {
-        student: similarity.with_helpers(history.answers, history.added)
-        for student, history in everybody.histories.items()
-    }
-
-
-def _expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
-    """The release's own texts, the solutions, and the alternatives and mistakes that we know, by cell."""
-    release = assignment.read_release()
-    prose = "\n\n".join(cell.source for cell in release.cells if cell.cell_type == "markdown")
-    texts = [{cell: prose for cell in written}]
-    solutions = {
-        grade_id(cell): cell.source for cell in read_source(assignment.source).cells if grade_id(cell)
-    }
-    texts.append({cell: solutions[cell] for cell in written if cell in solutions})
-    released = [cell.source for cell in code_cells(release)]
-    sources, wrong = solution_sources(assignment), mistake_sources(assignment)
-    for exercise in assignment.exercises.values():
-        right_and_wrong = [*released, sources[exercise.name], *exercise.alternatives.values()]
-        right_and_wrong += wrong[exercise.name].values()
-        texts += [{exercise.solution_id: text} for text in right_and_wrong]
-    return texts
-
-
-def _shown(
-    everybody: Class, texts_of: Mapping[str, similarity.CellTexts], group: similarity.Group
-) -> ShownGroup:
-    closest = group.pairs[0]
-    first = [*closest.students, *(student for student in group.students if student not in closest.students)][
-        :MOST_MEMBERS
-    ]
-    cells = {
-        everybody.assignment.within(cell): [
-            (student, texts_of[student][cell][:MOST_CODE]) for student in first if cell in texts_of[student]
-        ]
-        for cell in closest.cells
-    }
-    digests = Counter(everybody.histories[student].hand_ins[-1].digest for student in group.students)
-    same = [
-        student for student in group.students if digests[everybody.histories[student].hand_ins[-1].digest] > 1
-    ]
-    return ShownGroup(group, cells, same)
 
 
 def _plain(text: str) -> str:
