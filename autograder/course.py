@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -11,18 +12,18 @@ from functools import cached_property, lru_cache
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
+from unicodedata import normalize
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import SUFFIX as KEY_SUFFIX
-from autograder.checks.comparing import Rule
 from autograder.checks.headings import headings
 from autograder.checks.lent_file import SUFFIX as LENT_SUFFIX
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.settings import FILE, CourseSettings, course_settings
-from autograder.source import answer_cells, grade_id, is_grade, is_solution, promised_kinds, read_source
+from autograder.source import CELL, answer_cells, grade_id, is_grade, is_solution, promised_kinds, read_source
 
 EXERCISES = "autograder_exercises"
 """How the packages are called that folders with exercises become."""
@@ -34,14 +35,49 @@ MOST_HANDED_OUT = 32 << 20
 
 @dataclass(frozen=True)
 class Assignment:
-    """One notebook of the course, such as 02_attention."""
+    """One notebook of the course: an assignment such as 02_attention, or a part of one that has several notebooks.
+
+    name  of the assignment, which its folder has
+    part  the notebook, where the folder holds several; otherwise ""
+    """
 
     root: Path
     name: str
+    part: str = ""
 
-    def __reduce__(self) -> tuple[type, tuple[Path, str]]:
+    def __reduce__(self) -> tuple[type, tuple[Path, str, str]]:
         """Another process reads the exercises anew: it cannot import the module that they were read into here."""
-        return Assignment, (self.root, self.name)
+        return Assignment, (self.root, self.name, self.part)
+
+    @cached_property
+    def notebook(self) -> str:
+        """What nbgrader calls the notebook: its file's name without the suffix. Raises CourseError where there are several."""
+        if self.part:
+            return self.part
+        there = notebook_names(self.root, self.name)
+        if len(there) > 1:
+            raise CourseError(f"{self.name} has several notebooks ({', '.join(there)}): say which is meant.")
+        return there[0] if there else self.name
+
+    @property
+    def notebooks(self) -> list["Assignment"]:
+        """All notebooks of the assignment, of which this is one."""
+        return notebooks_of(self.root, self.name) or [self]
+
+    @property
+    def called(self) -> str:
+        """What people call it: the assignment, and which of its notebooks where there are several."""
+        return f"{self.name}/{self.part}" if self.part else self.name
+
+    @property
+    def argument(self) -> str:
+        """The assignment's name as one word for a shell, for commands that are printed to be copied."""
+        return shlex.quote(self.name)
+
+    @property
+    def file(self) -> str:
+        """The name of the notebook's file, in the release and in every hand-in."""
+        return f"{self.notebook}.ipynb"
 
     @property
     def settings(self) -> CourseSettings:
@@ -51,9 +87,9 @@ class Assignment:
     @property
     def source(self) -> Path:
         """What the instructor edits: a percent script, or without one a notebook, as nbgrader has it."""
-        script = self.root / self.settings.source_directory / self.name / f"{self.name}.py"
-        notebook = script.with_suffix(".ipynb")
-        return notebook if notebook.exists() and not script.exists() else script
+        folder = self.root / self.settings.source_directory / self.name
+        script, notebook = folder / f"{self.notebook}.py", folder / self.file
+        return notebook if notebook.exists() and script != _script(folder) else script
 
     @property
     def exercises_file(self) -> Path:
@@ -68,7 +104,7 @@ class Assignment:
     @property
     def release(self) -> Path:
         """The notebook that students get, without solutions; nbgrader hands out the folder that it is in."""
-        return self.root / self.settings.release_directory / self.name / f"{self.name}.ipynb"
+        return self.root / self.settings.release_directory / self.name / self.file
 
     @property
     def key(self) -> Path:
@@ -92,6 +128,15 @@ class Assignment:
     def feedback(self, student: str) -> Path:
         """The folder of the page that the student gets."""
         return self.root / self.settings.feedback_directory / student / self.name
+
+    def within(self, name: str) -> str:
+        """What stands in the notebook under this name, as people call it: with the notebook where there are several."""
+        return f"{self.part}: {name}" if self.part else name
+
+    def kept(self, kind: str) -> Path:
+        """Where something of this kind is kept of the notebook, in files named after students."""
+        folder = self.root / ".autograder" / kind / self.name
+        return folder if self.notebook == self.name else folder / self.notebook
 
     @property
     def handed_out(self) -> dict[str, Path]:
@@ -120,13 +165,17 @@ class Assignment:
             vars(_as_it_is_now(self.exercises_file)), source, self.name.partition("_")[2]
         )
         exercises.sort(key=lambda exercise: source.find(f'"{exercise.check_id}"'))
+        if self.part:  # the file has those of all notebooks
+            exercises = [exercise for exercise in exercises if f'"{exercise.check_id}"' in source]
         arrays, answers = self.settings.arrays, answer_cells(source, self.source.suffix)
+        names = {exercise.name for exercise in exercises}
 
-        def rule(exercise: Exercise) -> Rule:
+        def as_it_is_here(exercise: Exercise) -> Exercise:
             kinds = promised_kinds(answers.get(exercise.solution_id, ""))
-            return replace(exercise.rule, arrays=arrays, kinds=kinds)
+            uses = tuple(name for name in exercise.uses if not self.part or name in names)
+            return replace(exercise, rule=replace(exercise.rule, arrays=arrays, kinds=kinds), uses=uses)
 
-        return {exercise.name: replace(exercise, rule=rule(exercise)) for exercise in exercises}
+        return {exercise.name: as_it_is_here(exercise) for exercise in exercises}
 
     @cached_property
     def by_check_id(self) -> dict[str, Exercise]:
@@ -253,27 +302,64 @@ def course_root(start: Path | None = None) -> Path:
 
 
 def find_assignment(root: Path, name: str) -> Assignment:
-    """The assignment of that name, or a CourseError that lists those there are."""
-    chosen = Assignment(root, name)
-    if not chosen.source.exists():
-        notebooks = sorted(path.name for path in chosen.source.parent.glob("*.ipynb"))
-        if notebooks:
-            raise CourseError(
-                f"{chosen.source.parent} holds {', '.join(notebooks)}; an assignment is one notebook with the name of "
-                f"its folder: {name}.ipynb or {name}.py."
-            )
-        names = [other.name for other in assignments(root)]
+    """The assignment of that name, which has one notebook. Raises CourseError where there is none, or it has several."""
+    first, *others = find_notebooks(root, name)
+    if others:
+        names = ", ".join(one.notebook for one in (first, *others))
+        raise CourseError(
+            f"{name} has several notebooks ({names}), and this command takes assignments with one."
+        )
+    return first
+
+
+def find_notebooks(root: Path, name: str) -> list[Assignment]:
+    """The notebooks of the assignment of that name, or a CourseError that lists the assignments there are."""
+    everything = assignments(root)
+    called = {one.name for one in everything if composed(one.name) == composed(name)}
+    found = [one for one in everything if one.name == (name if name in called else min(called, default=""))]
+    if not found:
+        names = dict.fromkeys(one.name for one in everything)
         raise CourseError(f"There is no assignment {name!r}. There are: {', '.join(names) or 'none'}.")
-    return chosen
+    return found
+
+
+def composed(name: str) -> str:
+    """Some systems write ü as one character, and some as two."""
+    return normalize("NFC", name)
 
 
 def assignments(root: Path) -> list[Assignment]:
-    """All assignments, in order."""
+    """All assignments, in order; of one with several notebooks each."""
     source = root / course_settings(root).source_directory
-    names = {
-        path.stem
-        for kind in ("py", "ipynb")
-        for path in source.glob(f"*/*.{kind}")
-        if path.stem == path.parent.name
-    }
-    return [Assignment(root, name) for name in sorted(names)]
+    folders = sorted(
+        {path.parent.name for kind in ("py", "ipynb") for path in source.glob(f"[!.]*/*.{kind}")}
+    )
+    return [notebook for name in folders for notebook in notebooks_of(root, name)]
+
+
+def notebooks_of(root: Path, name: str) -> list[Assignment]:
+    """The notebooks of an assignment, in order; none where its source is not there."""
+    there = notebook_names(root, name)
+    return [Assignment(root, name, notebook if len(there) > 1 else "") for notebook in there]
+
+
+def notebook_of(root: Path, name: str, notebook: str) -> Assignment:
+    """What nbgrader calls by these two names."""
+    return Assignment(root, name, notebook if len(notebook_names(root, name)) > 1 else "")
+
+
+def notebook_names(root: Path, name: str) -> list[str]:
+    """The notebooks of an assignment, in order: all that its source folder holds, or that of its script alone."""
+    folder = root / course_settings(root).source_directory / name
+    if _script(folder):
+        return [name]
+    return sorted(path.stem for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+
+
+def _script(folder: Path) -> Path | None:
+    """The percent script that an assignment is made from; beside notebooks, a file of that name may be a module."""
+    script = folder / f"{folder.name}.py"
+    if not script.is_file():
+        return None
+    is_alone = not any(folder.glob("*.ipynb"))
+    return script if is_alone or CELL.search(script.read_text(encoding="utf-8")) else None

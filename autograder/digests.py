@@ -50,7 +50,7 @@ def rules_digest(assignment: "Assignment") -> str:
     settings = {
         name: value for name, value in asdict(assignment.settings).items() if name not in DECIDES_NOTHING
     }
-    return digest(files, assignment.name, settings, installed_versions())
+    return digest(files, assignment.name, assignment.notebook, settings, installed_versions())
 
 
 def worker_versions(packages: Iterable[str], readable: Mapping[str, Path]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Run nbgrader's generate_assignment aside: the release of a source, and the cells that nbgrader registers for it."""
 
 import copy
+import glob
 import json
 import logging
 import shutil
@@ -22,7 +23,7 @@ from autograder.errors import CourseError
 from autograder.kernels import require_python
 from autograder.old_metadata import require_current_metadata
 from autograder.settings import limits, load
-from autograder.source import grade_id, read_source, write_notebook
+from autograder.source import CELL, grade_id, read_source, write_notebook
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,11 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
         folder = Path(aside) / assignment.settings.source_directory / assignment.name
         # A module beside a notebook of nbgrader's kind is handed out; one beside a script may hold right answers.
         ours = ["*.py"] if assignment.source.suffix == ".py" or assignment.exercises_file.exists() else []
-        unwanted = shutil.ignore_patterns("*.ipynb", "__pycache__", *ours)
+        unwanted = shutil.ignore_patterns(
+            "*.ipynb", "__pycache__", *ours, *_scripts(assignment.source.parent)
+        )
         shutil.copytree(assignment.source.parent, folder, ignore=unwanted)
-        write_notebook(source, folder / f"{assignment.name}.ipynb")
+        write_notebook(source, folder / assignment.file)
         config = load(assignment.root)
         config.CourseDirectory.root = aside
         config.CourseDirectory.assignment_id = assignment.name
@@ -80,6 +83,12 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
             converter.cells,
             converter.autotests.made,
         )
+
+
+def _scripts(folder: Path) -> list[str]:
+    """Patterns of what is a notebook in the percent format, such as Jupytext's pair of one: it may hold solutions."""
+    files = (path for path in folder.glob("*.py") if CELL.search(path.read_text(errors="replace")))
+    return [glob.escape(path.name) for path in files]
 
 
 def require_current(assignment: Assignment) -> Generated:
@@ -112,6 +121,12 @@ class _Converter(GenerateAssignment):
         ours = {SaveCells: self._keep, InstantiateTests: self._instantiate}
         self.preprocessors = [ours.get(preprocessor, preprocessor) for preprocessor in self.preprocessors]
         super().start()
+
+    def init_notebooks(self) -> None:
+        """nbgrader's own takes a folder's name for a pattern, and finds nothing in one called [ab]."""
+        folder = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        self.assignments = {folder: glob.glob(f"{glob.escape(folder)}/*.ipynb")}
+        self.notebooks: list[str] = []
 
     def _instantiate(
         self, notebook: NotebookNode, resources: dict[str, Any]

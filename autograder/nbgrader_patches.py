@@ -16,6 +16,7 @@ import logging
 import os
 import re
 import secrets
+import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -193,8 +194,8 @@ class CellsChanged(Exception):
         self.names = sorted(names)
 
 
-def save_cells(gradebook: "Gradebook", assignment: str, notebook: "NotebookNode") -> None:
-    """Register a notebook's cells in an open gradebook. Raises CellsChanged where there are submissions of other cells.
+def save_cells(gradebook: "Gradebook", assignment: str, part: str, notebook: "NotebookNode") -> None:
+    """Register the cells of an assignment's notebook called `part` in an open gradebook. Raises CellsChanged where there are submissions of other cells.
 
     nbgrader's SaveCells opens the gradebook itself, and commits after each cell: a run that fails leaves half of the cells
     registered. What it does in an open gradebook is private. Not reported yet.
@@ -202,7 +203,7 @@ def save_cells(gradebook: "Gradebook", assignment: str, notebook: "NotebookNode"
     from nbgrader.preprocessors import SaveCells  # start-up: nbgrader
 
     saver = SaveCells()
-    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, assignment, assignment
+    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, part, assignment
     saver.new_grade_cells, saver.new_solution_cells = {}, {}
     saver.new_task_cells, saver.new_source_cells = {}, {}
     for number, cell in enumerate(notebook.cells):
@@ -360,7 +361,7 @@ def take_ids_literally() -> None:
         def init_notebooks(self: GenerateFeedback) -> None:
             name, student = self.coursedir.assignment_id, self.coursedir.student_id
             literally = student != "*" and os.path.isdir(self._format_source(name, student))
-            pattern = self._format_source(name, glob.escape(student) if literally else student)
+            pattern = self._format_source(glob.escape(name), glob.escape(student) if literally else student)
             file = f"{self.coursedir.notebook_id}.ipynb"
             folders = {folder: os.path.join(glob.escape(folder), file) for folder in glob.glob(pattern)}
             found = {folder: glob.glob(notebooks) for folder, notebooks in folders.items()}
@@ -393,7 +394,7 @@ def release_feedback_of_a_part() -> None:
                     "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
                     "their pages for Moodle or Canvas.",
                     ", ".join(ascii(student)[1:-1] for student in outside),
-                    self.coursedir.assignment_id,
+                    shlex.quote(self.coursedir.assignment_id),
                 )
             before = self.coursedir.student_id_exclude
             self.coursedir.student_id_exclude = ",".join([*filter(None, [before]), *outside])

@@ -13,11 +13,13 @@ What no setting of nbgrader's reaches is in `nbgrader_patches`, which `configure
 import glob
 import logging
 import os
+import shlex
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +36,18 @@ from autograder import nbgrader_patches
 from autograder.authoring import builder
 from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
-from autograder.course import Assignment
+from autograder.course import Assignment, composed, notebook_of, notebooks_of
 from autograder.errors import CourseError, JailError, ServerDied
 from autograder.files import UNWRITABLE, course_lock, restored_on_failure
 from autograder.generating import generate
-from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
+from autograder.gradebook.gradebook import (
+    GradebookWriter,
+    explained_faults,
+    open_gradebook,
+    register,
+    registering,
+    save_scores,
+)
 from autograder.gradebook.history import remember
 from autograder.gradebook.summary import FeedbackPages
 from autograder.grading.engine import Engine
@@ -61,6 +70,7 @@ from autograder.untrusted.submission import (
     handed_in_at,
     left_out,
     read_handed,
+    read_submission,
     students,
     time_of,
     to_be_filled_in,
@@ -115,46 +125,55 @@ class Generate(GenerateAssignment):
 
     def start(self) -> None:
         """Make everything, or change nothing. Raises NbGraderException after saying in the log what is wrong."""
-        assignment = Assignment(Path(self.coursedir.root), self.coursedir.assignment_id)
-        if assignment.release.exists() and not self.force:
-            self.log.info("%s is there already: --force makes it again.", assignment.release)
+        root, name = Path(self.coursedir.root), self.coursedir.assignment_id
+        notebooks = notebooks_of(root, name) or [
+            Assignment(root, name)
+        ]  # of which `generate` says that it is missing
+        releases = [notebook.release for notebook in notebooks]
+        if all(release.exists() for release in releases) and not self.force:
+            there = " and ".join(map(str, releases))
+            self.log.info("%s %s there already: --force makes it again.", there, _is_or_are(releases))
             return
         try:
-            old_points = self._generate(assignment)
+            old_points = self._generate(root, notebooks)
         except (CourseError, JailError, ServerDied) as error:
             self.told = f"{_in_lines(str(error))}\nNothing was changed.\n"
             self.log.error("%s", self.told.rstrip())
             raise NbGraderException("see the log above") from None
-        self.log.info("Made %s with its answer key.", assignment.release)
-        if old_points:
-            self.log.warning("%s", _in_lines(str(old_points)))
+        for release in releases:
+            self.log.info("Made %s with its answer key.", release)
+        for of_one in old_points:
+            self.log.warning("%s", _in_lines(str(of_one)))
 
-    def _generate(self, assignment: Assignment) -> OldPoints | None:
-        generated = generate(assignment)
-        with own_server(assignment.root) as server:
-            made = builder.products(server, assignment, generated)
+    def _generate(self, root: Path, notebooks: list[Assignment]) -> list[OldPoints]:
+        generated = {notebook: generate(notebook) for notebook in notebooks}
+        made: dict[Path, bytes | None] = {}
+        with own_server(root) as server:
+            for notebook, of_it in generated.items():
+                made |= builder.products(server, notebook, of_it)
         if self.no_database:
             builder.put(made)
         else:
-            with course_lock(assignment.root), registering(assignment, generated.cells):
+            cells = {notebook: of_it.cells for notebook, of_it in generated.items()}
+            with course_lock(root), registering(cells):
                 builder.put(made)
-        return scores_with_old_points(assignment)
+        return list(filter(None, map(scores_with_old_points, notebooks)))
 
 
 class Grade(Autograde):
     """Grades as nbgrader does. It would remove the graded notebook of before, and show a failure as a traceback."""
 
     told = ""
-    graded: tuple[Submission, Result]  # the last, set by SaveVerdicts
+    graded: list[tuple[Submission, Result]]  # the notebooks of the last student, each set by SaveVerdicts
     _staged: Mapping[str, Path] = {}  # instead of the folder in `submitted/`, by student
-    _engine: Engine | None = None
+    _engines: dict[Assignment, Engine]
 
     def init_notebooks(self) -> None:
         """nbgrader's, which takes a folder's name for a pattern: of [ab] it would grade what a has handed in."""
         name, student = self.coursedir.assignment_id, self.coursedir.student_id
         where = self._format_source(name, student)
         literally = student != "*" and os.path.isdir(where)  # everybody, though somebody may be called so
-        pattern = self._format_source(name, glob.escape(student)) if literally else where
+        pattern = self._format_source(glob.escape(name), glob.escape(student) if literally else student)
         file = f"{self.coursedir.notebook_id}.ipynb"
         files_in = {
             folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)
@@ -165,7 +184,7 @@ class Grade(Autograde):
         if not self.assignments:
             for hand_in in self._left_out():
                 self._tell(str(hand_in))
-            self._tell(f"There is no notebook in {where}: put the student's there, named {self._file}.")
+            self._tell(f"There is no notebook in {where}: put the student's there, named {self._files}.")
             raise NbGraderException("There is nothing to grade, see the log above")
 
     def _left_out(self) -> list[LeftOut]:
@@ -175,7 +194,7 @@ class Grade(Autograde):
         for student, folder in students(submitted, name):
             if str(folder) not in self.assignments:
                 try:
-                    read_handed(folder, Assignment(Path(self.coursedir.root), name))
+                    read_handed(folder, self._meant[0])
                 except NotRead as error:
                     left.append(LeftOut(student, str(error)))
         wanted = self.coursedir.student_id
@@ -189,17 +208,18 @@ class Grade(Autograde):
 
     def convert_notebooks(self) -> None:
         """Grade everybody who is meant, in servers that end with this run."""
+        self._engines = {}
         with ExitStack() as self._open:
             self._grade_everybody()
 
     def engine(self, assignment: Assignment) -> Engine:
         """The engine of this run, which draws inputs of its own. Its servers start with the first submission."""
-        if self._engine is None:
+        if assignment not in self._engines:
             store = Store(assignment.root / ".autograder" / "store")
-            self._engine = self._open.enter_context(Engine(assignment, store))
-            if said := remark(self._engine.release):
+            self._engines[assignment] = self._open.enter_context(Engine(assignment, store))
+            if said := remark(self._engines[assignment].release):
                 self._tell(said, logging.WARNING)
-        return self._engine
+        return self._engines[assignment]
 
     def _grade_everybody(self) -> None:
         left = self._left_out()
@@ -242,27 +262,34 @@ class Grade(Autograde):
                 self._staged = {}
 
     def _grade_staged(self, student: str, notebooks: list[str], left_out: list[str]) -> None:
+        folder = Path(notebooks[0]).parent
+        names = [Path(notebook).name for notebook in notebooks]
+        there = [meant for meant in self._meant if composed(meant.file) in map(composed, names)]
+        if not there:
+            raise CourseError(
+                f"{folder} holds no {self._files} but {', '.join(names)}: rename the student's notebook, or record 0 "
+                f"points with `autograder grade {shlex.join([self.coursedir.assignment_id, student])}`."
+            )
+        self.notebooks = [str(folder / meant.file) for meant in there]
         name = self.coursedir.assignment_id
         if not self.init_destination(name, student):
             return
         for path in left_out:
             self.log.warning("%s is not copied: it is no regular file, or too large.", ascii(path))
-        names = [Path(notebook).name for notebook in notebooks]
-        if self._file not in names:
-            raise CourseError(
-                f"{Path(notebooks[0]).parent} holds no {self._file} but {', '.join(names)}: rename the student's "
-                f"notebook, or record 0 points with `autograder grade {name} {student}`."
-            )
-        register(Assignment(Path(self.coursedir.root), name))
-        self.notebooks = notebooks
+        for meant in self._meant:
+            register(meant)
+        self.graded = []
         self.run_pre_convert_hook()
         with explained_faults(self.coursedir.db_url):
+            for meant in self._meant:
+                if meant not in there:
+                    self._record_missing(meant, student)
             self.init_assignment(name, student)
             for notebook in self.notebooks:
                 self.convert_single_notebook(notebook)
         self.set_permissions(name, student)
         self.run_post_convert_hook()
-        self._tell(_summary(*self.graded), logging.INFO)
+        self._tell(_summary(self.graded), logging.INFO)
         _, unread = time_of(self._staged[student])
         if unread:
             self._tell(f"{student} counts as in time: {unread}", logging.WARNING)
@@ -273,9 +300,25 @@ class Grade(Autograde):
             return str(self._staged[student_id])
         return super()._format_source(assignment_id, student_id, escape)
 
+    def _record_missing(self, notebook: Assignment, student: str) -> None:
+        """0 points for a notebook that a hand-in lacks, and a page that says so. nbgrader gives the points alone."""
+        submission = read_submission(self._staged[student], student, notebook, registered_release(notebook))
+        graded = submission, self.engine(notebook).grade(submission)
+        with open_gradebook(notebook.root) as gradebook:
+            GradebookWriter(gradebook, notebook).record([graded])
+        self.graded.append(graded)
+
+    @cached_property
+    def _meant(self) -> list[Assignment]:
+        """The notebooks of the assignment that are to be graded: all, unless one is named."""
+        root, name = Path(self.coursedir.root), self.coursedir.assignment_id
+        notebooks = notebooks_of(root, name) or [Assignment(root, name)]
+        wanted = self.coursedir.notebook_id
+        return [one for one in notebooks if fnmatchcase(one.notebook, wanted)] or notebooks
+
     @property
-    def _file(self) -> str:
-        return f"{self.coursedir.assignment_id}.ipynb"
+    def _files(self) -> str:
+        return " or ".join(notebook.file for notebook in self._meant)
 
     def _tell(self, sentence: str, level: int = logging.ERROR) -> None:
         lines = _in_lines(sentence)
@@ -283,16 +326,28 @@ class Grade(Autograde):
         self.log.log(level, "%s", lines)
 
 
-def _summary(submission: Submission, result: Result) -> str:
-    """What a grading came to."""
-    points = f"{submission.student}: {result.score:g} of {result.max_score:g} points"
-    if waiting := sum(verdict.score is None for verdict in result.verdicts):
+def _summary(graded: Sequence[tuple[Submission, Result]]) -> str:
+    """What a grading of a student's notebooks came to."""
+    results = [result for _, result in graded]
+    score, most = sum(result.score for result in results), sum(result.max_score for result in results)
+    points = f"{graded[0][0].student}: {score:g} of {most:g} points"
+    if waiting := sum(verdict.score is None for result in results for verdict in result.verdicts):
         points += f", {waiting} to grade by hand"
-    if submission.status:
-        return f"{points}. The submission could not be read. {submission.reason}"
-    if result.trouble:
-        return f"{points}. The notebook could not be run to its end; autograded/ holds it with the reasons."
-    return f"{points}."
+    sentences = [points]
+    for submission, result in graded:
+        if submission.status == Status.MISSING and len(graded) > 1:
+            sentences.append(submission.reason.removesuffix("."))
+        elif submission.status:
+            sentences.append(f"The submission could not be read. {submission.reason}".removesuffix("."))
+        elif result.trouble:
+            sentences.append(
+                "The notebook could not be run to its end; autograded/ holds it with the reasons"
+            )
+    return f"{'. '.join(sentences)}."
+
+
+def _is_or_are(things: Sequence[object]) -> str:
+    return "is" if len(things) == 1 else "are"
 
 
 def _in_lines(text: str) -> str:
@@ -311,7 +366,7 @@ class SafeReader(NotebookExporter):
         own = coursedir.format_path(coursedir.autograded_directory, where["student"], where["assignment"])
         if Path(filename).parent == Path(own):
             return super().from_filename(filename, resources=resources, **kw)
-        assignment = Assignment(Path(coursedir.root), where["assignment"])
+        assignment = notebook_of(Path(coursedir.root), where["assignment"], where["notebook"])
         folder = Path(filename).absolute().parent
         handed = read_handed(folder, assignment)
         notebook = to_notebook(handed.cells)
@@ -333,7 +388,8 @@ class CourseStep(NbGraderPreprocessor):
 
     def assignment(self, resources: dict[str, Any]) -> Assignment:
         """The one that nbgrader names in `resources`."""
-        return Assignment(Path(self.course), resources["nbgrader"]["assignment"])
+        where = resources["nbgrader"]
+        return notebook_of(Path(self.course), where["assignment"], where["notebook"])
 
     def submission(self, notebook: NotebookNode, resources: dict[str, Any]) -> Submission:
         """What SafeReader has read, with what it noted in the notebook's metadata."""
@@ -390,5 +446,5 @@ class SaveVerdicts(CourseStep):
         with Gradebook(where["db_url"]) as gradebook:
             save_scores(gradebook, assignment, submission, result.verdicts)
         remember(assignment, submission, result)
-        self.parent.parent.graded = submission, result
+        self.parent.parent.graded.append((submission, result))
         return nb, resources

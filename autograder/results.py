@@ -57,6 +57,7 @@ class Result:
     seed: str = ""
     ending: Ending = Ending.FINISHED
     notes: tuple[str, ...] = ()  # what had to be put right before it could be run
+    notebook: str = ""  # which one of an assignment that has several
 
     @property
     def trouble(self) -> bool:
@@ -86,6 +87,7 @@ class Result:
                 cell["credit"] = verdict.credit
         return {
             "student": self.student,
+            **({"notebook": self.notebook} if self.notebook else {}),
             "score": self.score,
             "max_score": self.max_score,
             "seconds": round(self.seconds, 3),

@@ -9,6 +9,7 @@ import io
 import json
 import random
 import re
+import shlex
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
@@ -102,7 +103,9 @@ def for_a_demonstration(built: list[Assignment]) -> Assignment:
     fit = [
         assignment
         for assignment in built
-        if assignment.release.exists() and any(e.mistakes for e in assignment.exercises.values())
+        if not assignment.part
+        and assignment.release.exists()
+        and any(e.mistakes for e in assignment.exercises.values())
     ]
     if not fit:
         raise CourseError(
@@ -239,7 +242,7 @@ def write_download(assignment: Assignment, students: list[Student]) -> tuple[Pat
     with zipfile.ZipFile(download, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, student in enumerate(students, 4711):
             folder = f"{student.name}_{number}_assignsubmission_file"
-            archive.writestr(f"{folder}/{assignment.name}.ipynb", student.content)
+            archive.writestr(f"{folder}/{assignment.file}", student.content)
             when = student.handed_in.strftime("%A, %d %B %Y, %I:%M %p")
             table.writerow([f"Participant {number}", student.name, student.id, "Submitted for grading", when])
     worksheet.write_text(rows.getvalue(), encoding="utf-8")
@@ -270,18 +273,18 @@ def run_demo(
     tell(f"A class of {len(students)} in {course}, a copy of the course: {assignment.name}.")
     put_into_gradebook(assignment, students)
     download, worksheet = write_download(assignment, students)
-    tell(f"autograder collect {download.name} {assignment.name} --names {worksheet.name} --zone UTC")
+    tell(f"autograder collect {download.name} {assignment.argument} --names {worksheet.name} --zone UTC")
     with open_gradebook(course) as gradebook:
         collect(course, download, gradebook, assignment.name, read_rows(worksheet), zone="UTC")
-    tell(f"autograder grade {assignment.name}")
+    tell(f"autograder grade {assignment.argument}")
     folders = find_submissions(assignment, assignment.submitted, [])
     grade_class(assignment, folders, Options(isolation), lambda result: None, tell)
-    tell(f"autograder report {assignment.name}")
+    tell(f"autograder report {assignment.argument}")
     write_report(assignment, course / "report.html")
     of_kind: dict[str, str] = {}
     for student in students:
         of_kind.setdefault(student.kind, student.id)
-    tell(f"autograder feedback {assignment.name} {' '.join(of_kind.values())} --zip")
+    tell(f"autograder feedback {assignment.argument} {shlex.join(of_kind.values())} --zip")
     made, _ = make_pages(assignment, list(of_kind.values()))  # one of each kind: all would take twice as long
     packed = next(iter(pack(assignment, made, course).archives))
     by_kind = {kind: page_of(assignment, student) for kind, student in of_kind.items()}

@@ -29,7 +29,7 @@ def lent_bytes(assignment: Assignment, alone: bool = False) -> bytes | None:
     public = alone or who == "always"
     key = _derived(PUBLIC if public else _secret(assignment.root), assignment)
     opens = "" if public else _opens(assignment)
-    return seal(assignment.name, solution_sources(assignment), key, opens, publish=public).to_bytes()
+    return seal(assignment.called, solution_sources(assignment), key, opens, publish=public).to_bytes()
 
 
 def published_key(assignment: Assignment, early: bool = False) -> str:
@@ -44,7 +44,7 @@ def published_key(assignment: Assignment, early: bool = False) -> str:
         raise CourseError(f"{assignment.lent} is missing: run `autograder build` and hand out the release.")
     if opens and not early and datetime.now(UTC) < datetime.fromisoformat(opens):
         raise CourseError(
-            f"{assignment.name} lends from {opens} on, as nbgrader_config.py says; --early prints the key now."
+            f"{assignment.called} lends from {opens} on, as nbgrader_config.py says; --early prints the key now."
         )
     return key_text(_derived(_secret(assignment.root), assignment))
 
@@ -77,5 +77,5 @@ def _secret(root: Path) -> bytes:
 
 
 def _derived(secret: bytes, assignment: Assignment) -> bytes:
-    about = f"lend {assignment.settings.course_id} {assignment.name}".encode()
+    about = f"lend {assignment.settings.course_id} {assignment.called}".encode()
     return HKDF(SHA256(), KEY_BYTES, salt=None, info=about).derive(secret)

@@ -105,7 +105,7 @@ def judge_mutants(
             survivors += [mutant for mutant in chunk if mutant in _survivors(server, assignment, keys, chunk)]
             on_progress(min(start + CHUNK, len(made)), len(made))
     explained = [(m.exercise, m.change, _explanation(assignment, m)) for m in survivors]
-    return Report(assignment.name, len(made), tuple(explained))
+    return Report(assignment.called, len(made), tuple(explained))
 
 
 def _survivors(server: Server, assignment: Assignment, keys, chunk: list[Mutant]) -> list[Mutant]:

@@ -20,7 +20,7 @@ from autograder.cli.options import (
     write_json,
 )
 from autograder.cli.terminal import console, counter, describer, progress_bar, warn_of_old_points
-from autograder.course import Assignment, course_root, find_assignment
+from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 from autograder.source import read_source
 
@@ -51,7 +51,7 @@ def build(
     with own_server(root) as server, progress_bar() as progress:
         task = progress.add_task("building", total=len(chosen) + 1)
         for assignment in chosen:
-            progress.update(task, description=assignment.name)
+            progress.update(task, description=escape(assignment.called))
             if check:
                 complaints += builder.stale(server, assignment)
             else:
@@ -116,7 +116,7 @@ def mutants(
     reports = []
     for assignment, chosen in chosen_exercises(names, exercise):
         with progress_bar() as progress:
-            task = progress.add_task(f"mutating {assignment.name}", total=None)
+            task = progress.add_task(f"mutating {escape(assignment.called)}", total=None)
             report = judge_mutants(assignment, counter(progress, task), chosen)
         reports.append(report)
         console.print(survivor_table(report))
@@ -152,7 +152,7 @@ def rates(
     for assignment, chosen in chosen_exercises(names, exercise):
         answers = read_natural(natural, solution_sources(assignment)) if natural else []
         with progress_bar() as progress:
-            task = progress.add_task(f"{assignment.name}, {seeds} seeds", total=len(chosen))
+            task = progress.add_task(f"{escape(assignment.called)}, {seeds} seeds", total=len(chosen))
             on_progress = counter(progress, task)
             tried += assignment_rates(
                 assignment,
@@ -209,8 +209,12 @@ def lend(
     """
     from autograder.authoring.lending import published_key  # start-up: cryptography
 
-    key = published_key(find_assignment(course_root(), name), early)
-    console.print(f'borrow(key="{key}")', highlight=False, soft_wrap=True)
+    for notebook in find_notebooks(course_root(), name):
+        if notebook.part and not notebook.exercises:
+            continue  # it lends nothing
+        comment = f"  # {notebook.file}" if notebook.part else ""
+        key = published_key(notebook, early)
+        console.print(f'borrow(key="{key}"){comment}', markup=False, highlight=False, soft_wrap=True)
 
 
 def minutes(
@@ -233,12 +237,12 @@ def minutes(
         parts = list(sections(notebook))
         for part in parts if by_section else ():
             table.add_row(
-                assignment.name, part.title or "(beginning)", f"{part.word_count:,}", f"{part.exercises:g}",
+                escape(assignment.called), part.title or "(beginning)", f"{part.word_count:,}", f"{part.exercises:g}",
                 str(part.written), f"{part.minutes:.0f}{' further' if part.further else ''}",
             )  # fmt: skip
         core = [part for part in parts if not part.further]
         table.add_row(
-            assignment.name, *(("core path",) if by_section else ()),
+            escape(assignment.called), *(("core path",) if by_section else ()),
             f"{sum(part.word_count for part in core):,}", f"{sum(part.exercises for part in core):g}",
             str(sum(part.written for part in core)),
             f"{minutes_of(notebook):.0f} + {minutes_of(notebook, further=True):.0f} further", end_section=by_section,

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from autograder.cli.options import Name, Students
 from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
-from autograder.course import course_root, find_assignment
+from autograder.course import course_root, find_notebooks
 
 
 class Destination(StrEnum):
@@ -51,7 +51,7 @@ def collect(
 
     - Moodle: View all submissions, Download all submissions.
     - Canvas: the assignment's Download Submissions.
-    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
+    - or STUDENT/NOTEBOOK.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
       FILE, the course, an assignment or submitted; any other is to be named: --inside FOLDER.
 
     Students are found in nbgrader's gradebook by their names, or by TABLE.csv, in any language. What parses as a notebook
@@ -65,7 +65,7 @@ def collect(
     from autograder.gradebook.tables import read_rows
 
     root = course_root()
-    wanted = find_assignment(root, name).name if name else ""
+    wanted = find_notebooks(root, name)[0].name if name else ""
     table = read_rows(names) if names else None
     with open_gradebook(root) as gradebook:
         done = run(root, source, gradebook, wanted, table, zone, inside or ())
@@ -138,7 +138,7 @@ def export(
     from autograder.gradebook.gradebook import open_gradebook
 
     root = course_root()
-    chosen = find_assignment(root, name)
+    chosen = find_notebooks(root, name)[0]
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
     exporter.to = str(output or exporter.default_file)
     with open_gradebook(root) as gradebook:
@@ -169,14 +169,15 @@ def feedback(
     - Canvas: the assignment's Upload Submissions (after Download Submissions). It shows each page under the name of the
       file that was handed in.
     """
-    from autograder.gradebook.feedback import graded_students, make_pages, pack  # start-up: nbgrader
+    from autograder.gradebook.feedback import graded_students, make_pages, pack, page_of  # start-up: nbgrader
 
-    assignment = find_assignment(course_root(), name)
+    assignment = find_notebooks(course_root(), name)[0]
     with progress_bar() as progress:
         task = progress.add_task("feedback", total=len(students or graded_students(assignment)))
         made, left = make_pages(assignment, students or [], lambda student: progress.advance(task))
     where = assignment.feedback("STUDENT").relative_to(assignment.root)
-    say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in {where}/."])
+    pages = sum(page_of(one, student).exists() for student in made for one in assignment.notebooks)
+    say_lines([f"{pages} page{'' if pages == 1 else 's'} in {where}/."])
     if packed:
         archives = pack(assignment, made, output)
         left += archives.left

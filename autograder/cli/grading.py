@@ -2,13 +2,14 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
@@ -28,7 +29,7 @@ from autograder.cli.options import (
 )
 from autograder.cli.tables import change_table, class_summary, class_table, own_table
 from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
-from autograder.course import Assignment, course_root, find_assignment
+from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 from autograder.results import Result
 
@@ -59,34 +60,42 @@ def grade(
     """
     from autograder.grading.run import NotAllGraded, grade_class  # start-up: the jail, msgspec
 
-    root = course_root()
-    chosen = find_assignment(root, name)
+    notebooks = find_notebooks(course_root(), name)
+    chosen, name = notebooks[0], notebooks[0].name
     folders, left = _find_folders(chosen, submitted or chosen.submitted, students)
     options = _options(isolation, workers, scheduler, fresh)
-    with _grading(chosen, len(folders)) as (on_result, counted, progress):
+    results: list[Result] = []
+    total = len(folders) * len(notebooks)
+    with _grading(chosen, total) as (on_result, counted, progress):
         tell = teller(progress)
         tell(f"{name}: {people(len(folders))} in {submitted or f'{chosen.submitted.name}/'}.")
         try:
-            results = grade_class(chosen, folders, options, on_result, tell)
+            for notebook in _registered(notebooks):
+                if notebook.part:
+                    tell(f"{notebook.file}:")
+                try:
+                    graded: Collection[Result] = grade_class(notebook, folders, options, on_result, tell)
+                except NotAllGraded as error:
+                    graded = error.results
+                    left += [one for one in error.left if one not in left]
+                results += (replace(result, notebook=notebook.part) for result in graded)
         except KeyboardInterrupt:
             progress.stop()
-            console.print(
-                f"Interrupted: {counted['done']} of {len(folders)} are recorded; the next run goes on."
-            )
+            console.print(f"Interrupted: {counted['done']} of {total} are recorded; the next run goes on.")
             raise typer.Exit(130) from None
-        except NotAllGraded as error:
-            results = error.results
-            left += error.left
     if json_file:
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
         write_json(json_file, report)
-    console.print(class_table(results, chosen.title))
-    console.print(class_summary(results, chosen.title, len(left)))
+    titles = {notebook.part: notebook.title for notebook in notebooks}
+    console.print(class_table(results, titles))
+    console.print(class_summary(results, titles, len(left)))
     _say_what_next(chosen, results)
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
-    warn_of_old_points(filter(None, [scores_with_old_points(chosen)]))  # of those who were not graded now
+    warn_of_old_points(
+        filter(None, map(scores_with_old_points, notebooks))
+    )  # of those who were not graded now
     if left:
         raise NotAllGraded(left)
 
@@ -99,7 +108,7 @@ def watch(name: Name) -> None:
     from autograder.grading.progress import follow  # start-up: psutil
 
     progress = None
-    for progress in follow(find_assignment(course_root(), name)):
+    for progress in follow(find_notebooks(course_root(), name)[0]):
         line = Text(str(progress))
         if console.is_terminal:  # each takes the place of the one before
             line.pad_right(max(0, console.width - 1 - len(line)))
@@ -109,7 +118,7 @@ def watch(name: Name) -> None:
         else:
             console.print(line, soft_wrap=True)
     if progress is None:
-        raise CourseError(f"No run of {name} is known: `autograder grade {name}` starts one.")
+        raise CourseError(f"No run of {name} is known: `autograder grade {shlex.quote(name)}` starts one.")
 
 
 def regrade(
@@ -125,33 +134,42 @@ def regrade(
     """After an exercise was corrected: show whose score would change, ask, then change it.
 
     Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
-    follow the course's rule and the new score; where they change the table says so.
+    follow the course's rule and the new score; where they change the table says so. Of several notebooks one is done after
+    the other.
     """
     from autograder.grading.regrade import regrade as run  # start-up: nbgrader
     from autograder.grading.run import NotAllGraded
 
-    root = course_root()
-    chosen = find_assignment(root, name)
-    folders, left = _find_folders(chosen, submitted or chosen.submitted, students)
-    with _grading(chosen, len(folders)) as (on_result, _, progress):
+    notebooks = find_notebooks(course_root(), name)
+    folders, left = _find_folders(notebooks[0], submitted or notebooks[0].submitted, students)
+    options = _options(isolation, workers, scheduler)
+    shown: list[dict[str, object]] = []
+    with _grading(notebooks[0], len(folders) * len(notebooks)) as (on_result, _, progress):
+        for notebook in notebooks:
+            in_it = f" in {notebook.file}" if notebook.part else ""
 
-        def agree(changes) -> bool:
-            progress.stop()
-            console.print(change_table(changes, chosen.title))
-            if json_file:
-                write_json(json_file, [vars(change) for change in changes])
-            count = len({change.student for change in changes})
-            return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}?")
+            def agree(changes, in_it=in_it, notebook=notebook) -> bool:
+                progress.stop()
+                if notebook.part:
+                    console.print(Text(f"{notebook.file}:"))
+                console.print(change_table(changes, notebook.title))
+                if json_file:
+                    where = {"notebook": notebook.part} if notebook.part else {}
+                    shown.extend({**where, **vars(change)} for change in changes)
+                    write_json(json_file, shown)
+                count = len({change.student for change in changes})
+                return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}{in_it}?")
 
-        done = run(chosen, folders, _options(isolation, workers, scheduler), on_result, agree)
-    if not done.changes:
-        console.print(f"Nothing would change for any of {people(len(folders))}.")
-    elif not done.done:
-        console.print("Nothing was changed.")
-    if done.left:
-        console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
-    if left + done.not_graded:
-        raise NotAllGraded(left + done.not_graded)
+            done = run(notebook, folders, options, on_result, agree)
+            if not done.changes:
+                console.print(Text(f"Nothing would change for any of {people(len(folders))}{in_it}."))
+            elif not done.done:
+                console.print(Text(f"Nothing was changed{in_it}."))
+            if done.left:
+                console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
+            left += [one for one in done.not_graded if one not in left]
+    if left:
+        raise NotAllGraded(left)
 
 
 def grade_mine(
@@ -172,16 +190,26 @@ def grade_mine(
         for assignment in chosen:
             with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
                 mine = read_submission(
-                    assignment.release.parent, assignment.name, assignment, registered_release(assignment)
+                    assignment.release.parent, assignment.called, assignment, registered_release(assignment)
                 )
                 results.append((engine.grade(mine), assignment.title))
             progress.advance(task)
     console.print(own_table(results))
 
 
+def _registered(notebooks: Sequence[Assignment]) -> Sequence[Assignment]:
+    """All of several notebooks, known to the gradebook before the first is graded: a hand-in is done when each of them is."""
+    if len(notebooks) > 1:
+        from autograder.gradebook.gradebook import register  # start-up: nbgrader
+
+        for notebook in notebooks:
+            register(notebook)
+    return notebooks
+
+
 def _say_what_next(assignment: Assignment, results: Collection[Result]) -> None:
     """The commands that usually follow."""
-    name = shlex.quote(assignment.name)
+    name = assignment.argument
     waiting = any(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts)
     steps = [
         f"autograder report {name}",
@@ -219,13 +247,13 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
         Record(assignment, title, total) as record,
         progress_bar(TextColumn("{task.fields[troubled]}")) as progress,
     ):
-        task = progress.add_task(title, total=total, troubled="")
+        task = progress.add_task(escape(title), total=total, troubled="")
 
         def on_result(result) -> None:
             counted["done"] += 1
             if counted["done"] == 1 and not progress.console.is_terminal:
                 teller(progress)(
-                    f"The first is graded; `autograder watch {assignment.name}` shows how far it is."
+                    f"The first is graded; `autograder watch {assignment.argument}` shows how far it is."
                 )
             counted["troubled"] += result.trouble
             record.add(result.trouble)

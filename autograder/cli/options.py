@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.course import Assignment, assignments, course_root, find_assignment
+from autograder.course import Assignment, assignments, course_root, find_notebooks
 from autograder.files import require_replaceable, write_product
 
 
@@ -55,7 +55,7 @@ Jail = Annotated[Isolation, typer.Option(help="none runs students' code with you
 
 def chosen_assignments(root: Path, names: Iterable[str] | None) -> list[Assignment]:
     """Those named, or all of the course. Raises CourseError for a name that it does not have."""
-    return [find_assignment(root, name) for name in names] if names else assignments(root)
+    return [one for name in names for one in find_notebooks(root, name)] if names else assignments(root)
 
 
 def write_json(path: Path, content: object) -> None:

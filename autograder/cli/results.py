@@ -12,7 +12,7 @@ from rich.text import Text
 from autograder.cli.options import Name
 from autograder.cli.tables import agreement_table
 from autograder.cli.terminal import console
-from autograder.course import Assignment, course_root, find_assignment
+from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 
 
@@ -34,7 +34,7 @@ def report(
     """
     from autograder.report import write_report  # start-up: nbgrader
 
-    write_report(find_assignment(course_root(), name), output)
+    write_report(find_notebooks(course_root(), name)[0], output)
     console.print(f"wrote {output}")
 
 
@@ -67,7 +67,7 @@ def written(
     from autograder.written.room import Room  # start-up: nbgrader
     from autograder.written.text_similarity import course_encoder
 
-    chosen = find_assignment(course_root(), name)
+    chosen = find_notebooks(course_root(), name)[0]
     _require_graded(chosen)
     room = Room(chosen, course_encoder(chosen) if by is Likeness.MEANING else None, again)
     if agreement:
@@ -99,5 +99,5 @@ def _require_graded(assignment: Assignment) -> None:
 
     if not recorded_students(assignment):
         raise CourseError(
-            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
         )

@@ -1,7 +1,7 @@
 """The tables that the commands print."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import mean
 
 from rich.table import Table
@@ -23,9 +23,11 @@ KINDS = {
 
 Title = Callable[[str], str]
 """What people read in the place of a grade id: `Assignment.title`."""
+Titles = Mapping[str, Title]
+"""The same for each notebook of an assignment, by its name; "" where there is only one."""
 
 
-def class_table(results: Iterable[Result], title: Title) -> Table:
+def class_table(results: Iterable[Result], titles: Titles) -> Table:
     """A line for each student: the points of the possible ones, what went wrong in a few words, what a person has to grade.
 
     What the student is told in full stands in the report and the feedback.
@@ -35,32 +37,44 @@ def class_table(results: Iterable[Result], title: Title) -> Table:
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("by hand", justify="right")
     table.add_column("lost")
-    for result in results:
-        waiting = sum(verdict.status == Status.MANUAL for verdict in result.verdicts)
+    for student, of_student in _by_student(results).items():
+        waiting = sum(verdict.status == Status.MANUAL for one in of_student for verdict in one.verdicts)
+        lost = "; ".join(
+            f"{one.notebook}: {lost}" if one.notebook else lost
+            for one in of_student
+            if (lost := _lost(one, titles[one.notebook]))
+        )
         # Students write in reasons, and a name may hold brackets: neither is a command to the terminal.
-        table.add_row(Text(result.student), _points(result), str(waiting or ""), Text(_lost(result, title)))
+        table.add_row(Text(student), _points(of_student), str(waiting or ""), Text(lost))
     return table
 
 
-def class_summary(results: Collection[Result], title: Title, left: int = 0) -> Table:
+def class_summary(results: Collection[Result], titles: Titles, left: int = 0) -> Table:
     """The class: how many are graded and how many are `left`, mean and range of the scores, what most lost points on, what waits."""
     table = Table(box=None, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
-    graded = f"{len(results)} of {len(results) + left}"
+    students = _by_student(results)
+    graded = f"{len(students)} of {len(students) + left}"
     table.add_row("graded", f"{graded}; {left} not, see below" if left else graded)
-    scores = [result.score for result in results]
+    scores = [_score(of_student) for of_student in students.values()]
     if len(scores) > 1:
-        spread = f"mean {mean(scores):.1f} of {max(result.max_score for result in results):g}, from {min(scores):g} to {max(scores):g}"
-        table.add_row("scores", spread)
+        most = max(map(_max_score, students.values()))
+        table.add_row(
+            "scores", f"mean {mean(scores):.1f} of {most:g}, from {min(scores):g} to {max(scores):g}"
+        )
         lost = Counter(
-            title(verdict.grade_id) for result in results for verdict in result.verdicts if _was_lost(verdict)
+            f"{result.notebook}: {called}" if result.notebook else called
+            for result in results
+            for verdict in result.verdicts
+            if _was_lost(verdict)
+            for called in [titles[result.notebook](verdict.grade_id)]
         )
         if lost:
             table.add_row(
                 "lost most often", Text(", ".join(f"{name} ({count})" for name, count in lost.most_common(3)))
             )
-    if troubled := [result.student for result in results if result.trouble]:
+    if troubled := list(dict.fromkeys(result.student for result in results if result.trouble)):
         table.add_row("not run to the end", Text(_few(troubled)))
     if waiting := sum(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts):
         table.add_row("to grade by hand", f"{waiting} written {'answer' if waiting == 1 else 'answers'}")
@@ -74,7 +88,7 @@ def own_table(results: Iterable[tuple[Result, Title]]) -> Table:
     table.add_column("score", justify="right")
     table.add_column("reasons")
     for result, title in results:
-        table.add_row(Text(result.student), _points(result), Text(_reasons(result, title)))
+        table.add_row(Text(result.student), _points([result]), Text(_reasons(result, title)))
     return table
 
 
@@ -112,8 +126,24 @@ def agreement_table(rows: list[dict]) -> Table | str:
     return table
 
 
-def _points(result: Result) -> str:
-    return f"{result.score:g} / {result.max_score:g}"
+def _by_student(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of each student's notebooks."""
+    students: dict[str, list[Result]] = {}
+    for result in results:
+        students.setdefault(result.student, []).append(result)
+    return students
+
+
+def _score(results: Iterable[Result]) -> float:
+    return sum(result.score for result in results)
+
+
+def _max_score(results: Iterable[Result]) -> float:
+    return sum(result.max_score for result in results)
+
+
+def _points(results: Collection[Result]) -> str:
+    return f"{_score(results):g} / {_max_score(results):g}"
 
 
 def _was_lost(verdict: CellVerdict) -> bool:

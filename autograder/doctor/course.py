@@ -1,6 +1,7 @@
 """The course: its settings, its assignments, its gradebook, and how hand-ins come in."""
 
 import os
+import shlex
 from pathlib import Path
 
 from autograder.course import Assignment, assignments
@@ -25,24 +26,23 @@ def course(root: Path) -> Readiness:
     if not found_assignments:
         where = f"{root / settings.source_directory} holds no assignment."
         return Readiness("course", Level.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
+    count = len({one.name for one in found_assignments})
     built = [assignment for assignment in found_assignments if is_built(assignment)]
     if not built:
-        return Readiness(
-            "course", Level.NOTE, f"{len(found_assignments)} assignments, none built.", "`autograder build`"
-        )
-    unbuilt = [assignment.name for assignment in found_assignments if assignment not in built]
+        return Readiness("course", Level.NOTE, f"{count} assignments, none built.", "`autograder build`")
+    unbuilt = list(dict.fromkeys(one.name for one in found_assignments if one not in built))
     if unbuilt:
-        remedy = f"`autograder build {' '.join(unbuilt)}`"
+        remedy = f"`autograder build {shlex.join(unbuilt)}`"
         return Readiness(
             "course",
             Level.NOTE,
-            f"{len(found_assignments)} assignments; not built: {', '.join(unbuilt)}.",
+            f"{count} assignments; not built: {', '.join(unbuilt)}.",
             remedy,
         )
     return Readiness(
         "course",
         Level.GOOD,
-        f"{settings.course_id or root.name}: {len(found_assignments)} assignments, all built",
+        f"{settings.course_id or root.name}: {count} assignments, all built",
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nbgrader.api import Comment, Grade, Gradebook
 from sqlalchemy import update
 
+from autograder.course import Assignment
 from autograder.gradebook.queries import find_released, grades_of_cell
 
 
@@ -23,10 +24,10 @@ class Mark:
     blank: bool = False
 
 
-def read_marks(gradebook: Gradebook, assignment: str, cell: str) -> dict[str, Mark]:
+def read_marks(gradebook: Gradebook, assignment: Assignment, cell: str) -> dict[str, Mark]:
     """The mark of everybody who handed in, by the student's id."""
     marks = {}
-    released = find_released(gradebook.db, assignment)
+    released = find_released(gradebook.db, assignment.name, assignment.notebook)
     for row in grades_of_cell(gradebook.db, released, cell).values():
         blank = row.manual_score is None and row.auto_score is not None
         marks[row.student_id] = Mark(
@@ -35,9 +36,11 @@ def read_marks(gradebook: Gradebook, assignment: str, cell: str) -> dict[str, Ma
     return marks
 
 
-def write_marks(gradebook: Gradebook, assignment: str, cell: str, marks: Mapping[str, Mark]) -> None:
+def write_marks(gradebook: Gradebook, assignment: Assignment, cell: str, marks: Mapping[str, Mark]) -> None:
     """Give these students these points and comments, all or none. A score of None takes points back."""
-    rows = grades_of_cell(gradebook.db, find_released(gradebook.db, assignment), cell)
+    rows = grades_of_cell(
+        gradebook.db, find_released(gradebook.db, assignment.name, assignment.notebook), cell
+    )
     grades, comments = [], []
     for student, mark in marks.items():
         row = rows[student]

@@ -1,15 +1,17 @@
 """Which of the files that a student has handed in is the notebook."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.course import Assignment
 from autograder.source import grade_id, is_locked
 from autograder.untrusted.downloads import Budget, File, inside
-from autograder.untrusted.layouts import Called, FileOwner, is_hidden, looks_like_a_notebook, which_assignment
+from autograder.untrusted.layouts import FileOwner, is_hidden, looks_like_a_notebook, which_assignment
 from autograder.untrusted.submission import Cell, Unreadable, parse_cells
 
 MOST_LOOKED_AT, MOST_ARCHIVES = 50, 3  # files of a student, and how many archives are held in memory at once
@@ -28,6 +30,55 @@ class HandIn:
 
     file: File
     owner: FileOwner
+
+
+@dataclass(frozen=True)
+class Called:
+    """The notebook that a file is called after, or None."""
+
+    notebook: Assignment | None = None
+    exactly: bool = False  # and not only with more words around it
+    again: int = 0  # the number that a second one gets from a browser
+
+
+class Notebooks:
+    """The notebooks of a course, by what the file of a hand-in may be called after.
+
+    That is the notebook or, where an assignment has only one, the assignment. Two assignments may have notebooks of the
+    same name: then the folder of the file says which is meant, or the instructor does, who names the `wanted` assignment.
+    """
+
+    def __init__(self, notebooks: Sequence[Assignment], wanted: str = ""):
+        self.assignments = list(dict.fromkeys(notebook.name for notebook in notebooks))
+        self._by_name = {name: _by_name(self._of(notebooks, name)) for name in self.assignments}
+        self._wanted, self._everywhere = wanted, _by_name(notebooks)
+
+    @staticmethod
+    def _of(notebooks: Iterable[Assignment], name: str) -> list[Assignment]:
+        return [notebook for notebook in notebooks if notebook.name == name]
+
+    def of(self, assignment: str) -> list[Assignment]:
+        """The notebooks of an assignment; none of one that there is not."""
+        return list(dict.fromkeys(self._by_name.get(assignment, {}).values()))
+
+    def called(self, owner: FileOwner) -> Called:
+        """What a file is called after."""
+        in_folder, in_wanted = (self._by_name.get(name, {}) for name in (owner.folder, self._wanted))
+        found = [
+            (names, which_assignment(owner, names)) for names in (in_folder, self._everywhere, in_wanted)
+        ]
+        found.sort(key=lambda pair: not pair[1].exactly)
+        names, called = next((pair for pair in found if pair[1].assignment), found[0])
+        return Called(names.get(called.assignment), called.exactly, called.again)
+
+
+def _by_name(notebooks: Iterable[Assignment]) -> Mapping[str, Assignment]:
+    """The notebooks by their own names, and those of assignments with one; without a name that several have."""
+    pairs = {(one.notebook, one) for one in notebooks} | {
+        (one.name, one) for one in notebooks if not one.part
+    }
+    count = Counter(name for name, _ in pairs)
+    return {name: one for name, one in sorted(pairs, key=lambda pair: pair[0]) if count[name] == 1}
 
 
 @dataclass(frozen=True)
@@ -50,7 +101,7 @@ class Candidate:
     def order(self) -> tuple[Any, ...]:
         """Larger for what counts. Moodle and Canvas write the time of the download, not of the hand-in."""
         when = self.file.modified if self.owner.system == "plain" else None
-        fits = 2 * self.called.exactly or bool(self.called.assignment)
+        fits = 2 * self.called.exactly or bool(self.called.notebook)
         later = when or datetime.min, self.owner.order, self.called.again
         return self.work > 0, self.cells is not None, fits, *later, self.work, self.file.path
 
@@ -85,21 +136,21 @@ class Released:
 
 def choose(
     hand_ins: Sequence[HandIn],
-    assignment: str,
-    assignments: Collection[str],
+    notebook: Assignment,
+    notebooks: Notebooks,
     released: Released,
     budget: Budget,
 ) -> Chosen:
-    """The notebook for an assignment. Raises NoNotebook, or Unreadable where the only one cannot be read.
+    """The file that is an assignment's notebook. Raises NoNotebook, or Unreadable where the only one cannot be read.
 
     What is called a notebook is looked at first; everything else, and what is in archives, if there is no work in that.
     """
     visible = [one for one in hand_ins if not is_hidden(one.file.path)]
-    looked_at = _looked_at(list(filter(_is_named, visible)), assignment, assignments, released, budget)
+    looked_at = _looked_at(list(filter(_is_named, visible)), notebook, notebooks, released, budget)
     if looked_at.best is None or not looked_at.best[0].work:
         others = [one for one in visible if not _is_named(one)][:MOST_LOOKED_AT]
         more = _inner(others, budget)
-        looked_at = looked_at.and_those(_looked_at(more, assignment, assignments, released, budget))
+        looked_at = looked_at.and_those(_looked_at(more, notebook, notebooks, released, budget))
     if looked_at.best is None and looked_at.problem:
         raise looked_at.problem
     if looked_at.best is None:
@@ -126,8 +177,8 @@ class _LookedAt:
 
 def _looked_at(
     hand_ins: Sequence[HandIn],
-    assignment: str,
-    assignments: Collection[str],
+    notebook: Assignment,
+    notebooks: Notebooks,
     released: Released,
     budget: Budget,
 ) -> _LookedAt:
@@ -138,17 +189,19 @@ def _looked_at(
         except Unreadable as error:
             looked_at = looked_at.and_those(_LookedAt(problem=error))
             continue
-        candidate = _candidate(one, blob, assignment, assignments, released)
+        candidate = _candidate(one, blob, notebook, notebooks, released)
+        if notebook.part and not candidate.called.notebook:
+            continue  # it may be any notebook of the assignment
         if candidate.cells is not None or one.file.path.lower().endswith(".ipynb"):  # grading says what it is
             looked_at = looked_at.and_those(_LookedAt((candidate, blob), [candidate]))
     return looked_at
 
 
 def _candidate(
-    one: HandIn, blob: bytes, assignment: str, assignments: Collection[str], released: Released
+    one: HandIn, blob: bytes, notebook: Assignment, notebooks: Notebooks, released: Released
 ) -> Candidate:
-    called = which_assignment(one.owner, assignments)
-    called = called if called.assignment == assignment else Called()
+    called = notebooks.called(one.owner)
+    called = called if called.notebook == notebook else Called()
     try:
         cells = parse_cells(blob).cells
     except Unreadable as error:

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Collection as Group
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,7 +20,16 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, read_object, write_aside
-from autograder.gradebook.choosing import RULE, Candidate, Chosen, HandIn, NoNotebook, Released, choose
+from autograder.gradebook.choosing import (
+    RULE,
+    Candidate,
+    Chosen,
+    HandIn,
+    NoNotebook,
+    Notebooks,
+    Released,
+    choose,
+)
 from autograder.gradebook.roster import Roster, Unknown
 from autograder.gradebook.tables import Table
 from autograder.gradebook.worksheet import Worksheet, read_worksheet
@@ -37,7 +45,6 @@ from autograder.untrusted.layouts import (
     decide,
     is_hidden,
     looks_like_a_notebook,
-    which_assignment,
 )
 from autograder.untrusted.submission import (
     MOST_TIME,
@@ -57,7 +64,7 @@ class HandedIn:
     """What was put into `submitted/`."""
 
     student: str
-    assignment: str
+    notebook: Assignment
     name: FileOwner
     when: datetime
     exact: bool  # whether the time is known
@@ -96,7 +103,7 @@ def collect(
     zone or such a folder cannot be used at all.
     """
     clock, zone_name = zone_of(zone)
-    chosen_from = {assignment.name: assignment for assignment in assignments(root)}
+    notebooks = Notebooks(assignments(root), wanted)
     students = list(gradebook.students)
     people = Roster(students)
     settings = course_settings(root)
@@ -109,7 +116,7 @@ def collect(
     with opened(source, clock, lambda part: _names_somebody(people, part)) as (files, left):
         done.left += left
         paths = [file.path for file in files]
-        layout = decide(paths, chosen_from, people.names, called, containers, confirmed)
+        layout = decide(paths, notebooks.assignments, people.names, called, containers, confirmed)
         if unseen := sorted(confirmed - {name for path in layout.around for name in path}):
             raise CourseError(
                 f"--inside {unseen[0]}: {source.name} has no folder of this name around the folders of the students."
@@ -124,30 +131,31 @@ def collect(
             done.notes += _about(table, sheet, persons, zone_name)
             done.unread += [LeftOut(table.path.name, sheet.times_unread)] if sheet.times_unread else []
         stamps = {file.path: file for file in files if file.path.endswith("/timestamp.txt")}
-        released: dict[str, Released] = {}
-        for (student, name), hand_ins in sorted(
-            _by_student(owned, chosen_from, wanted, roster, done).items()
-        ):
-            if name not in released:
-                released[name] = _released(chosen_from[name])
-            texts = released[name]
+        released: dict[Assignment, Released] = {}
+        of_students = _by_student(owned, notebooks, wanted, roster, done)
+        for student, notebook in sorted(of_students, key=lambda one: (one[0], one[1].called)):
+            hand_ins = of_students[student, notebook]
+            if notebook not in released:
+                released[notebook] = _released(notebook)
+            texts = released[notebook]
             try:
-                chosen = choose(hand_ins, name, chosen_from, texts, budget)
-                said = _time(chosen.candidate, name, layout, stamps, roster)
-                _Put(done, student, chosen_from[name], _due(gradebook, name)).hand_in(chosen, said, texts)
+                chosen = choose(hand_ins, notebook, notebooks, texts, budget)
+                said = _time(chosen.candidate, notebook.name, layout, stamps, roster)
+                _Put(done, student, notebook, _due(gradebook, notebook.name)).hand_in(chosen, said, texts)
                 done.others += _beside(hand_ins, chosen)
                 if chosen.held:
                     reason = f"handed in no notebook, but {chosen.held}. {chosen.candidate.problem}"
                     done.left.append(LeftOut(student, reason))
             except NoNotebook as error:
-                done.left.append(LeftOut(student, f"handed in no notebook, but {error}."))
+                what = notebook.file if notebook.part else "notebook"
+                done.left.append(LeftOut(student, f"handed in no {what}, but {error}."))
             except Unreadable as error:
                 done.left.append(LeftOut(hand_ins[0].file.path, str(error)))
     if not (done.handed_in or done.superseded or done.left):
         done.left.append(LeftOut(source.name, "there is no notebook in it."))
     done.new = sorted({hand_in.student for hand_in in done.handed_in if not roster.knows(hand_in.student)})
-    for name in {hand_in.assignment for hand_in in done.handed_in}:
-        _remember(chosen_from[name], done.handed_in)
+    for notebook in {hand_in.notebook for hand_in in done.handed_in}:
+        _remember(notebook, done.handed_in)
     return done
 
 
@@ -179,12 +187,12 @@ def _owned(files: Iterable[File], layout: Layout, done: Collection) -> dict[tupl
 
 def _by_student(
     owned: Mapping[tuple[str, str], Sequence[HandIn]],
-    names: Group[str],
+    notebooks: Notebooks,
     wanted: str,
     roster: Roster,
     done: Collection,
-) -> dict[tuple[str, str], list[HandIn]]:
-    """The files of each student and assignment."""
+) -> dict[tuple[str, Assignment], list[HandIn]]:
+    """The files of each student that may be a notebook of an assignment."""
     people: dict[str, list[Sequence[HandIn]]] = {}
     for hand_ins in owned.values():
         first = hand_ins[0]
@@ -200,10 +208,10 @@ def _by_student(
         else:
             people.setdefault(student, []).append(hand_ins)
     return {
-        (student, assignment): of_it
+        (student, notebook): of_it
         for student, several in people.items()
         for hand_ins in _of_one_person(student, several, done)
-        for assignment, of_it in _by_assignment(hand_ins, names, wanted, done).items()
+        for notebook, of_it in _by_notebook(hand_ins, notebooks, wanted, done).items()
     }
 
 
@@ -225,28 +233,48 @@ def _of_one_person(
     return exact
 
 
-def _by_assignment(
-    hand_ins: Sequence[HandIn], names: Group[str], wanted: str, done: Collection
-) -> dict[str, list[HandIn]]:
-    """A student's files by the assignment that they are called after, or all but another's for the wanted one."""
-    found: dict[str, list[HandIn]] = {}
+def _by_notebook(
+    hand_ins: Sequence[HandIn], notebooks: Notebooks, wanted: str, done: Collection
+) -> dict[Assignment, list[HandIn]]:
+    """A student's files by the notebook that they are called after, or all but another's for the wanted one.
+
+    Where several are wanted, a notebook has to be called after one of them; what is no notebook may hold any.
+    """
+    found: dict[Assignment, list[HandIn]] = {}
     others: list[LeftOut] = []
+    meant = notebooks.of(wanted)
     for one in hand_ins:
-        called = which_assignment(one.owner, names)
+        called = notebooks.called(one.owner)
         is_notebook = looks_like_a_notebook(one.file.path) and not is_hidden(one.file.path)
-        if wanted and is_notebook and called.exactly and called.assignment != wanted:
-            others.append(LeftOut(one.file.path, f"it is called like {called.assignment}, not {wanted}."))
-        elif wanted or called.assignment:
-            found.setdefault(wanted or called.assignment, []).append(one)
+        if wanted and is_notebook and called.exactly and called.notebook not in meant:
+            title = called.notebook.called if called.notebook else ""
+            others.append(LeftOut(one.file.path, f"it is called like {title}, not {wanted}."))
+        elif called.notebook in meant or (called.notebook and not wanted):
+            found.setdefault(called.notebook, []).append(one)
+        elif wanted and (len(meant) == 1 or not is_notebook):
+            for notebook in meant:
+                found.setdefault(notebook, []).append(one)
+        elif wanted:
+            files = " or ".join(notebook.file for notebook in meant)
+            others.append(
+                LeftOut(one.file.path, f"it is called like none of {wanted}: rename it to {files}.")
+            )
         elif is_notebook or one is hand_ins[-1] and not (found or others):
             reason = "it is called like no assignment: say which it is, behind the file."
             others.append(LeftOut(one.file.path, reason))
         else:
             done.others += 1
     done.left += others
-    if wanted and others and not any(looks_like_a_notebook(one.file.path) for one in found.get(wanted, [])):
+    named = [one for of_it in found.values() for one in of_it if looks_like_a_notebook(one.file.path)]
+    if wanted and others and not named:
         return {}  # what they handed in was named
+    if len(meant) > 1 and named:  # what lies beside a notebook need not hold the others
+        return {one: of_it for one, of_it in found.items() if any(map(_may_hold, of_it))}
     return found
+
+
+def _may_hold(one: HandIn) -> bool:
+    return looks_like_a_notebook(one.file.path) or one.file.path.lower().endswith(".zip")
 
 
 def _beside(hand_ins: Sequence[HandIn], chosen: Chosen) -> int:
@@ -325,7 +353,7 @@ class _Put:
     def __init__(self, done: Collection, student: str, assignment: Assignment, due: datetime | None):
         self.done, self.student, self.assignment, self.due = done, student, assignment, due
         self.folder = done.folder / student / assignment.name
-        self.notebook = self.folder / f"{assignment.name}.ipynb"
+        self.notebook = self.folder / assignment.file
         self.assumed, self.digests = _Kept(assignment, "times"), _Kept(assignment, "put")
 
     def hand_in(self, chosen: Chosen, said: _When, released: Released) -> None:
@@ -346,7 +374,8 @@ class _Put:
             write_aside(self.notebook, chosen.blob)
             self.digests.put(self.student, _digest(chosen.blob))
             if exact or self.due:
-                write_aside(self.folder / "timestamp.txt", f"{when.isoformat(sep=' ')} UTC")
+                last = when if exact or not (written and self.assignment.part) else max(when, written)
+                write_aside(self.folder / "timestamp.txt", f"{last.isoformat(sep=' ')} UTC")
             else:  # who has no time is not late, whatever due date is set afterwards
                 (self.folder / "timestamp.txt").unlink(missing_ok=True)
         except UNWRITABLE as error:
@@ -358,9 +387,9 @@ class _Put:
             return
         late = candidate.owner.late or bool(self.due and when > self.due)
         over = tuple(map(_passed_over, chosen.passed_over))
-        name, owner = self.assignment.name, candidate.owner
+        untouched = candidate.is_untouched
         self.done.handed_in.append(
-            HandedIn(self.student, name, owner, when, exact, late, candidate.is_untouched, over)
+            HandedIn(self.student, self.assignment, candidate.owner, when, exact, late, untouched, over)
         )
 
     def _assume(self, candidate: Candidate) -> datetime:
@@ -376,9 +405,12 @@ class _Put:
         """Whether what is there stays. `done` gets the reason."""
         where = self.folder.relative_to(self.assignment.root)
         assumed = self._assumed_before()
-        before = written or assumed
+        # timestamp.txt has the last time of several notebooks
+        before = assumed or written if self.assignment.part else written or assumed
         better = exact and before == assumed
         there, candidate = self._there(), chosen.candidate
+        if self.assignment.part and there is None:
+            return False
         cells = _cells(there or b"")
         mended = there is not None and not cells and bool(candidate.cells)  # a notebook in place of none
         if before and before > when and not (better or mended):
@@ -438,7 +470,8 @@ class _Kept:
     """A note for each student of an assignment: `times` that no download told, and digests of what was `put` there."""
 
     def __init__(self, assignment: Assignment, kind: str):
-        self._path = _path(assignment).with_suffix(f".{kind}.json")
+        path = _path(assignment)
+        self._path = path.with_name(f"{path.stem}.{kind}.json")
 
     def get(self, student: str) -> str:
         return str(read_object(self._path).get(student, ""))
@@ -465,9 +498,7 @@ def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:
     """What feedback has to be called, so that the same system finds the students again."""
     names = {student: asdict(name) for student, name in read_owners(assignment).items()}
     names |= {
-        hand_in.student: asdict(hand_in.name)
-        for hand_in in handed_in
-        if hand_in.assignment == assignment.name
+        hand_in.student: asdict(hand_in.name) for hand_in in handed_in if hand_in.notebook == assignment
     }
     write_aside(_path(assignment), json.dumps(names, indent=1, ensure_ascii=False))
 
@@ -482,7 +513,8 @@ def read_owners(assignment: Assignment) -> dict[str, FileOwner]:
 
 
 def _path(assignment: Assignment) -> Path:
-    return assignment.root / ".autograder" / "collected" / f"{assignment.name}.json"
+    folder = assignment.kept("collected")
+    return folder.with_name(f"{folder.name}.json")
 
 
 SHOWN = 20  # of a list of students
@@ -492,9 +524,9 @@ SHOWN_FILES = 5
 def explain(done: Collection) -> list[str]:
     """What an instructor has to know of it, in sentences."""
     lines = []
-    for assignment in sorted({hand_in.assignment for hand_in in done.handed_in}):
-        of_it = [hand_in for hand_in in done.handed_in if hand_in.assignment == assignment]
-        lines.append(f"{assignment}: {_count(len(of_it), 'hand-in')} put into {done.folder.name}/.")
+    for title in sorted({hand_in.notebook.called for hand_in in done.handed_in}):
+        of_it = [hand_in for hand_in in done.handed_in if hand_in.notebook.called == title]
+        lines.append(f"{title}: {_count(len(of_it), 'hand-in')} put into {done.folder.name}/.")
         if late := [hand_in.student for hand_in in of_it if hand_in.late]:
             lines.append(f"  Late: {_listed(late)}.")
         if about := [hand_in for hand_in in of_it if not hand_in.exact]:
@@ -532,7 +564,7 @@ def _of_times(about: Sequence[HandedIn], folder: Path) -> str:
         )
     if "moodle" in systems:
         return f"{missing}. With --names WORKSHEET.csv, Moodle's grading worksheet, they have their times."
-    return f"{missing}. A timestamp.txt in {folder.name}/STUDENT/{about[0].assignment}/ has the time that counts."
+    return f"{missing}. A timestamp.txt in {folder.name}/STUDENT/{about[0].notebook.name}/ has the time that counts."
 
 
 def _count(number: int, what: str) -> str:

@@ -15,18 +15,21 @@ from autograder.gradebook.collect import read_owners
 from autograder.gradebook.gradebook import keep_up, recorded_students
 from autograder.gradebook.summary import FeedbackPages
 from autograder.settings import course_directory, load
-from autograder.untrusted.layouts import FileOwner
 from autograder.untrusted.submission import LeftOut
 
 
 def page_of(assignment: Assignment, student: str) -> Path:
     """Where a student's page of feedback is written; there need not be one yet."""
-    return assignment.feedback(student) / f"{assignment.name}.html"
+    return assignment.feedback(student) / f"{assignment.notebook}.html"
 
 
 def graded_students(assignment: Assignment) -> list[str]:
-    """Students in the gradebook whose autograded notebook is on disk, so that a page can be made of it."""
-    return [student for student in recorded_students(assignment) if _autograded(assignment, student).exists()]
+    """Students in the gradebook with an autograded notebook on disk, so that a page can be made of it."""
+    return [
+        student
+        for student in recorded_students(assignment)
+        if any(_autograded(notebook, student).exists() for notebook in assignment.notebooks)
+    ]
 
 
 def make_pages(
@@ -34,16 +37,16 @@ def make_pages(
     students: Iterable[str] = (),
     on_page: Callable[[str], None] = lambda student: None,
 ) -> tuple[list[str], list[LeftOut]]:
-    """A page for each graded student, or for these. Returns who has one, and who has none and why."""
+    """A page for each graded student, or for these, and of several notebooks for each. Returns who has one, and who has none and why."""
     keep_up(assignment)
     graded = graded_students(assignment)
     if unknown := [student for student in students if student not in graded]:
         raise CourseError(
-            f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.name}` first."
+            f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.argument}` first."
         )
     if not graded:
         raise CourseError(
-            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
         )
     config = load(assignment.root)  # of a course that need not have called our plug-in
     config.CourseDirectory.root = str(assignment.root)
@@ -64,7 +67,7 @@ def make_pages(
 
 
 def _autograded(assignment: Assignment, student: str) -> Path:
-    return assignment.autograded(student) / f"{assignment.name}.ipynb"
+    return assignment.autograded(student) / assignment.file
 
 
 @dataclass
@@ -76,28 +79,37 @@ class Packed:
 
 
 def pack(assignment: Assignment, students: Iterable[str], folder: Path) -> Packed:
-    """One archive for each system that something was collected from; one with folders by student where it was none."""
-    collected = read_owners(assignment)
-    of_system: dict[str, dict[str, FileOwner | None]] = {}
+    """One archive for each system that something was collected from; one with folders by student where it was none.
+
+    Of several notebooks each has a page.
+    """
+    collected = {notebook: read_owners(notebook) for notebook in assignment.notebooks}
+    of_system: dict[str, list[tuple[str, Path]]] = {}
     packed = Packed()
     for student in students:
-        name = collected.get(student)
-        if name is None and collected:
-            where = page_of(assignment, student).relative_to(assignment.root)
+        pages = {notebook: page_of(notebook, student) for notebook in collected}
+        pages = {notebook: page for notebook, page in pages.items() if page.exists()}
+        known = next((owners[student] for owners in collected.values() if student in owners), None)
+        if known is None and any(collected.values()):
+            where = ", ".join(str(page.relative_to(assignment.root)) for page in pages.values())
+            is_or_are = "the page is" if len(pages) == 1 else "the pages are"
             packed.left.append(
-                LeftOut(student, f"was not collected by `autograder collect`; the page is {where}.")
+                LeftOut(student, f"was not collected by `autograder collect`; {is_or_are} {where}.")
             )
-        else:
-            of_system.setdefault(name.system if name else "plain", {})[student] = name
-    for system, of_students in of_system.items():
+            continue
+        for notebook, page in pages.items():
+            owner = collected[notebook].get(student, known)
+            prefix = owner.prefix if owner else f"{student}/"
+            system = owner.system if owner else "plain"
+            of_system.setdefault(system, []).append((f"{prefix}{page.name}", page))
+    for system, of_it in of_system.items():
         suffix = "" if system == "plain" else f"-{system}"
         path = folder / f"{assignment.name}-feedback{suffix}.zip"
         with (
             product(assignment.root, path) as new,
             zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
-            for student, name in of_students.items():
-                prefix = name.prefix if name else f"{student}/"
-                archive.write(page_of(assignment, student), f"{prefix}{assignment.name}.html")
-        packed.archives[path] = len(of_students)
+            for name, page in of_it:
+                archive.write(page, name)
+        packed.archives[path] = len(of_it)
     return packed

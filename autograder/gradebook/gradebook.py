@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum
 
-from autograder.course import Assignment
+from autograder.course import Assignment, notebook_names
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, aside, write_aside
 from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import read_history, remember
-from autograder.gradebook.queries import find_released, total_score
+from autograder.gradebook.queries import find_released, knows_notebook, total_score
 from autograder.gradebook.renaming import rename_cells, rename_in_files
 from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
@@ -85,7 +85,7 @@ def register(assignment: Assignment) -> NotebookNode:
     wanted = {grade_id(cell): cell for cell in notebook.cells if grade_id(cell)}
     with open_gradebook(assignment.root) as gradebook:
         try:
-            registered = gradebook.find_notebook(assignment.name, assignment.name)
+            registered = gradebook.find_notebook(assignment.notebook, assignment.name)
             points = {cell.name: cell.max_score for cell in (*registered.grade_cells, *registered.task_cells)}
             checksums = {cell.name: cell.checksum for cell in registered.source_cells}
         except MissingEntry:
@@ -97,35 +97,44 @@ def register(assignment: Assignment) -> NotebookNode:
     }
     current = {name: compute_checksum(cell) for name, cell in wanted.items()}
     if points != worth or checksums != current:
-        with registering(assignment, require_current(assignment).cells):
+        with registering({assignment: require_current(assignment).cells}):
             pass
     return notebook
 
 
 @contextmanager
-def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None]:
-    """Register the notebook's cells in one transaction: the block runs before the commit, and an error in it undoes everything."""
-    with open_gradebook(assignment.root) as gradebook, one_transaction(gradebook):
-        gradebook.update_or_create_assignment(assignment.name)
-        renamed = rename_cells(gradebook, assignment.name, notebook)
-        try:
-            save_cells(gradebook, assignment.name, notebook)
-        except CellsChanged as error:  # there are submissions
-            differing = ", ".join(error.names)
-            raise CourseError(
-                f"{assignment.name} has gained or lost cells ({differing or 'their kind has changed'}). "
-                "nbgrader's gradebook allows that only while nobody has handed in."
-            ) from error
+def registering(notebooks: Mapping[Assignment, NotebookNode]) -> Iterator[None]:
+    """Register notebooks of an assignment, with their cells, in one transaction.
+
+    The block runs before the commit, and an error in it undoes everything.
+    """
+    first = next(iter(notebooks))
+    with open_gradebook(first.root) as gradebook, one_transaction(gradebook):
+        gradebook.update_or_create_assignment(first.name)
+        _remove_old_notebooks(gradebook, first)
+        renamed = {}
+        for notebook, cells in notebooks.items():
+            renamed[notebook] = rename_cells(gradebook, notebook, cells)
+            try:
+                save_cells(gradebook, notebook.name, notebook.notebook, cells)
+            except CellsChanged as error:  # there are submissions
+                differing = ", ".join(error.names)
+                raise CourseError(
+                    f"{notebook.called} has gained or lost cells ({differing or 'their kind has changed'}). "
+                    "nbgrader's gradebook allows that only while nobody has handed in."
+                ) from error
         yield
-        if renamed:
-            rename_in_files(assignment, renamed)
+        for notebook, names in renamed.items():
+            if names:
+                rename_in_files(notebook, names)
 
 
 def keep_up(assignment: Assignment) -> None:
     """Where cells have got other grade ids since the gradebook was written: register them under these."""
-    former = former_ids(assignment.read_release()) if assignment.release.exists() else {}
-    if former and not former.keys().isdisjoint(_registered(assignment)):
-        register(assignment)
+    for notebook in assignment.notebooks:
+        former = former_ids(notebook.read_release()) if notebook.release.exists() else {}
+        if former and not former.keys().isdisjoint(_registered(notebook)):
+            register(notebook)
 
 
 def _registered(assignment: Assignment) -> set[str]:
@@ -135,10 +144,20 @@ def _registered(assignment: Assignment) -> set[str]:
     with open_gradebook(assignment.root) as gradebook:
         try:
             return {
-                cell.name for cell in gradebook.find_notebook(assignment.name, assignment.name).source_cells
+                cell.name
+                for cell in gradebook.find_notebook(assignment.notebook, assignment.name).source_cells
             }
         except MissingEntry:
             return set()
+
+
+def _remove_old_notebooks(gradebook: Gradebook, assignment: Assignment) -> None:
+    """Those that the source no longer has, whose points would count. As nbgrader does; with scores they stay."""
+    names = notebook_names(assignment.root, assignment.name) or [assignment.notebook]
+    registered = gradebook.find_assignment(assignment.name)
+    if not registered.submissions:
+        for notebook in [notebook.name for notebook in registered.notebooks if notebook.name not in names]:
+            gradebook.remove_notebook(notebook, assignment.name)
 
 
 @contextmanager
@@ -177,8 +196,13 @@ class GradebookWriter:
     def __init__(self, gradebook: Gradebook, assignment: Assignment):
         self.db = gradebook.db
         self.assignment = assignment
-        self.released = find_released(self.db, assignment.name)
-        self.rows = rows.Rows(self.db, self.released)
+        self.released = find_released(self.db, assignment.name, assignment.notebook)
+        others = [
+            find_released(self.db, one.name, one.notebook)
+            for one in assignment.notebooks
+            if one != assignment and knows_notebook(self.db, one.name, one.notebook)
+        ]
+        self.rows = rows.Rows(self.db, self.released, others)
         self.penalties = AssignLatePenalties(config=own_settings(assignment.root))
         self.penalties.init_plugin()
 
@@ -282,15 +306,14 @@ class GradebookWriter:
             ) from error
 
     def _write_autograded(self, submission: Submission, result: Result) -> None:
-        name = self.assignment.name
         folder = self.assignment.autograded(submission.student)
         visible = shown_verdicts(self.assignment, submission.notebook, result)
         filled = fill_outputs(submission.notebook, result.outputs, visible)
         # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
-        write_aside(folder / f"{name}.ipynb", msgspec.json.encode(filled))
+        write_aside(folder / self.assignment.file, msgspec.json.encode(filled))
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
-        submitted = self.assignment.submitted / submission.student / name
+        submitted = self.assignment.submitted / submission.student / self.assignment.name
         # nbgrader names the page of feedback by it; a hand-in by mail has none.
         with suppress(OSError, ValueError):
             secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
@@ -319,9 +342,7 @@ class RecordedCells:
     """What was recorded of a student's cells last time: digests of the written answers, and the extra credit."""
 
     def __init__(self, assignment: Assignment, submission: Submission):
-        self._path = (
-            assignment.root / ".autograder" / "answers" / assignment.name / f"{submission.student}.json"
-        )
+        self._path = assignment.kept("answers") / f"{submission.student}.json"
         written = [cell for cell in submission.graded if is_grade(cell) and is_solution(cell)]
         self._digests = {grade_id(cell): _digest(cell.source) for cell in written}
         try:

@@ -115,4 +115,4 @@ def added_code(notebook: NotebookNode, release: NotebookNode) -> str:
 
 
 def _path(assignment: Assignment, student: str) -> Path:
-    return assignment.root / ".autograder" / "results" / assignment.name / f"{student}.json"
+    return assignment.kept("results") / f"{student}.json"

@@ -81,20 +81,20 @@ def class_scores(gradebook: Gradebook, assignment: str) -> Mapping[str, Score]:
     }
 
 
-def cell_means(gradebook: Gradebook, assignment: str) -> Mapping[str, CellMean]:
-    """For each graded cell how many have a score that waits for nobody, and its mean."""
+def cell_means(gradebook: Gradebook, assignment: str, part: str) -> Mapping[str, CellMean]:
+    """For each graded cell of a notebook how many have a score that waits for nobody, and its mean."""
     query = (
-        _grades(assignment, GradeCell.name, func.count(), func.avg(Grade.score))
+        _grades(assignment, part, GradeCell.name, func.count(), func.avg(Grade.score))
         .where(Grade.needs_manual_grade.is_(False))
         .group_by(GradeCell.name)
     )
     return {name: CellMean(students, mean) for name, students, mean in gradebook.db.execute(query)}
 
 
-def scored_by_hand(gradebook: Gradebook, assignment: str) -> dict[str, set[str]]:
-    """{student: the cells with a score that a person gave}, without those that wait for another look."""
+def scored_by_hand(gradebook: Gradebook, assignment: str, part: str) -> dict[str, set[str]]:
+    """{student: the cells of a notebook with a score that a person gave}, without those that wait for another look."""
     cells: dict[str, set[str]] = {}
-    query = _grades(assignment, SubmittedAssignment.student_id, GradeCell.name).where(
+    query = _grades(assignment, part, SubmittedAssignment.student_id, GradeCell.name).where(
         Grade.manual_score != 0, Grade.needs_manual_grade.is_(False)
     )
     for student, cell in gradebook.db.execute(query):
@@ -113,27 +113,35 @@ def _submissions(assignment: str, *columns: Any) -> Select:
     )
 
 
-def _grades(assignment: str, *columns: Any) -> Select:
-    """Of every graded cell of everybody who handed in."""
+def _grades(assignment: str, part: str, *columns: Any) -> Select:
+    """Of every graded cell of a notebook, of everybody who handed in."""
     return (
         _submissions(assignment, *columns)
         .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
         .join(GradeCell, GradeCell.id == Grade.cell_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .where(Notebook.name == part)
     )
 
 
 # A released notebook ----------------------------------------------------------------------------------
 
 
-def find_released(db: Session, name: str) -> Released:
-    """The notebook `name` of the assignment `name`, which the gradebook must know."""
+def find_released(db: Session, name: str, part: str) -> Released:
+    """The notebook `part` of the assignment `name`, which the gradebook must know."""
     assignment, notebook, duedate = db.execute(
         select(Assignment.id, Notebook.id, Assignment.duedate)
         .join(Notebook, Notebook.assignment_id == Assignment.id)
-        .where(Assignment.name == name, Notebook.name == name)
+        .where(Assignment.name == name, Notebook.name == part)
     ).one()
     cells = [_cells(db, kind, notebook) for kind in (GradeCell, SolutionCell, TaskCell)]
     return Released(assignment, notebook, duedate, cells[0] | cells[2], cells[1] | cells[2])
+
+
+def knows_notebook(db: Session, name: str, part: str) -> bool:
+    """Whether there is a notebook `part` of the assignment `name`."""
+    query = select(Notebook.id).join(Assignment, Notebook.assignment_id == Assignment.id)
+    return db.execute(query.where(Assignment.name == name, Notebook.name == part)).first() is not None
 
 
 def max_scores(db: Session, released: Released) -> dict[str, float]:

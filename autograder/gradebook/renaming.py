@@ -6,6 +6,7 @@ The source says `course={"formerly": "the-old-id"}` in the header of the cell. H
 
 import json
 from collections.abc import Callable, Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,16 @@ Names = Mapping[str, str]
 """{old: new}"""
 
 
-def rename_cells(gradebook: Gradebook, name: str, notebook: NotebookNode) -> dict[str, str]:
-    """Rename the cells of an assignment in an open gradebook; commits nothing. Returns those that it renamed."""
+def rename_cells(gradebook: Gradebook, assignment: Assignment, cells: NotebookNode) -> dict[str, str]:
+    """Rename the cells of a notebook in an open gradebook; commits nothing. Returns those that it renamed."""
     try:
-        registered = gradebook.find_notebook(name, name)
+        registered = gradebook.find_notebook(assignment.notebook, assignment.name)
     except MissingEntry:
         return {}
     rows = [*registered.grade_cells, *registered.solution_cells, *registered.task_cells]
     rows += registered.source_cells
     there = {row.name for row in rows}
-    names = {old: new for old, new in former_ids(notebook).items() if old in there and new not in there}
+    names = {old: new for old, new in former_ids(cells).items() if old in there and new not in there}
     for row in rows:
         row.name = names.get(row.name, row.name)
     gradebook.db.flush()
@@ -38,16 +39,16 @@ def rename_cells(gradebook: Gradebook, name: str, notebook: NotebookNode) -> dic
 
 def rename_in_files(assignment: Assignment, names: Names) -> None:
     """The same in what is kept beside the gradebook: results, answers, groups, and autograded notebooks."""
-    kept = assignment.root / ".autograder"
-    for path in (kept / "results" / assignment.name).glob("*.json"):
+    for path in assignment.kept("results").glob("*.json"):
         _change(path, lambda known: _in_history(known, names))
-    for path in (kept / "answers" / assignment.name).glob("*.json"):
+    for path in assignment.kept("answers").glob("*.json"):
         _change(path, lambda known: {part: _keys(words, names) for part, words in known.items()})
     for old, new in names.items():
-        state = kept / "written" / assignment.name / f"{old}.json"
+        state = assignment.kept("written") / f"{old}.json"
         if state.exists():
             state.replace(state.with_name(f"{new}.json"))
-    for path in assignment.autograded("*").parent.parent.glob(f"*/{assignment.name}/{assignment.name}.ipynb"):
+    autograded = assignment.autograded("*").parent.parent
+    for path in autograded.glob(f"*/{escape(assignment.name)}/{escape(assignment.file)}"):
         _change(path, lambda notebook: _in_notebook(notebook, names))
 
 

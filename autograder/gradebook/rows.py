@@ -16,6 +16,7 @@ Values = Mapping[str, Any]
 
 TABLES = (Student, SubmittedAssignment, SubmittedNotebook, Grade, Comment)
 """In the order in which a row may name another."""
+UNCOMMENTED = {"auto_comment": None}
 UNGRADED = {"auto_score": None, "manual_score": None, "extra_credit": None, "needs_manual_grade": True}
 
 
@@ -39,11 +40,12 @@ class SubmissionRow:
 class Rows:
     """Rows to be inserted and updated: those of several students in one statement for each table.
 
-    `write` sends them to the database and commits nothing.
+    `write` sends them to the database and commits nothing. `others` are the other notebooks of the assignment: of a new
+    submission they get rows, too, as nbgrader makes them, and wait until they are graded.
     """
 
-    def __init__(self, db: Session, released: Released):
-        self.db, self.released = db, released
+    def __init__(self, db: Session, released: Released, others: Sequence[Released] = ()):
+        self.db, self.released, self.others = db, released, others
         self._inserts: dict[Any, list[Values]] = {table: [] for table in TABLES}
         self._updates: dict[type, list[Values]] = {table: [] for table in TABLES}
         self._found: dict[str, Row | None] = {}
@@ -80,6 +82,8 @@ class Rows:
             submission = api.new_uuid()
             values = {"id": submission, "assignment_id": self.released.assignment, "student_id": student}
             self._inserts[SubmittedAssignment].append(values | {"timestamp": timestamp})
+            for other in self.others:
+                self._add_ungraded(other, submission)
         elif timestamp != before and (timestamp or time_unread):
             self._updates[SubmittedAssignment].append({"id": submission, "timestamp": timestamp})
         if is_new:
@@ -88,6 +92,16 @@ class Rows:
             self._inserts[SubmittedNotebook].append(values)
         when = timestamp if time_unread else timestamp or before
         return SubmissionRow(notebook, is_new, penalty, when, extension)
+
+    def _add_ungraded(self, other: Released, submission: str) -> None:
+        """Rows of a notebook that is not graded yet."""
+        notebook = api.new_uuid()
+        values = {"id": notebook, "notebook_id": other.notebook, "assignment_id": submission}
+        self._inserts[SubmittedNotebook].append(values)
+        for table, cells, new in ((Grade, other.graded, UNGRADED), (Comment, other.commented, UNCOMMENTED)):
+            for cell in cells.values():
+                where = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook}
+                self._inserts[table].append(where | new)
 
     def set_grades(self, handed_in: SubmissionRow, change: Callable[[str, Values], Values]) -> None:
         """Give each graded cell what `change` makes of its name and its row."""
@@ -99,7 +113,7 @@ class Rows:
         def change(name: str, row: Values) -> Values:
             return {"auto_comment": comments.get(name)}
 
-        self._change(Comment, self.released.commented, handed_in, {"auto_comment": None}, change)
+        self._change(Comment, self.released.commented, handed_in, UNCOMMENTED, change)
 
     def set_late_penalty(self, handed_in: SubmissionRow, penalty: float | None) -> None:
         """Update the penalty only if it differs from the recorded one; None removes it."""

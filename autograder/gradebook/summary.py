@@ -18,7 +18,7 @@ from nbgrader.preprocessors import ClearHiddenTests
 from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
-from autograder.course import Assignment
+from autograder.course import Assignment, notebook_of
 from autograder.gradebook.hidden_tests import HiddenTests
 from autograder.gradebook.history import History, read_history
 from autograder.results import CellVerdict, in_short
@@ -75,7 +75,7 @@ class FeedbackPages(Pages):
         root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
         assert resources is not None  # nbgrader's converter gives them
         where = resources["nbgrader"]
-        self._assignment = Assignment(root, where["assignment"])
+        self._assignment = notebook_of(root, where["assignment"], where["notebook"])
         page, resources = super().from_notebook_node(nb, resources, **kw)
         html = summary(self._with_scores, resources["nbgrader"], self._assignment, self._conceal)
         return _put_on_top(page, html, self._assignment), resources

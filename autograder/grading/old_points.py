@@ -18,8 +18,8 @@ SHOWN = 10  # students by name
 class OldPoints:
     """Cells with changed points, and the students in whose scores the old ones count."""
 
-    assignment: str
-    points: dict[str, tuple[float, float]]  # {grade id: before and now}
+    assignment: Assignment
+    points: dict[str, tuple[float, float]]  # {cell: before and now}
     titles: dict[str, str]  # what people read in the place of grade ids
     students: tuple[str, ...]
     by_hand: bool  # a person gave one of the scores
@@ -38,8 +38,8 @@ class OldPoints:
         )
         marks = " A score given by hand stays, and is marked for another look." if self.by_hand else ""
         return (
-            f"{self.assignment}: points have changed ({changed}), and {whose} the old ones: "
-            f"{' '.join(names)}. `autograder regrade {self.assignment}` shows what would change, and changes it.{marks}"
+            f"{self.assignment.called}: points have changed ({changed}), and {whose} the old ones: "
+            f"{' '.join(names)}. `autograder regrade {self.assignment.argument}` shows what would change, and changes it.{marks}"
         )
 
 
@@ -54,7 +54,7 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
     if not graded:
         return None
     with open_gradebook(assignment.root) as gradebook:
-        by_person = scored_by_hand(gradebook, assignment.name)
+        by_person = scored_by_hand(gradebook, assignment.name, assignment.notebook)
     for student in graded:
         history = read_history(assignment, student)
         verdicts = history.by_cell() if history else {}
@@ -78,6 +78,4 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
         by_hand = by_hand or not changed.keys().isdisjoint(of_person)
         if changed:
             students.append(student)
-    return (
-        OldPoints(assignment.name, changes, assignment.titles, tuple(students), by_hand) if students else None
-    )
+    return OldPoints(assignment, changes, assignment.titles, tuple(students), by_hand) if students else None

@@ -103,16 +103,16 @@ def _require_the_same_cells(assignment: Assignment) -> None:
     require_current(assignment)  # or it says that the release is older than its source
     with open_gradebook(assignment.root) as gradebook:
         try:
-            notebook = gradebook.find_notebook(assignment.name, assignment.name)
+            notebook = gradebook.find_notebook(assignment.notebook, assignment.name)
             registered = {cell.name for cell in (*notebook.grade_cells, *notebook.task_cells)}
         except MissingEntry:
             raise CourseError(
-                f"Nobody's {assignment.name} has been graded: use `autograder grade {assignment.name}`."
+                f"Nobody's {assignment.name} has been graded: use `autograder grade {assignment.argument}`."
             ) from None
     now = {grade_id(cell) for cell in graded_cells(assignment.read_release())}
     if now != registered:
         raise CourseError(
-            f"{assignment.name} has gained or lost graded cells ({', '.join(sorted(now ^ registered))}). "
+            f"{assignment.called} has gained or lost graded cells ({', '.join(sorted(now ^ registered))}). "
             "nbgrader's gradebook allows that only while nobody has handed in."
         )
 

@@ -178,7 +178,7 @@ def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[lis
     seen: set[str] = set()
     for folder in folders.values():
         try:
-            blob = read_regular_file(folder, f"{assignment.name}.ipynb", min(left, LOOK_EACH))
+            blob = read_regular_file(folder, assignment.file, min(left, LOOK_EACH))
         except (Unreadable, OSError):  # said when it is read to be graded
             continue
         left -= len(blob)

@@ -72,7 +72,7 @@ class ExerciseRow:
 class WrittenRow:
     """How many students answered a question in words, and their mean as far as a person has graded it."""
 
-    name: str  # its grade id
+    name: str  # its grade id, with the notebook where there are several
     points: float
     written: int
     mean: CellMean | None
@@ -92,59 +92,83 @@ class MistakeRow:
 
 def write_report(assignment: Assignment, output: Path) -> None:
     """Write the page. Raises CourseError when nobody has been graded, or where `output` is a file of somebody else."""
-    everybody = read_class(assignment)
+    classes = [read_class(notebook) for notebook in assignment.notebooks]
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["plain"] = _plain
-    page = environment.get_template("report.html").render(contents(everybody))
+    page = environment.get_template("report.html").render(contents(*classes))
     write_product(assignment.root, output, page)
 
 
-def contents(everybody: Class) -> dict[str, object]:
-    """What the template shows."""
-    assignment = everybody.assignment
-    cells = graded_cells(assignment.read_release())
-    most = sum(points(cell) for cell in cells)
-    nets = [score.net for score in everybody.scores.values()]
-    exercises = [
-        _test_row(everybody, cell) if assignment.is_test(cell) else _exercise_row(everybody, cell)
-        for cell in cells
-        if assignment.is_test(cell) or grade_id(cell) in assignment.by_check_id
+def contents(*classes: Class) -> dict[str, object]:
+    """What the template shows of an assignment's notebooks."""
+    first = classes[0]
+    scores = first.scores
+    most = sum(points(cell) for one in classes for cell in _graded(one))
+    nets = [score.net for score in scores.values()]
+    histories: dict[str, list[History]] = {}
+    for one in classes:
+        for student, history in one.histories.items():
+            histories.setdefault(student, []).append(history)
+    ran = [
+        (one.assignment.part, known) for one in classes for known in one.histories.values() if known.seconds
     ]
+    ran.sort(key=lambda pair: -pair[1].seconds)
     return {
-        "assignment": assignment.name,
-        "titles": assignment.titles,
+        "assignment": first.assignment.name,
+        "several": len(classes) > 1,
+        "titles": {
+            one.assignment.within(cell): one.assignment.within(title)
+            for one in classes
+            for cell, title in one.assignment.titles.items()
+        },
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "scores": everybody.scores,
-        "names": everybody.names,
+        "scores": scores,
+        "names": first.names,
         "most": most,
         "mean": mean(nets),
         "median": median(nets),
-        "waiting": sum(score.waiting for score in everybody.scores.values()),
-        "late": sum(score.penalty > 0 for score in everybody.scores.values()),
-        "bars": _bars(everybody.scores.values(), most),
-        "exercises": exercises,
-        "written": [_written_row(everybody, cell) for cell in cells if is_solution(cell)],
-        "mistakes": _mistakes(everybody),
+        "waiting": sum(score.waiting for score in scores.values()),
+        "late": sum(score.penalty > 0 for score in scores.values()),
+        "bars": _bars(scores.values(), most),
+        "exercises": [row for one in classes for row in _exercise_rows(one)],
+        "written": [_written_row(one, cell) for one in classes for cell in _graded(one) if is_solution(cell)],
+        "mistakes": _sorted(row for one in classes for row in _mistakes(one)),
         "shown_mistakes": MISTAKES,
         "enough": ENOUGH,
-        "unnamed": _unnamed(everybody),
-        "graded": len(everybody.histories),
-        "unknown": sorted(everybody.scores.keys() - everybody.histories.keys()),
+        "unnamed": _sorted(row for one in classes for row in _unnamed(one)),
+        "graded": len(histories),
+        "unknown": sorted(scores.keys() - histories.keys()),
         "hand_ins": sorted(
-            Counter(len(history.hand_ins) for history in everybody.histories.values()).items()
+            Counter(max(len(one.hand_ins) for one in of_student) for of_student in histories.values()).items()
         ),
-        "slowest": _slowest(everybody),
-        "seconds": median(
-            [history.seconds for history in everybody.histories.values() if history.seconds] or [0]
-        ),
-        "failed": _failed(everybody),
-        "put_right": [(name, kept.notes) for name, kept in everybody.histories.items() if kept.notes],
-        **alike(everybody),
+        "slowest": ran[:SLOWEST],
+        "seconds": median([known.seconds for _, known in ran] or [0]),
+        "failed": [row for one in classes for row in _failed(one)],
+        "put_right": [
+            (student, [one.assignment.within(note) for note in known.notes])
+            for one in classes
+            for student, known in one.histories.items()
+            if known.notes
+        ],
+        **alike(*classes),
         "longest": LONGEST_ANSWER,
         "most_members": MOST_MEMBERS,
     }
+
+
+def _graded(everybody: Class) -> list[NotebookNode]:
+    return graded_cells(everybody.assignment.read_release())
+
+
+def _exercise_rows(everybody: Class) -> list[ExerciseRow]:
+    assignment = everybody.assignment
+    return [
+        _test_row(everybody, cell) if assignment.is_test(cell) else _exercise_row(everybody, cell)
+        for cell in _graded(everybody)
+        if assignment.is_test(cell) or grade_id(cell) in assignment.by_check_id
+    ]
 
 
 def _bars(scores: Iterable[Score], most: float) -> list[Bar]:
@@ -183,7 +207,7 @@ def _exercise_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
     histories = everybody.histories.values()
     inherited = sum(_inherited(everybody.assignment, history, exercise.check_id) for history in histories)
     return ExerciseRow(
-        exercise.name,
+        _exercise(everybody, exercise.check_id),
         points(cell),
         right,
         statuses.most_common(),
@@ -202,12 +226,15 @@ def _test_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
     ]
     statuses = Counter(verdict.status for verdict in verdicts)
     right = statuses.pop(Status.PASSED, 0)
-    separates = _discrimination(everybody, grade_id(cell))
-    return ExerciseRow(grade_id(cell), points(cell), right, statuses.most_common(), 0, None, 0, separates)
+    name, separates = _exercise(everybody, grade_id(cell)), _discrimination(everybody, grade_id(cell))
+    return ExerciseRow(name, points(cell), right, statuses.most_common(), 0, None, 0, separates)
 
 
 def _discrimination(everybody: Class, cell: str) -> Discrimination | None:
-    """Of those who answered something and whose notebook was run to its end: in the others' nothing is right at once."""
+    """Of those who answered something and whose notebook was run to its end: in the others' nothing is right at once.
+
+    The other exercises are those of the same notebook.
+    """
     ended = [history for history in everybody.histories.values() if history.ending == Ending.FINISHED]
     ran = [
         by_cell
@@ -233,16 +260,16 @@ def _inherited(assignment: Assignment, history: History, check: str) -> bool:
 def _written_row(everybody: Class, cell: NotebookNode) -> WrittenRow:
     name = grade_id(cell)
     written = sum(name in history.answers for history in everybody.histories.values())
-    return WrittenRow(name, points(cell), written, everybody.means.get(name))
+    return WrittenRow(everybody.assignment.within(name), points(cell), written, everybody.means.get(name))
 
 
 def _mistakes(everybody: Class) -> list[MistakeRow]:
-    """The known mistakes, the most frequent first."""
+    """The known mistakes."""
     students_with: dict[tuple[str, str], list[tuple[str, CellVerdict]]] = {}
     for student, verdict in _verdicts(everybody):
         if verdict.mistake:
             students_with.setdefault((verdict.mistake, verdict.grade_id), []).append((student, verdict))
-    rows = [
+    return [
         MistakeRow(
             name,
             _exercise(everybody, cell),
@@ -253,6 +280,10 @@ def _mistakes(everybody: Class) -> list[MistakeRow]:
         )
         for (name, cell), who in students_with.items()
     ]
+
+
+def _sorted(rows: Iterable[MistakeRow]) -> list[MistakeRow]:
+    """The most frequent first."""
     return sorted(rows, key=lambda row: (-len(row.students), row.exercise, row.name))
 
 
@@ -274,10 +305,9 @@ def _unnamed(everybody: Class) -> list[MistakeRow]:
             # "3 of 12 of your numbers differ" is one kind, whatever the numbers.
             kind = re.sub(r"\d+", "…", in_short(verdict))
             students_with.setdefault((kind, verdict.grade_id), []).append(student)
-    rows = [
+    rows = _sorted(
         MistakeRow(kind, _exercise(everybody, cell), "", who) for (kind, cell), who in students_with.items()
-    ]
-    rows.sort(key=lambda row: (-len(row.students), row.exercise, row.name))
+    )
     count_of: Counter[str] = Counter()
     rows_shown = []
     for row in rows:
@@ -297,12 +327,7 @@ def _verdicts(everybody: Class) -> Iterable[tuple[str, CellVerdict]]:
 
 def _exercise(everybody: Class, cell: str) -> str:
     exercise = everybody.assignment.by_check_id.get(cell)
-    return exercise.name if exercise else cell
-
-
-def _slowest(everybody: Class) -> list[History]:
-    ran = [history for history in everybody.histories.values() if history.seconds]
-    return sorted(ran, key=lambda history: -history.seconds)[:SLOWEST]
+    return everybody.assignment.within(exercise.name if exercise else cell)
 
 
 def _failed(everybody: Class) -> list[tuple[str, str, str]]:
@@ -317,11 +342,11 @@ def _failed(everybody: Class) -> list[tuple[str, str, str]]:
             if check.status == Status.TIMEOUT or check.reason in cut_off
         ]
         if history.ending not in ENDINGS:  # not read at all
-            rows.append((student, checks[0].reason if checks else history.ending, "all"))
+            why = str(checks[0].reason if checks else history.ending)
+            rows.append((student, everybody.assignment.within(why), "all"))
         elif history.ending != Ending.FINISHED or lost:
-            rows.append(
-                (student, ENDINGS[history.ending], "all" if len(lost) == len(checks) else ", ".join(lost))
-            )
+            why = everybody.assignment.within(ENDINGS[history.ending])
+            rows.append((student, why, "all" if len(lost) == len(checks) else ", ".join(lost)))
     return rows
 
 

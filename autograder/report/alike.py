@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from autograder.course import Assignment
 from autograder.grading.reference import mistake_sources, solution_sources
@@ -22,7 +23,15 @@ class ShownGroup:
     same_file: Sequence[str]  # who handed in the same bytes
 
 
-def alike(everybody: Class) -> dict[str, object]:
+def alike(*classes: Class) -> dict[str, object]:
+    """What the template shows of an assignment's notebooks, each by itself."""
+    parts = [_alike_in(one) for one in classes]
+    together = {name: [row for part in parts for row in part[name]] for name in ("groups", "common")}
+    more = sum(part["more_groups"] for part in parts)
+    return {**parts[0], **together, "more_groups": more, "usual": max(part["usual"] for part in parts)}
+
+
+def _alike_in(everybody: Class) -> dict[str, Any]:
     """Groups that share what is unusual, and answers that many gave, without those that we expect."""
     assignment = everybody.assignment
     cells = assignment.read_release().cells
@@ -34,7 +43,10 @@ def alike(everybody: Class) -> dict[str, object]:
     return {
         "groups": [_shown(everybody, texts_of, group) for group in groups[:MOST_GROUPS]],
         "more_groups": max(0, len(groups) - MOST_GROUPS),
-        "common": [(cell, who, texts_of[who[0]][cell][:MOST_CODE]) for cell, who in common[:MOST_GROUPS]],
+        "common": [
+            (assignment.within(cell), who, texts_of[who[0]][cell][:MOST_CODE])
+            for cell, who in common[:MOST_GROUPS]
+        ],
         "usual": similarity.usual_from(len(texts_of)),
         "rules": similarity,
     }
@@ -74,7 +86,7 @@ def _shown(
         :MOST_MEMBERS
     ]
     cells = {
-        cell: [
+        everybody.assignment.within(cell): [
             (student, texts_of[student][cell][:MOST_CODE]) for student in first if cell in texts_of[student]
         ]
         for cell in closest.cells

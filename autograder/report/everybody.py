@@ -16,7 +16,7 @@ from autograder.source import grade_id
 
 @dataclass(frozen=True)
 class Class:
-    """Everything that is known of an assignment's submissions."""
+    """Everything that is known of the submissions of a notebook; the scores are those of the whole assignment."""
 
     assignment: Assignment
     scores: Mapping[str, Score]
@@ -42,10 +42,10 @@ def read_class(assignment: Assignment) -> Class:
             pass
         else:
             scores = class_scores(gradebook, assignment.name)
-            means = cell_means(gradebook, assignment.name)
+            means = cell_means(gradebook, assignment.name, assignment.notebook)
         if not scores:
             raise CourseError(
-                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
             )
         names = {
             student.id: " ".join(part for part in (student.first_name, student.last_name) if part)

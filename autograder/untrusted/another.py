@@ -27,9 +27,9 @@ def another_assignment(cells: Collection[Cell], assignment: Assignment) -> str:
     found = {}
     with suppress(CourseError):
         found = {
-            other.name: len((_signs(other) - own) & handed)
+            other.called: len((_signs(other) - own) & handed)
             for other in assignments(assignment.root)
-            if other.name != assignment.name
+            if other != assignment
         }
     best = max(found, key=lambda name: found[name], default="")
     return best if best and found[best] > max(1, 2 * mine) else ""

@@ -287,16 +287,17 @@ class Called:
 
 def which_assignment(name: FileOwner, assignments: Collection[str]) -> Called:
     """What a file is called after: "Copy of 02_attention (2).ipynb.txt" is called like 02_attention."""
-    stem, again = name.file, 0
+    as_given = {unicodedata.normalize("NFC", assignment): assignment for assignment in assignments}
+    stem, again = unicodedata.normalize("NFC", name.file), 0
     while stem.lower().endswith(SUFFIXES):
         stem = stem.rpartition(".")[0]
     whole = stem
-    while stem not in assignments and (match := AGAIN.fullmatch(stem) or COPY_OF.fullmatch(stem)):
+    while stem not in as_given and (match := AGAIN.fullmatch(stem) or COPY_OF.fullmatch(stem)):
         found = match.groupdict()
         again = again or int((found.get("copy") or found.get("attempt") or "0")[:9])
         stem = match["stem"]
-    if stem in assignments:
-        return Called(stem, True, again)
+    if stem in as_given:
+        return Called(as_given[stem], True, again)
     if name.folder in assignments:
         return Called(name.folder, False, again)
     within = [assignment for assignment in assignments if _words(assignment) in _words(whole)]
@@ -306,5 +307,5 @@ def which_assignment(name: FileOwner, assignments: Collection[str]) -> Called:
 
 
 def _words(name: str) -> str:
-    words = re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
+    words = re.sub(r"[\W_]+", "_", _folded(name)).strip("_")
     return f"_{words}_"

@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +15,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.checks.status import Status
-from autograder.course import Assignment
+from autograder.course import Assignment, composed, notebook_names
 from autograder.errors import CourseError
 from autograder.source import grade_id, graded_cells, is_solution
 from autograder.untrusted.another import another_assignment
@@ -152,24 +152,30 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
     """The cells in `folder`, or the reason why there are none. Raises NotRead."""
     try:
         with _explained(folder):
-            blob = read_regular_file(folder, f"{assignment.name}.ipynb")
+            blob = read_regular_file(folder, assignment.file)
         read = parse_cells(blob)
         notes = (read.note,) if read.note else ()
         digest, other = hashlib.sha256(blob).hexdigest(), another_assignment(read.cells, assignment)
-        another = f"This is the notebook {other}, not {assignment.name}." if other else ""
+        another = f"This is the notebook {other}, not {assignment.called}." if other else ""
         return Handed(read.cells, digest, notes=notes, another=another)
     except FileNotFoundError:
-        there = f"There is no {assignment.name}.ipynb in the submission{_others(folder)}."
+        siblings = notebook_names(assignment.root, assignment.name) if assignment.part else ()
+        own = {composed(f"{name}.ipynb") for name in siblings}
+        there = f"There is no {assignment.file} in the submission{_others(folder, own)}."
         return Handed([], "", Status.MISSING, there)
     except Unreadable as error:
         return Handed([], "", Status.MALFORMED, str(error))
 
 
-def _others(folder: Path) -> str:
-    """In words: what lies there under another name, which a browser or a person has given it, or else all that is there."""
+def _others(folder: Path, own: Collection[str]) -> str:
+    """In words: what lies there under another name, which a browser or a person has given it, or else all that is there.
+
+    Of the files named in `own`, other notebooks of the assignment, nothing is said.
+    """
     with suppress(OSError), os.scandir(folder) as entries:
         first = (entry.name for entry in islice(entries, MOST_FILES))
-        names = [name for name in first if name.isprintable() and name not in OF_THE_EXCHANGE]
+        known = {*OF_THE_EXCHANGE, *own}
+        names = [name for name in first if name.isprintable() and composed(name) not in known]
         notebooks = sorted(name for name in names if ".ipynb" in name.lower())
         if notebooks:
             return f"; there is {', '.join(notebooks[:3])}, which has another name"
@@ -206,6 +212,7 @@ def read_regular_file(folder: Path, name: str, limit: int = MAX_FILE_BYTES) -> b
             raise
         raise Unreadable("The submission folder is a link or cannot be opened.") from None
     try:
+        name = _as_written_there(directory, name)
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{name} is not a regular file (a link, a folder or a pipe).")
@@ -219,6 +226,15 @@ def read_regular_file(folder: Path, name: str, limit: int = MAX_FILE_BYTES) -> b
             return file.read(limit + 1)[:limit]
     finally:
         os.close(directory)
+
+
+def _as_written_there(directory: int, name: str) -> str:
+    """The name as the folder has it, where its system writes ü as two characters."""
+    if name.isascii():
+        return name
+    with os.scandir(directory) as entries:
+        there = [entry.name for entry in islice(entries, MOST_FILES)]
+    return name if name in there else next((one for one in there if composed(one) == composed(name)), name)
 
 
 def handed_in_at(folder: Path) -> datetime | None:
@@ -277,7 +293,7 @@ def _obstacle(folder: Path, assignment: str) -> str | None:
     try:
         kind = folder.lstat().st_mode
         if stat.S_ISREG(kind) and folder.suffix == ".ipynb":
-            return f"it is a file: move it to STUDENT/{assignment}/{assignment}.ipynb."
+            return f"it is a file: move it to STUDENT/{assignment}/."
         if stat.S_ISLNK(kind) and os.path.isdir(handed_in):
             return "it is a link: put the folder itself in its place."
         if not stat.S_ISDIR(kind):

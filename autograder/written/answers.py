@@ -21,9 +21,8 @@ class WrittenAnswers:
 
     def of(self, question: str) -> dict[str, str]:
         """{student: text} of those who wrote something."""
-        folder = self._assignment.root / ".autograder" / "results" / self._assignment.name
         texts = {}
-        for path in sorted(folder.glob("*.json")):
+        for path in sorted(self._assignment.kept("results").glob("*.json")):
             text = self._of_student(path).get(question)
             if text is not None:
                 texts[path.stem] = text

@@ -49,7 +49,7 @@ class Desk:
     ):
         self.assignment, self.question, self.answers, self.encoder = assignment, question, answers, encoder
         self._aliases = Aliases(assignment.root)
-        self._path = assignment.root / ".autograder" / "written" / assignment.name / f"{question.name}.json"
+        self._path = assignment.kept("written") / f"{question.name}.json"
         self._turn = threading.Lock()
 
     # ------------------------------------------------------------------------------------------ what is seen
@@ -239,14 +239,14 @@ class Desk:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = QuestionState.read(self._path)
             with open_gradebook(self.assignment.root) as gradebook:
-                marks = read_marks(gradebook, self.assignment.name, self.question.name)
+                marks = read_marks(gradebook, self.assignment, self.question.name)
                 texts = {
                     student: text
                     for student, text in self.answers.of(self.question.name).items()
                     if student in marks and not marks[student].blank
                 }
                 now = Transaction(
-                    self.assignment.name, self.question.name, self._path, state, gradebook, marks, texts
+                    self.assignment, self.question.name, self._path, state, gradebook, marks, texts
                 )
                 self._place(now)
                 yield now

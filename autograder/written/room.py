@@ -9,6 +9,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import keep_up, open_gradebook
+from autograder.gradebook.queries import knows_notebook
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
@@ -23,10 +24,15 @@ class Room:
     def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
         self.assignment, self.share = assignment, share
         keep_up(assignment)
-        answers = WrittenAnswers(assignment)
+        with open_gradebook(assignment.root) as gradebook:  # a notebook may have been added since
+            graded = [
+                one for one in assignment.notebooks if knows_notebook(gradebook.db, one.name, one.notebook)
+            ]
         self.desks = {
-            question.name: Desk(assignment, question, answers, encoder)
-            for question in read_questions(assignment)
+            notebook.within(question.name): Desk(notebook, question, answers, encoder)
+            for notebook in graded
+            for answers in [WrittenAnswers(notebook)]
+            for question in read_questions(notebook)
         }
         if not self.desks:
             raise CourseError(f"{assignment.name} has no question that a person grades.")
@@ -47,7 +53,7 @@ class Room:
         rows = []
         with open_gradebook(self.assignment.root) as gradebook:
             for name, desk in self.desks.items():
-                marks = read_marks(gradebook, self.assignment.name, name).values()
+                marks = read_marks(gradebook, desk.assignment, desk.question.name).values()
                 written = [mark for mark in marks if not mark.blank]
                 rows.append(
                     {

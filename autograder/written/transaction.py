@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+from autograder.course import Assignment
 from autograder.gradebook.by_hand import Mark, write_marks
 from autograder.written.state import Decision, Json, QuestionState, decision_from, short_digest
 
@@ -21,7 +22,7 @@ class Conflict(Exception):
 class Transaction:
     """Everything about a question, which nobody else can change until the transaction ends."""
 
-    assignment: str
+    assignment: Assignment
     question: str
     path: Path
     state: QuestionState

@@ -54,7 +54,7 @@ def hand_in(
     folder = course / "submitted" / student / assignment.name
     folder.mkdir(parents=True, exist_ok=True)
     text = notebook if isinstance(notebook, str) else nbformat.writes(notebook)
-    (folder / f"{assignment.name}.ipynb").write_text(text)
+    (folder / assignment.file).write_text(text)
     (folder / "timestamp.txt").write_text("2026-10-01 12:00:00 UTC")
 
 

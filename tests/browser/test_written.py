@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
-from tests.autograder.written.class_of import NAME, QUESTION, make_course, record
+from tests.autograder.written.class_of import QUESTION, make_course, record
 from tests.autograder.written.conftest import SIGNS, TEXTS
 from tests.autograder.written.serving import next_address, serving
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
@@ -69,7 +69,7 @@ def scores(assignment):
     with open_gradebook(assignment.root) as gradebook:
         return {
             student: mark.score
-            for student, mark in read_marks(gradebook, NAME, QUESTION).items()
+            for student, mark in read_marks(gradebook, assignment, QUESTION).items()
             if mark.score is not None
         }
 

@@ -409,12 +409,12 @@ def test_another_language_is_refused_by_name(course):
         generate(one)
 
 
-def test_a_folder_with_notebooks_of_other_names_is_refused_with_what_to_do(course):
+def test_a_notebook_need_not_be_named_like_its_folder(course):
     source = course / "source" / "squares"
-    (source / "squares.py").rename(source / "problem1.py")
+    (source / "squares.py").rename(source / "problem1.py")  # as Jupytext pairs it
     (source / "squares.ipynb").rename(source / "problem1.ipynb")
-    with pytest.raises(CourseError, match="holds problem1.ipynb; an assignment is one notebook"):
-        find_assignment(course, "squares")
+    one = find_assignment(course, "squares")
+    assert one.source == source / "problem1.ipynb" and "problem1.py" not in generate(one).files
 
 
 def test_files_too_large_for_a_jail_are_refused_with_what_to_do(course):

@@ -58,21 +58,25 @@ def test_a_corrected_check_reaches_the_gradebook(small):
 
 def test_what_a_person_gives_and_takes_back(graded):
     with graded.gradebook() as gradebook:
-        assert read_marks(gradebook, NAME, QUESTION)["dua"] == Mark(None, "", False, blank=True)
-        write_marks(gradebook, NAME, QUESTION, {"ada": Mark(2, "good", False), "bob": Mark(0, "", False)})
-        given = read_marks(gradebook, NAME, QUESTION)
+        assert read_marks(gradebook, graded.assignment, QUESTION)["dua"] == Mark(None, "", False, blank=True)
+        write_marks(
+            gradebook, graded.assignment, QUESTION, {"ada": Mark(2, "good", False), "bob": Mark(0, "", False)}
+        )
+        given = read_marks(gradebook, graded.assignment, QUESTION)
         assert given["ada"] == Mark(2, "good", False) and given["bob"] == Mark(0, "", False)
         assert given["cem"].waiting
-        write_marks(gradebook, NAME, QUESTION, {"ada": Mark(None, "", False)})
-        assert read_marks(gradebook, NAME, QUESTION)["ada"] == Mark(None, "", True)
+        write_marks(gradebook, graded.assignment, QUESTION, {"ada": Mark(None, "", False)})
+        assert read_marks(gradebook, graded.assignment, QUESTION)["ada"] == Mark(None, "", True)
 
 
 def test_a_mean_is_that_of_the_answers_that_are_graded(graded):
     with graded.gradebook() as gradebook:
-        write_marks(gradebook, NAME, QUESTION, {"ada": Mark(2, "", False), "bob": Mark(1, "", False)})
-        means = cell_means(gradebook, NAME)
+        write_marks(
+            gradebook, graded.assignment, QUESTION, {"ada": Mark(2, "", False), "bob": Mark(1, "", False)}
+        )
+        means = cell_means(gradebook, NAME, NAME)
         assert means[QUESTION] == CellMean(3, 1.0)  # with the blank one
-        assert scored_by_hand(gradebook, NAME) == {"ada": {QUESTION}, "bob": {QUESTION}}
+        assert scored_by_hand(gradebook, NAME, NAME) == {"ada": {QUESTION}, "bob": {QUESTION}}
 
 
 def test_reasons_answers_and_times_are_kept_beside_it(graded):

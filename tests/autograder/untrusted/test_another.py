@@ -52,7 +52,7 @@ def test_nbgrader_s_way_says_it_too_and_nothing_of_what_was_put_right(small, cel
         autograded_directory="autograded", root=str(small.root), format_path=lambda *where: "/".join(where)
     )
     reader = SafeReader()
-    where = {"nbgrader": {"student": "ada", "assignment": NAME}}
+    where = {"nbgrader": {"student": "ada", "assignment": NAME, "notebook": NAME}}
     with mock.patch.object(SafeReader, "parent", SimpleNamespace(coursedir=coursedir)):
         text, _ = reader.from_filename(str(other / f"{NAME}.ipynb"), dict(where))
     restored, _ = Restore(course=str(small.root)).preprocess(nbformat.reads(text, as_version=4), dict(where))

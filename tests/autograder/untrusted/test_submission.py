@@ -393,7 +393,7 @@ def test_what_is_not_where_a_hand_in_belongs_is_named(folder, tmp_path):
     (submitted / "dua").symlink_to(tmp_path / "nowhere")
     assert [student for student, _ in students(submitted, "hw")] == ["ada"]
     assert left_out(submitted, "hw") == [
-        LeftOut("bob.ipynb", "it is a file: move it to STUDENT/hw/hw.ipynb."),
+        LeftOut("bob.ipynb", "it is a file: move it to STUDENT/hw/."),
         LeftOut("cem", "it is a link: put the folder itself in its place."),
     ]
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 def marks(assignment):
     with open_gradebook(assignment.root) as gradebook:
-        return read_marks(gradebook, NAME, QUESTION)
+        return read_marks(gradebook, assignment, QUESTION)
 
 
 def group_of(view, text):
@@ -156,7 +156,7 @@ def test_a_group_that_changed_meanwhile_is_not_split(new_desk):
 def test_what_formgrader_gave_is_seen_and_not_overwritten(nine, desk):
     stale = group_of(desk.view("ann"), SIGNS)
     with open_gradebook(nine.root) as gradebook:
-        write_marks(gradebook, NAME, QUESTION, {"ada": Mark(2, "by hand", waiting=False)})
+        write_marks(gradebook, nine, QUESTION, {"ada": Mark(2, "by hand", waiting=False)})
     with pytest.raises(Conflict, match="formgrader has given 2 points"):
         desk.give("ann", seen(stale), 0)
     rows = group_of(desk.view("ann"), SIGNS)["rows"]
@@ -174,7 +174,7 @@ def test_points_given_while_a_run_records_the_same_answer_stay(nine, desk):
         return {"auto_score": 0.25, "needs_manual_grade": row["needs_manual_grade"]}
 
     with open_gradebook(nine.root) as gradebook:
-        released = find_released(gradebook.db, NAME)
+        released = find_released(gradebook.db, NAME, NAME)
         rows = Rows(gradebook.db, released)
         rows.set_grades(rows.hand_in("ada", None), grade)
         rows.write()

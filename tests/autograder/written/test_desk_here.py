@@ -9,7 +9,7 @@ from autograder.written.answers import Aliases, WrittenAnswers
 from autograder.written.desk import Desk, Refused
 from autograder.written.questions import read_questions
 from autograder.written.state import MOST_UNDONE, QuestionState
-from tests.autograder.here import NAME, RIGHT
+from tests.autograder.here import RIGHT
 
 QUESTION = "steps-question"
 TEXTS = {"ada": "Nothing: the sum doubles.", "bob": "nothing the sum doubles", "cem": "They double, I think."}
@@ -26,7 +26,9 @@ def desk(small) -> Desk:
 
 def marks(small):
     with small.gradebook() as gradebook:
-        return {student: mark.score for student, mark in read_marks(gradebook, NAME, QUESTION).items()}
+        return {
+            student: mark.score for student, mark in read_marks(gradebook, small.assignment, QUESTION).items()
+        }
 
 
 def give(desk, who, text, score, **more):

@@ -72,7 +72,7 @@ def browser(nine, errors):
 
 def points(assignment):
     with open_gradebook(assignment.root) as gradebook:
-        return {mark.score for mark in read_marks(gradebook, NAME, QUESTION).values()}
+        return {mark.score for mark in read_marks(gradebook, assignment, QUESTION).values()}
 
 
 @pytest.mark.slow
