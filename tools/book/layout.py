@@ -14,7 +14,12 @@ from tools.book.notebook import instructors_page, students_page
 
 GLOSSARY = "glossary.md"
 TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)*(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
-PAGES = {"start.ipynb": "/index.md", "students.md": "/guides/students.md", "glossary.md": "/glossary.md"}
+PAGES = {
+    "start.ipynb": "/index.md",
+    "students.md": "/guides/students.md",
+    "glossary.md": "/glossary.md",
+    "bugs/index.md": "/bugs/index.md",
+}
 """What notebooks link beside one another, and the pages of the website with the same content."""
 TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})(#[^)]*)?\)")
 TO_CARD = re.compile(r"\]\((?:\.\./)+(data/[\w/]+\.md(?:#[^)]*)?)\)")
