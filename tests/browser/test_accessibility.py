@@ -77,7 +77,7 @@ def test_sliders_and_hints_obey_the_keyboard_and_pictures_have_words(notebook, p
     for _ in range(3):
         notebook.keyboard.press("ArrowRight")
     expect(drawn).not_to_have_attribute("alt", before, timeout=30_000)
-    assert re.search(r"itself \d\.\d\d and river \d\.\d\d", drawn.get_attribute("alt"))
+    assert re.search(r"itself is \d\.\d\d, and its weight on river is \d\.\d\d", drawn.get_attribute("alt"))
     picture(notebook, "slider_by_keyboard")
 
     ladder = notebook.locator(".jp-CodeCell", has_text=HINT)
