@@ -168,7 +168,7 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
         "All answers to “Question 4 · The softmax” are graded. This is “Question 5 · "
     )
     expect(ann.locator("#questions")).to_have_value(NEXT)
-    expect(ann.locator("#prompt")).to_contain_text("Where do these input vectors come from")
+    expect(ann.locator("#prompt")).to_contain_text("What is the source of these input vectors")
     picture(ann, "written_next_question")
     ann.keyboard.press("u")
     expect(ann.locator("#message")).to_have_text("Undone: 2 points to 1 answer.")
