@@ -28,7 +28,7 @@ demo: python ## a made-up class of twenty, graded: report and feedback to look a
 test: python ## every test, every time (TEST_ARGS="-k release" for some)
 	@$(PYTEST) 3 $(TEST_ARGS)
 
-test-fast: python ## the tests without slow ones and browsers: about a minute
+test-fast: python ## the tests without slow ones and browsers: a minute or two
 	@$(PYTEST) 2 -m "not slow and not browser and not audit" $(TEST_ARGS)
 
 audit: python ## what takes hours: 300 draws, all mutants, other processors and Pythons, 80 kills, hub, installation

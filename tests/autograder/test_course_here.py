@@ -79,20 +79,20 @@ def test_a_score_of_nothing_is_0_and_none_is_a_dash():
 
 def test_a_table_of_results_shows_brackets_as_they_are(small):
     result = small.grade("[red]ada", total="def total(values):\n    return 0")
-    for table in (class_table([result], str), own_table([(result, str)])):
+    for table in (class_table([result], {"": str}), own_table([(result, str)])):
         assert "[red]ada" in shown(table) and "7 / 10" in shown(table)
 
 
 def test_the_class_has_a_line_for_each_student_and_one_for_each_thing_to_know(small):
     right, wrong = small.grade("ada"), small.grade("bob", total="def total(values):\n    return 0")
     title = small.assignment.title
-    rows = shown(class_table([right, wrong], title)).splitlines()
+    rows = shown(class_table([right, wrong], {"": title})).splitlines()
     assert len(rows) == 3 and "1 not answered" in rows[1] and "total: wrong" in rows[2]
     assert (
         "autograder" not in rows[1] and "your code" not in rows[1]
     )  # said to the student, not to the instructor
-    assert "2 of 3; 1 not, see below" in shown(class_summary([right, wrong], title, left=1))
-    summary = shown(class_summary([right, wrong], title))
+    assert "2 of 3; 1 not, see below" in shown(class_summary([right, wrong], {"": title}, left=1))
+    summary = shown(class_summary([right, wrong], {"": title}))
     assert (
         "Question (2), total (1)" in summary  # as the students see them, and no grade ids
         and f"from {wrong.score:g} to {right.score:g}" in summary
@@ -167,9 +167,9 @@ def test_a_table_beside_the_notebook_is_there_and_a_corrected_one_makes_another_
     table = small.assignment.release.with_name("table.csv")
     table.write_text("1")
     reads = "import os\nprint(sorted(os.listdir()), open('table.csv').read())\n" + RIGHT["steps-total"]
-    assert "['table.csv'] 1" in str(small.grade("ada", total=reads).outputs)
+    assert "['01_steps.ipynb', 'table.csv'] 1" in str(small.grade("ada", total=reads).outputs)
     table.write_text("2")
-    assert "['table.csv'] 2" in str(small.grade("ada", total=reads).outputs)
+    assert "['01_steps.ipynb', 'table.csv'] 2" in str(small.grade("ada", total=reads).outputs)
 
 
 def test_which_exercise_is_earlier_is_told_by_the_notebook(small):
