@@ -173,7 +173,7 @@ IMPORTED = {
 }
 """What is installed where a folder's code runs, of `NEEDS`."""
 ONLY_WHERE_THERE = {
-    "autograder/checks/gradients.py": ("torch",),
+    "autograder/checks/gradients.py": {"torch"},
     "autograder/checks/arrays.py": {"torch"},
     "autograder/authoring/rates.py": {"torch"},
     "autograder/checks/validating.py": {"nbgrader"},
