@@ -21,7 +21,8 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
 
 # %% [markdown]
-# **You will be able to**
+# **By the end, you will be able to**
+#
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
 # - write the loss of word2vec, train the model, and compare its loss with the lowest possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
@@ -148,7 +149,7 @@ reveal(
 # $$\mathrm{PMI}(w, c) = \ln \frac{n(w, c)}{\text{expected by chance}}, \qquad
 # \text{expected} = \frac{n(w)\, n(c)}{N},$$
 #
-# where $n(w)$ is the sum of row $w$, $n(c)$ is the sum of column $c$, and $N$ is the sum of the whole table. The PMI of a pair is 0 if the pair occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values by 0. Pairs that never occurred also have a PPMI of 0, because in a small corpus the absence of a pair is weak evidence.
+# where $n(w)$ is the sum of row $w$, $n(c)$ is the sum of column $c$, and $N$ is the sum of the whole table. The PMI of a pair is 0 if the pair occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values by 0. Pairs that never occurred also have a PPMI of 0, because in a small corpus the absence of a pair is only weak evidence that its two words avoid each other.
 
 # %% nbgrader={"grade": false, "grade_id": "static-ppmi", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]:
@@ -758,7 +759,7 @@ display(Markdown(
 # %% [markdown]
 # Does the vector of a word also mix its senses in *real* English? In real texts the senses are not labelled. However, we can merge two words and replace every *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text shows which sense is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
-# We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair. The share of this word in the merged word therefore ranges from one tenth to nine tenths.
+# We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair. This word therefore accounts for between one tenth and nine tenths of the occurrences of the merged word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -822,7 +823,7 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
 check("static.separation", lambda case: separation(case["h"], case["senses"]))
 
 # %% [markdown]
-# **Predict** the separation of the static vectors that you have trained, for the occurrences of *cell*. Run the code cell below to see the choices.
+# **Predict** the separation that the static vectors you have trained achieve on the occurrences of *cell*. Run the code cell below to see the choices.
 
 # %%
 NONE, BELOW, ABOVE = "exactly 0", "below 0: pairs with the same sense are less similar", "above 0: training has separated the senses"

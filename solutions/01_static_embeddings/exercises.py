@@ -1716,8 +1716,7 @@ analogy = Exercise(
         ),
         Mistake(
             "ranking by Euclidean distance",
-            "You rank words by their Euclidean distance to the target. The target is longer than 1, so the nearest word need "
-            "not be the one with the most similar direction. The docstring requires the cosine.",
+            "You rank words by their Euclidean distance to the target. The vectors of the words differ in length, so the nearest word need not be the one with the most similar direction. The docstring requires the cosine.",
             "cosine(target.unsqueeze(0), unit).squeeze(0)", "-(vectors - target).norm(dim=1)",
         ),
         Mistake(

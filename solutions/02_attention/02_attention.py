@@ -17,7 +17,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - compute attention in four steps, and explain the error that results if one of them is missing;
 # - explain the purpose of queries, keys and values, and support your explanation with a measurement;

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - show that attention alone ignores word order, and add positional encodings to the word vectors;
 # - write attention, the feed-forward network, dropout and the whole layer as modules, with post-norm (as in 2017) or pre-norm (usual today);
@@ -180,7 +180,7 @@ print(f"largest difference between the outputs of the shuffled sentence and the 
 # it has to be encoded *in the vectors*. We therefore add to each word vector a second vector that depends on the position of the word.
 
 # %% [markdown]
-# What should this vector, the **positional encoding**, look like? The positions 0, 1, 2, … themselves would soon be larger than the word vectors. Vaswani et al. (2017, section 3.5) use sines and
+# What should this vector, the **positional encoding**, look like? The positions 0, 1, 2, … themselves would soon be larger than the coordinates of the word vectors. Vaswani et al. (2017, section 3.5) use sines and
 # cosines of many frequencies, like the hands of clocks that run at different speeds. With $\omega_i = 10000^{-2i/D}$,
 #
 # $$\mathrm{PE}_{p,\,2i} = \sin(p\,\omega_i), \qquad \mathrm{PE}_{p,\,2i+1} = \cos(p\,\omega_i).$$
@@ -508,7 +508,7 @@ class Block(nn.Module):
 check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to=["x"]))
 
 # %% [markdown]
-# PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create one layer of each kind with random gains and biases, copy its weights into your block, and apply both to the same padded batch.
+# PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create a post-norm and a pre-norm layer with random gains and biases, copy the weights of each into one of your blocks, and apply the layer and the block to the same padded batch.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def torch_layer(norm_first: bool) -> nn.TransformerEncoderLayer:

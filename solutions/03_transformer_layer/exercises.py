@@ -275,7 +275,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
         ),
         Mistake(
             "gain and bias not applied",
-            "Your vectors are standardised, but your answer does not depend on gain and bias.",
+            "Your vectors are standardised, but your answer depends on neither the gain nor the bias.",
             f"{STANDARDISED} * gain + bias", STANDARDISED,
         ),
         Mistake(

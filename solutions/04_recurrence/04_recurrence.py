@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - implement one step of a recurrent network and of an LSTM, and explain what each gate does;
 # - encode a sentence as one vector, and determine for which sentence lengths this vector is too small;
@@ -855,11 +855,12 @@ display(Markdown(
     f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
     f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
     f"{gaps['after the first error'][2]:.1%}). Every token is correct in {whole['forced'].float().mean():.1%} and "
-    f"{whole['free'].float().mean():.1%} of the sentences; the two procedures agree on {agree:.1%} of all sentences."
+    f"{whole['free'].float().mean():.1%} of the sentences respectively; for {agree:.1%} of all sentences, both "
+    f"procedures are entirely correct or both make an error."
 ))
 
 # %% [markdown]
-# In free decoding one wrong token leads to errors in the tokens after it, so fewer tokens are correct. The share of exact *sentences* cannot show this. As long as every
+# In free decoding one wrong token leads to errors in the tokens after it, so fewer tokens are correct. The share of *sentences* translated exactly cannot show this. As long as every
 # token is correct, the model's own prefix is the correct prefix; greedy decoding therefore translates a sentence exactly if and only if every token is correct under teacher forcing.
 
 # %% [markdown]
@@ -959,8 +960,8 @@ best = int(np.argmax(found))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"The largest weight lies on the word that the stem translates for **{found[0]:.1%}** of the stems in layer 1 and "
-    f"**{found[1]:.1%}** in layer 2. Baselines: {untrained[0]:.1%} and {untrained[1]:.1%} in an untrained model; "
+    f"For **{found[0]:.1%}** of the stems in layer 1, and **{found[1]:.1%}** in layer 2, the largest weight lies on the word that "
+    f"the stem translates. Baselines: {untrained[0]:.1%} and {untrained[1]:.1%} in an untrained model; "
     f"{same_place:.1%} for always choosing the word at the same position."
 ))
 
@@ -1120,7 +1121,7 @@ print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: 
 # by a beam of 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
 # %% [markdown]
-# BLEU is far higher than the share of exact sentences, since most n-grams of a wrong sentence are correct. But BLEU does not show the kind of error: a wrong ending and a wrong sense
+# BLEU is far higher than the share of sentences translated exactly, since most n-grams of a wrong sentence are correct. But BLEU does not show the kind of error: a wrong ending and a wrong sense
 # of *cell* lower the score equally, and a correct paraphrase would lower it as well. BLEU can be used to compare systems on one corpus, but a single score says little.
 
 # %% [markdown]

@@ -17,7 +17,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - compute a word's vector from its characters, even if the word is unknown;
 # - train a language model in each direction, and *show* that neither model sees the word that it has to predict;
@@ -867,7 +867,7 @@ display(Markdown("ELMo compared with the bag of words: " + "; ".join(
 #
 # What accuracy does each half of the top layer reach?
 #
-# **Predict:** consider sentences with two clauses in which word order decides. On these sentences, the accuracy of the forward half is about four in five, and that of the backward half is about two in three. What accuracy do the concatenated halves reach (0 to 1)?
+# **Predict:** consider sentences with two clauses in which word order determines the sense. On these sentences, the accuracy of the forward half is about four in five, and that of the backward half is about two in three. What accuracy do the concatenated halves reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("elmo.both_halves", ...)
@@ -880,9 +880,9 @@ for name, of_half in by_half.items():
     print(f"{name:<14} {of_half}")
 
 # %% [markdown]
-# Where word order decides, the two halves together find nearly all senses, far more than either half alone. Each half comes close to the upper bound for its side. For the forward half, this bound is the dashed line in the figure of section 5; for the backward half, it is the first row of the next figure.
+# Where word order determines the sense, the two halves together identify nearly all senses, far more than either half alone. Each half comes close to the upper bound for its side. For the forward half, this bound is the dashed line in the figure of section 5; for the backward half, it is the first row of the next figure.
 #
-# There is one exception: where the only cue is on the *right*, the backward half alone is better than both halves together. The forward half contains no information about these senses. However, it has the same weight in the cosine and increases the similarity to sentences with a similar beginning. After concatenation, the classifier has to decide which half is more reliable.
+# There is one exception: where the only cue is on the *right*, the backward half alone is better than both halves together. The forward half contains no information about these senses. However, it has the same weight in the cosine and increases the similarity to sentences with a similar beginning. A nearest-neighbour classifier cannot weigh the two halves.
 
 # %% [markdown]
 # The next figure shows the recorded results for all seeds and for more classifiers (`python -m experiments elmo_halves`):

@@ -18,7 +18,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - tokenise words into subwords from a fixed vocabulary, and encode a sentence pair as BERT's input;
 # - mask words as in BERT's pre-training, and compute the loss on the masked words only;
@@ -836,7 +836,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
 
 # %% [markdown]
-# **Question 2 · Why BERT predicts so few words.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why can a model that uses both sides in every layer, such as BERT, not predict all words, as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
+# **Question 2 · Why BERT predicts so few words.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why is it impossible for a model that uses both sides in every layer, such as BERT, to predict every word as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict this word, the model then only has to copy it, as the leaking bidirectional LSTM of notebook 05 did. Masking the word at the input removes it from all layers at once. However, a masked word cannot help to predict other words, so only a few words can be masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every

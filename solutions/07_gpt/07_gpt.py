@@ -17,7 +17,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - write a GPT as modules, with a causal mask, tied embeddings and a key–value cache, and load GPT-2's weights into it;
 # - train it with the shifted loss, and state how far its loss is from the entropy of the language;

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - extract the vector of a *word*, not of a subword, from every layer of a pre-trained model;
 # - state how similar two uses of a word are, compared with two random words;
@@ -338,7 +338,7 @@ for word, gaps in gaps_inside.items():
 # word, not from its sense.
 
 # %% [markdown]
-# When two senses differ in part of speech, the gap is several times as wide. This is true even within *match* and *current*, where two senses are nouns and one
+# When two senses differ in part of speech, the gap is several times as wide as between two senses of the same part of speech. This is true even within *match* and *current*, where two senses are nouns and one
 # is not; *light* is an exception. Part 8 uses a different method to find out which layer separates senses *best*.
 
 # %% [markdown]
@@ -1662,7 +1662,7 @@ reveal("inside.together", ratio_together)
 # %% [markdown]
 # ## Further: patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by exchanging vectors.
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by replacing vectors.
 # We take two sentences of the same length that differ only in the cue. We run the model on the first sentence, but replace *one* vector, at one position of one
 # layer, with the corresponding vector from the run on the second sentence. If the answer changes to that of the second sentence, this vector carried the
 # difference.

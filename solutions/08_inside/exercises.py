@@ -234,8 +234,7 @@ mended_words = Exercise(
         ),
         Mistake(
             "subword at the end of a word included",
-            "You assign a subword that begins where a word ends, such as a comma, to that word. A span (begin, end) ends "
-            "before character number end.",
+            "You assign a subword that begins where a word ends, such as a comma, to that word. A span (begin, end) does not include the character at index `end`.",
             INSIDE, "(begin >= words[:, 0]) & (begin <= words[:, 1]) & (begin < end)",
             also=(
                 """
@@ -1490,7 +1489,7 @@ patching = Exercise(
         ),
         Mistake(
             "target run not continued",
-            "Your entries for layer 0 are correct. At later layers, you still surround the exchanged vector with the first layer's input. The target, like the source, has to be run through the layers.",
+            "Your entries for layer 0 are correct. At later layers, the other positions still hold the input of the first layer. The target, like the source, has to be run through the layers.",
             START, "x = target.repeat(T, 1, 1)",
         ),
         Mistake(
@@ -1546,7 +1545,7 @@ def patching(layers, target, source):
         ),
         Mistake(
             "all positions exchanged",
-            "You exchange the vectors of *all* positions, which gives the source's run. Exchange one position at a time.",
+            "You replace the vectors at *all* positions, which simply reproduces the source's run. Replace the vector at one position at a time.",
             EXCHANGE, "x[:] = both[1]",
         ),
         Mistake(

@@ -19,11 +19,11 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - add a head to an encoder, freeze parts of the model, and count the trainable parameters;
 # - set up an optimiser as BERT's authors did: parameter groups, weight decay, warm-up, clipping;
-# - compare four strategies in accuracy, forgetting, time and size, with confidence intervals;
+# - compare four strategies for accuracy, forgetting, time and size, with confidence intervals;
 # - recognise a learning rate that is too large, and use the class `Trainer` from transformers.
 
 # %%
@@ -1085,7 +1085,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 
 # %% [markdown]
 # **Question 2 · Two kinds of noise.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
-# What further evidence would you require before agreeing, and what does the accuracy not show at all? (3–5 sentences)
+# What further evidence would you require before agreeing, and what can accuracy alone not show? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The test set is a sample: with 320 reviews an accuracy is known only to about ± 5 points. The training is random as well: another head, other batches or another choice of labelled reviews

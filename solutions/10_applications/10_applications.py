@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - put heads for texts, tokens and spans on top of the same encoder, with labels aligned to its subwords;
 # - implement the standard metrics: entity F1 for tags, and exact match and F1 for answers, including questions without an answer;
@@ -492,10 +492,10 @@ def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float
     """(precision, recall, F1) over all sentences together.  (difficulty ●●○, 8 minutes)
 
     truth and predicted are lists of sentences, each a list of tags. A predicted entity is
-    correct if the same sentence has a true entity with the same begin, end and type.
+    correct if the same sentence has a true entity with the same start, end and type.
     Precision: the fraction of predicted entities that are correct. Recall: the fraction of
     true entities that were predicted. F1: the harmonic mean of precision and recall, 2 · correct /
-    (predicted + true). If a denominator is 0, return 0.
+    (predicted + true). Where a denominator is 0, that value is 0.
     """
     ### BEGIN SOLUTION
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]
@@ -1076,8 +1076,8 @@ leaves = pd.DataFrame([
 pictures.decision(leaves)
 
 # %% [markdown]
-# **Question 2 · Choosing a model for a task.** A library has received two million letters. It wants (a) to identify the complaints, (b) to find the date from which a reader cancels a
-# subscription, if there is one, and (c) to draft a reply. For each task, which kind of model with which head, which metric, and which baseline would you
+# **Question 2 · Choosing a model for a task.** A library has received two million letters. It wants (a) to identify the complaints, (b) to find the date on which a reader's
+# cancellation takes effect, if the letter gives one, and (c) to draft a reply. For each task, which kind of model with which head, which metric, and which baseline would you
 # choose? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

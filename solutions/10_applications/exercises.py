@@ -215,7 +215,7 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "word 0 without a label",
-            "The first word of the sentence has no label, because its number is 0. Only None in word_ids means that there is "
+            "Your function gives the first word of the sentence no label, because it treats the word's number, 0, as missing. Only None in word_ids means that there is "
             "no word.",
             "word is None or word == before", "not word or word == before",
         ),
@@ -643,7 +643,7 @@ mended_piece_labels = Exercise(
         ),
         Mistake(
             "every tag changed to I-",
-            "In your labels, no entity begins any more. The first subword of a word that begins an entity should keep its B-.",
+            "Your labels contain no B- tag, so no entity is marked as beginning. The first subword of a word that begins an entity should keep its B-.",
             PIECE, "-100 if word is None else tags[word] + tags[word] % 2",
         ),
         Mistake(

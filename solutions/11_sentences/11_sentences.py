@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - pool the vectors of a padded batch into sentence vectors, and compare their cosines with human grades using a rank correlation that handles ties;
 # - train one encoder on sentence pairs with two different losses, and explain what each of them optimises;
@@ -664,8 +664,7 @@ display(Markdown(said))
 # %% [markdown]
 # ## Further: from a pre-trained encoder
 #
-# Our encoder started from word vectors, whereas Sentence-BERT started from BERT, pre-trained on a large amount of text. Which pre-trained encoder has *not*
-# been trained to compare sentences? We try two candidates:
+# Our encoder started from word vectors, whereas Sentence-BERT started from BERT, pre-trained on a large amount of text. We need a pre-trained encoder that was *not* trained to compare sentences, and try two candidates:
 #
 # - the BERT of notebook 06, with mean pooling in place of its two heads. It was trained only on the generated language: its vocabulary contains 57 % of the
 #   words in our pairs, and the others become [UNK];
@@ -688,7 +687,7 @@ of_layers = [
     for u, v in zip(layer_means(exam.premise), layer_means(exam.hypothesis[::3]), strict=True)
 ]
 known = np.mean([word in load_language().id_of for text in [*pairs.premise, *pairs.hypothesis] for word in words_of(text)])
-print(f"fraction of the words in our pairs that are in the vocabulary of the BERT of 06: {known:.0%}")
+print(f"fraction of the words in our pairs that are in the vocabulary of BERT from notebook 06: {known:.0%}")
 print("Spearman's correlation for each layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}

@@ -1317,8 +1317,7 @@ def supported(answer, passage):
         ),
         Mistake(
             "share of the passage's words",
-            "You measure how much of the passage the answer repeats. A short answer from a long passage may be fully "
-            "supported: divide by the answer's words.",
+            "You measure how much of the passage the answer repeats. A short answer from a long passage may be fully supported, so divide by the number of words in the answer.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(set(content_words(passage)))",
             also=("""
 def supported(answer, passage):

@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - evaluate the vectors of any model in the same way, item by item;
 # - give an interval for every accuracy, and decide whether one model is clearly better than another;
@@ -286,7 +286,8 @@ draw(every=True)
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The result concerns the vector *at the target*. GPT has not read the cue at that position, and even the exact prediction from the same words is at chance level. The
 # result is therefore limited by the position at which we read the vector, not by the knowledge of the model. The result does not show that GPT cannot distinguish the senses once it has read the cue. In a fair experiment, the
-# model reads the cue first. We may take the vector of a later token (the end of the sentence), repeat the sentence and use the second copy, or ask after the sentence which sense is meant.
+# model reads the cue first. We may take the vector of a later token (for example, the last one), repeat the
+# sentence and use the second copy, or append a question that asks which sense is meant.
 # All models receive the same labelled and held-out sentences and the same classifier (1-NN or a probe), and the exact prediction from the whole sentence is the upper bound.
 #
 # *Marking: 1 point for the bound (no prediction from the same words does better, so the result reveals no fault in the model); 1 point for an experiment in which the cue
@@ -494,8 +495,8 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 # What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
 # sentences, so the interval for their difference becomes about a fifth narrower.
 #
-# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all right.
-# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, this interval is wider. Among the nouns it is not, so
+# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all correct.
+# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, the cluster interval is wider. Among the nouns it is not, so
 # their sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
@@ -1206,7 +1207,7 @@ print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for 
 # (The rows in brackets are for comparison; two of these models were trained on other texts.)
 
 # %% [markdown]
-# The test of the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. We divide these sentences into those with a cue
+# The test in the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. We divide these sentences into those with a cue
 # before the target and those in which all cues come later.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1281,7 +1282,7 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 # %% [markdown]
 # **The bound of a decoder.** Where the cue comes only after the target, a decoder should be at chance level. In the generated language, GPT is at chance level, and so are the near words before the target, whereas
 # ELMo and BERT are far ahead. In real English, this bound is not visible. GPT and the near words before the target are above chance in both groups, and neither ELMo nor BERT is
-# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words still contain hints. (The table lists no articles, so "the" before *saw*
+# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet preceding words contain hints. (The list of cues has no articles, so "the" before *saw*
 # does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]

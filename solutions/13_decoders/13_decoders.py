@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - learn byte-level merges from a text and use them to tokenise any other text, as a published tokenizer does;
 # - write RMSNorm, rotary positions, grouped-query attention with a cache, and SwiGLU;
@@ -806,7 +806,7 @@ def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], F
 check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients=True)
 
 # %% [markdown]
-# We test this loss on a toy problem. Points in eight dimensions belong to eight groups, and in each group, the target is a different linear map of the point.
+# We test this loss on a toy problem. Each point, in eight dimensions, belongs to one of eight groups, and each group has its own linear map from a point to its target.
 # There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

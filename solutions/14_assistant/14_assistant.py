@@ -19,7 +19,7 @@
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
-# **By the end you can**
+# **By the end, you will be able to**
 #
 # - train a model on answers only, and pack conversations without mixing them;
 # - fine-tune with a low-rank update and merge the update into the weights;
@@ -772,7 +772,7 @@ pictures.judged_reviews(summary, per_run)
 # %% [markdown]
 # ## 7 · What a score hides
 #
-# **The prompt.** We ask SmolLM2 about the same reviews with eight different questions, without any training.
+# **The prompt.** Without any training, we ask SmolLM2 eight different questions about the same reviews.
 #
 # **Predict:** how much higher is the accuracy with the best question than with the worst question (as a fraction)?
 
@@ -805,7 +805,7 @@ pictures.questions_asked(by_question, int(is_test.sum()))
 # Cohen's κ (11).
 
 # %% [markdown]
-# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** where the best possible score is known. We train
+# **The leak.** Text from the web contains public tests with their answers. We reproduce this **contamination** on a task whose best possible score is known. We train
 # the GPT on 512 questions, some of them taken from a test, and evaluate it on this test and on another test.
 #
 # Questions leak in two ways. Either they are copied verbatim, or one of the four words is changed but the answer is kept ("earlier the pitchers were" for
@@ -870,7 +870,7 @@ pictures.leaked(leaks)
 # %% [markdown]
 # ## 8 · Further: find the bug
 #
-# In 2023, an example script of trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. Instead, it saved the
+# In 2023, an example script in trl, a library for fine-tuning with preferences, was meant to merge LoRA into a model and save the result. Instead, it saved the
 # weights of the base model (issue 386). `unload` below contains the same bug. Fix this bug in `mended_unload`.
 
 # %%

@@ -926,7 +926,7 @@ kl_to_reference = Exercise(
         ),
         Mistake(
             "mean of the sequences' means",
-            "You first average within each sequence. Give every position that counts the same weight.",
+            "You first average within each sequence. Give the same weight to every position that counts.",
             "each[counts].mean()", "((each * counts).sum(dim=1) / counts.sum(dim=1).clamp(min=1))[counts.any(dim=1)].mean()",
             also=(
                 """

@@ -197,6 +197,7 @@ def test_submission(classroom, attempt):
 def test_what_is_lent_to_dependants_is_read_there_and_comes_no_further(classroom, monkeypatch):
     (attempt,) = [one for one in ATTEMPTS if one.name.endswith("read_the_lent_function")]
     notebook = build(attempt, classroom.assignment, classroom.places)
+    notebook.cells.append(new_markdown_cell("Not what was graded before, and so run again."))
     heard = []
     take = classroom.engine.pool.take
     monkeypatch.setattr(classroom.engine.pool, "take", lambda: heard.append(take()) or heard[-1])
