@@ -71,7 +71,8 @@ def test_a_solution_opens_as_a_notebook_and_is_saved_as_it_was(page, address, co
     source = course / "solutions" / "02_attention" / "02_attention.py"
     page.goto(address)
     page.locator(".jp-Notebook h1").first.wait_for(timeout=60_000)
-    page.locator(".jp-BreadCrumbs-home").click()  # the file browser stands in notebooks/
+    page.get_by_role("listitem", name="Name: start.ipynb ").wait_for(timeout=60_000)  # it goes to notebooks/
+    page.locator(".jp-BreadCrumbs-home").click()
     for name in ("solutions", "02_attention", "02_attention.py"):
         page.get_by_role("listitem", name=f"Name: {name} ").dblclick()
     notebook = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook")
