@@ -1,7 +1,7 @@
-"""AUTOTEST lines: nbgrader runs the solution in a kernel and writes a test for each value that it finds there.
+"""AUTOTEST lines, which nbgrader turns into tests by running the solution in a kernel.
 
-The tests of a build are kept, by all that they depend on: grading compares with them and starts no kernel, and a solution
-that draws random numbers has the tests that students got.
+The tests of a build are stored under a digest of everything that they depend on. Grading therefore starts no kernel, and a
+solution that draws random numbers keeps the tests that students received.
 """
 
 import json

@@ -66,7 +66,7 @@ class Assignment:
 
     @property
     def called(self) -> str:
-        """What people call it: the assignment, and which of its notebooks where there are several."""
+        """The name shown to people: that of the assignment, followed by that of the notebook if there are several."""
         return f"{self.name}/{self.part}" if self.part else self.name
 
     @property
@@ -130,11 +130,11 @@ class Assignment:
         return self.root / self.settings.feedback_directory / student / self.name
 
     def within(self, name: str) -> str:
-        """What stands in the notebook under this name, as people call it: with the notebook where there are several."""
+        """A name from the notebook as it is shown to people, preceded by the notebook's if the assignment has several."""
         return f"{self.part}: {name}" if self.part else name
 
     def kept(self, kind: str) -> Path:
-        """Where something of this kind is kept of the notebook, in files named after students."""
+        """The folder of this kind of record for the notebook, with one file per student."""
         folder = self.root / ".autograder" / kind / self.name
         return folder if self.notebook == self.name else folder / self.notebook
 
@@ -184,8 +184,8 @@ class Assignment:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """What people read in the place of grade ids: of a cell that a person grades the heading in the release, of an
-        answer and its check the exercise's own name.
+        """{grade id: title shown to people}: the heading in the release for a manually graded cell, and the name of the
+        exercise for an answer and its check.
         """
         own = {name: name.rpartition(".")[2] for name in self.exercises}
         times = Counter(own.values())
@@ -196,7 +196,7 @@ class Assignment:
         return titles
 
     def title(self, name: str) -> str:
-        """What people read in the place of a grade id; of a cell without a name of its own that id."""
+        """The title that is shown to people for a grade id, or the id itself if the cell has no title."""
         return self.titles.get(name, name)
 
     def read_release(self) -> NotebookNode:
@@ -324,7 +324,7 @@ def find_notebooks(root: Path, name: str) -> list[Assignment]:
 
 
 def composed(name: str) -> str:
-    """Some systems write ü as one character, and some as two."""
+    """The name in Unicode's composed form, because some systems write ü as one character and others as two."""
     return normalize("NFC", name)
 
 

@@ -1,4 +1,4 @@
-"""Which language a notebook is in, and by which kernel. The kernel's name is its owner's own: Python is run by this Python."""
+"""The language of a notebook. The name of its kernel is private to each machine, so Python notebooks run in this environment's Python."""
 
 import platform
 import re

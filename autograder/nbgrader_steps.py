@@ -239,7 +239,7 @@ class Grade(Autograde):
             except UNWRITABLE as error:
                 self._tell(
                     f"{student} was not graded: {error.filename} cannot be read or written ({error.strerror}). "
-                    "Mend its permissions."
+                    "Correct its permissions."
                 )
                 failed += 1
             except Exception as error:

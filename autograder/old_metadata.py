@@ -1,6 +1,6 @@
-"""Sources of older nbgraders: what is written in their cells' metadata, and the command that brings it up to date.
+"""Recognise sources written by older versions of nbgrader, and name the command that upgrades their metadata.
 
-A source is the instructor's own file, so that nothing is changed in it here. Of a hand-in only texts and ids are read.
+A source is the instructor's own file, so it is never changed here. Hand-ins need no upgrade: only their texts and ids are read.
 """
 
 import copy
@@ -16,11 +16,11 @@ from nbgrader.nbgraderformat import SCHEMA_VERSION, MetadataValidator, SchemaToo
 from autograder.errors import CourseError
 
 ID = re.compile(r"[a-zA-Z0-9_-]+")
-MOST_NAMED = 5  # cells with something to mend
+MOST_NAMED = 5  # cells with faults
 
 
 def require_current_metadata(notebook: NotebookNode, path: Path) -> None:
-    """Raise CourseError with the command that upgrades the notebook in `path`, or with what has to be mended by hand."""
+    """Raise CourseError with the command that upgrades the notebook in `path`, or with the faults that have to be corrected by hand."""
     versions = {_version(cell) for cell in _of_nbgrader(notebook)}
     if newer := [version for version in versions if version > SCHEMA_VERSION]:
         raise CourseError(
@@ -31,14 +31,14 @@ def require_current_metadata(notebook: NotebookNode, path: Path) -> None:
     found = f"{path} was made with an older nbgrader, whose metadata this one does not read"
     if faults := list(_faults(notebook)):
         first = [*faults[:MOST_NAMED], *(["…"] if len(faults) > MOST_NAMED else [])]
-        mend = "Mend that in JupyterLab's panel Create Assignment, or in the file"
+        correct = "Correct this in JupyterLab's panel Create Assignment or in the file"
         if old:
-            raise CourseError(f"{found}: {'; '.join(first)}. {mend}, then run `{update_command(path)}`.")
-        raise CourseError(f"{path}: {'; '.join(first)}. {mend}.")
+            raise CourseError(f"{found}: {'; '.join(first)}. {correct}, then run `{update_command(path)}`.")
+        raise CourseError(f"{path}: {'; '.join(first)}. {correct}.")
     if old:
         if left := _left_after_update(notebook):
             raise CourseError(
-                f"{found}, and `nbgrader update` does not mend this: {left}. Mend it in the file first."
+                f"{found}, and `nbgrader update` cannot repair this: {left}. Correct it in the file first."
             )
         raise CourseError(f"{found}: run `{update_command(path)}`.")
 

@@ -111,7 +111,7 @@ def points(cell: NotebookNode) -> float:
 def former_ids(notebook: NotebookNode) -> dict[str, str]:
     """{the grade id that a cell had: the one that it has now}, as `course={"formerly": …}` in its metadata says.
 
-    An id that another cell has now says nothing: whose it was cannot be told from a hand-in.
+    A former id that another cell uses now is left out, because a hand-in does not show which of the two cells is meant.
     """
     now = {grade_id(cell) for cell in notebook["cells"]}
     former = {

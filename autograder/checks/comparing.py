@@ -207,11 +207,11 @@ def _compare_kinds(got: np.ndarray, want: np.ndarray, rule: Rule) -> Fault | Non
 
 
 GRADIENTS = "gradients"
-"""Named like a part of the answer where only they are wrong."""
+"""The name of the part in a finding whose values are right and whose gradients are wrong."""
 
 
 def _compare_gradients(answer: Answer, want: Answer, rule: Rule) -> Finding | None:
-    """Whether the values, which are right, can be trained through, if that is asked."""
+    """The fault in the gradients of an answer whose values are right, if the check asks for gradients; otherwise None."""
     if not want.gradients:
         return None
     tolerance = max(tolerance_for(array, rule, answer.notes) for array in answer.arrays.values())

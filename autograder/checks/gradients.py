@@ -1,4 +1,4 @@
-"""Whether an answer can be trained through: the gradients that come back to the inputs of a call.
+"""Whether a model can be trained through an answer: the gradients with respect to the inputs of a call.
 
 A check that is given `gradients` calls the student's function once more, with inputs that require gradients. The
 gradients are those of a fixed random projection of the output.
@@ -15,7 +15,7 @@ import numpy as np
 from autograder.checks.tracebacks import message
 
 NO_GRADIENT = np.zeros(0)
-"""Of an input from which nothing leads to the output."""
+"""Stands for the gradient of an input that is not connected to the output."""
 TOLERANCE = 0.01
 """Relative to the largest number of the expected gradient: rounding stays far below, and a cut far above it."""
 NEGLIGIBLE = 1e-3
@@ -120,7 +120,7 @@ def same_gradients(got: Mapping[str, np.ndarray], recorded: Mapping[str, np.ndar
 
 
 def _that_count(gradients: Mapping[str, np.ndarray]) -> list[str]:
-    """The inputs whose gradients are more than the rounding of others: those of a saturated softmax are not."""
+    """The inputs whose gradients exceed the rounding errors of the largest one; those of a saturated softmax do not."""
     sizes = {name: float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for name, one in gradients.items()}
     least = NEGLIGIBLE * max(NEGLIGIBLE, *sizes.values()) if sizes else 0.0
     return sorted(name for name, size in sizes.items() if size > least)  # a file keeps no order

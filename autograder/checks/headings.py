@@ -1,7 +1,7 @@
-"""What a cell that a person grades is called where people read of it: the heading that the student sees above or in it.
+"""The title of a manually graded cell: the heading that the student sees in it or above it.
 
 A heading is a line of Markdown (`## Why attention?`), underlined or in HTML, or the bold words with which a paragraph begins
-(`**Question 1 · Why attention.** …`). Several cells with one heading are told apart by their grade ids.
+(`**Question 1 · Why attention.** …`). If several cells share a heading, their grade ids are added.
 """
 
 import re
@@ -36,7 +36,7 @@ MARKERS = re.compile(r"^\s*#+\s*", re.MULTILINE)
 
 
 def headings(cells: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """{grade id: heading} of the cells of a release that a person grades; of one without a heading its grade id."""
+    """{grade id: heading} for the manually graded cells of a release; a cell without a heading is called by its grade id."""
     inside = {
         place: heading_in(cell["source"]) if cell["cell_type"] == "markdown" else ""
         for place, cell in enumerate(cells)

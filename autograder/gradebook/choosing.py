@@ -33,7 +33,7 @@ class HandIn:
 
 
 @dataclass(frozen=True)
-class Called:
+class NotebookMatch:
     """The notebook that a file is called after, or None."""
 
     notebook: Assignment | None = None
@@ -61,7 +61,7 @@ class Notebooks:
         """The notebooks of an assignment; none of one that there is not."""
         return list(dict.fromkeys(self._by_name.get(assignment, {}).values()))
 
-    def called(self, owner: FileOwner) -> Called:
+    def called(self, owner: FileOwner) -> NotebookMatch:
         """What a file is called after."""
         in_folder, in_wanted = (self._by_name.get(name, {}) for name in (owner.folder, self._wanted))
         found = [
@@ -69,7 +69,7 @@ class Notebooks:
         ]
         found.sort(key=lambda pair: not pair[1].exactly)
         names, called = next((pair for pair in found if pair[1].assignment), found[0])
-        return Called(names.get(called.assignment), called.exactly, called.again)
+        return NotebookMatch(names.get(called.assignment), called.exactly, called.again)
 
 
 def _by_name(notebooks: Iterable[Assignment]) -> Mapping[str, Assignment]:
@@ -87,7 +87,7 @@ class Candidate:
 
     file: File
     owner: FileOwner
-    called: Called
+    called: NotebookMatch
     cells: int | None  # None: it cannot be read as a notebook
     work: int  # cells whose text is the student's
     problem: str = ""  # why it cannot be read, in a sentence
@@ -201,7 +201,7 @@ def _candidate(
     one: HandIn, blob: bytes, notebook: Assignment, notebooks: Notebooks, released: Released
 ) -> Candidate:
     called = notebooks.called(one.owner)
-    called = called if called.notebook == notebook else Called()
+    called = called if called.notebook == notebook else NotebookMatch()
     try:
         cells = parse_cells(blob).cells
     except Unreadable as error:

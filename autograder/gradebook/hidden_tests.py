@@ -1,7 +1,7 @@
-"""Hidden tests in feedback: neither their region nor a line of it in an error, a warning or a print is shown.
+"""Leave hidden tests out of feedback: their regions, and lines of them quoted in errors, warnings and printed output.
 
-The name, the verdict and the test's own message stay. Student code runs beside the tests and can read them: what it prints in
-disguise is not recognised (docs/grading.md).
+The name, the verdict and the test's own message stay. Student code runs in the same process and can read them; if it prints a test
+in disguise, this is not recognised (docs/grading.md).
 """
 
 import ast

@@ -1,7 +1,7 @@
-"""A cell that has got another grade id keeps its scores, its comments and what is known of it.
+"""Carry the scores, comments and results of a cell over to its new grade id.
 
-The source says `course={"formerly": "the-old-id"}` in the header of the cell. Hand-ins with the old id are placed by it
-(`untrusted.entries`); here the gradebook and our own files get the new one.
+The source says `course={"formerly": "the-old-id"}` in the header of the cell. `untrusted.entries` uses it
+to place hand-ins that have the old id. This module renames the cell in the gradebook and in our own files.
 """
 
 import json
@@ -22,7 +22,7 @@ Names = Mapping[str, str]
 
 
 def rename_cells(gradebook: Gradebook, assignment: Assignment, cells: NotebookNode) -> dict[str, str]:
-    """Rename the cells of a notebook in an open gradebook; commits nothing. Returns those that it renamed."""
+    """Rename the cells of a notebook in an open gradebook; commits nothing. Returns {old id: new id} of the renamed cells."""
     try:
         registered = gradebook.find_notebook(assignment.notebook, assignment.name)
     except MissingEntry:
@@ -38,7 +38,7 @@ def rename_cells(gradebook: Gradebook, assignment: Assignment, cells: NotebookNo
 
 
 def rename_in_files(assignment: Assignment, names: Names) -> None:
-    """The same in what is kept beside the gradebook: results, answers, groups, and autograded notebooks."""
+    """Rename the cells in our files next to the gradebook: results, answers, groups and autograded notebooks."""
     for path in assignment.kept("results").glob("*.json"):
         _change(path, lambda known: _in_history(known, names))
     for path in assignment.kept("answers").glob("*.json"):
@@ -53,7 +53,7 @@ def rename_in_files(assignment: Assignment, names: Names) -> None:
 
 
 def _change(path: Path, change: Callable[[Any], Any]) -> None:
-    """Write a changed file of ours anew. A damaged one stays as it is: whoever reads it says so."""
+    """Apply `change` to one of our JSON files. A damaged file is left unchanged; the command that reads it reports the damage."""
     try:
         changed = json.dumps(change(json.loads(path.read_text(encoding="utf-8"))))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -176,7 +176,7 @@ def _row(
         extra = f"{verdict.extra:g} extra point{'' if verdict.extra == 1 else 's'}" if verdict.extra else ""
         return Row(name, title, extra, lent[:1].lower() + lent[1:].rstrip("."), comment=comment)
     follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
-    follows = follows and f"{follows} Mend that first."
+    follows = follows and f"{follows} Correct that first."
     if not cell.metadata.nbgrader.points:
         of = ""
     return Row(

@@ -1,4 +1,4 @@
-"""How well an exercise tells students who know more from those who know less."""
+"""How well an exercise separates stronger from weaker students."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ENOUGH = 20  # students; with fewer the interval says next to nothing
+ENOUGH = 20  # students; with fewer, the interval is too wide to be useful
 QUANTILE = 1.96  # of the normal distribution, for 95 %
 
 
@@ -24,12 +24,12 @@ class Discrimination:
 
     @property
     def certain(self) -> bool:
-        """Whether there are enough students to read anything from it."""
+        """Whether there are enough students to interpret it."""
         return self.students >= ENOUGH
 
 
 def discrimination(right: Sequence[bool], others: Sequence[float]) -> Discrimination | None:
-    """Of an exercise, from who was right and everybody's points in the other exercises.
+    """The discrimination of an exercise: `right` says whose answer is right, `others` gives the points in the other exercises.
 
     None where it is not defined: everybody or nobody was right, the points are all equal, or there are fewer than 4 students.
     """

@@ -1,4 +1,4 @@
-"""The notebook itself as a file in the folder in which it is run: some notebooks list it, or read what is in it."""
+"""The submitted notebook as a file in the folder where it runs, because some notebooks list or read their own file."""
 
 import json
 
@@ -8,8 +8,10 @@ from autograder.source import grade_id, is_locked
 
 
 def as_file(notebook: NotebookNode, release: NotebookNode) -> str:
-    """The student's cells in the release's places, without outputs and pictures. Locked cells are as they were released:
-    nbgrader's file holds the hidden tests, too."""
+    """The notebook as JSON text, without outputs and attachments.
+
+    Locked cells have the text of the release, so that the file contains no hidden tests.
+    """
     released = {grade_id(cell): cell["source"] for cell in release["cells"] if is_locked(cell)}
     cells = []
     for cell in notebook["cells"]:

@@ -104,7 +104,7 @@ def test_the_command_for_a_script_goes_by_a_notebook(tmp_path):
         (ANSWER, TEST | {"points": "two"}, "the cell t0 has the points 'two', which are no number"),
         (V3 | ANSWER, V3 | {"grade": True, "grade_id": "t0"}, "the cell t0 has no points"),
         (V3 | ANSWER, V3 | TEST | {"schema_version": "3"}, "has the schema_version '3', which is no number"),
-        (ANSWER, TEST | {"grade_id": "a0"}, "does not mend this: Duplicate grade id: a0"),
+        (ANSWER, TEST | {"grade_id": "a0"}, "cannot repair this: Duplicate grade id: a0"),
         (V3 | ANSWER, V3 | TEST | {"schema_version": 4}, "made with a newer nbgrader"),
     ],
 )

@@ -21,7 +21,7 @@ class CellTimeout(BaseException):
 
 @dataclass(frozen=True)
 class Spent:
-    """What this process has done with its time, in seconds, and how often its thread gave the processor back or lost it."""
+    """How this process has spent its time, in seconds, and how often its thread yielded the processor or lost it."""
 
     computed: float = 0.0
     queued: float = 0.0  # ready to compute, on a machine that computed something else
@@ -30,7 +30,7 @@ class Spent:
 
     @classmethod
     def until_now(cls) -> "Spent":
-        """Read from the system; what it does not say is 0."""
+        """Read from the system; values that it does not provide are 0."""
         queued = 0.0
         with suppress(OSError, ValueError, IndexError), open("/proc/self/schedstat") as schedule:
             queued = int(schedule.read().split()[1]) / 1e9

@@ -7,7 +7,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import FunctionType
 
 import numpy as np
@@ -30,30 +30,26 @@ WHOLE_JOB = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000
 
 @dataclass(frozen=True)
 class Job:
-    """The cells to execute, the inputs on which each exercise is asked, and the files that lie beside the notebook.
-
-    `texts` are files, too: the notebook itself.
-    """
+    """The cells to execute, the inputs on which each exercise is asked, and the files in the notebook's folder, by path."""
 
     cells: list[dict[str, str]]
     cases: Mapping[str, Sequence[Case]]
     arrays: str
-    files: dict[str, np.ndarray]
-    texts: dict[str, str] = field(default_factory=dict)
+    files: dict[str, bytes]
 
 
 def read_job(blob: bytes) -> Job:
     """The job as the engine packed it."""
     end = 8 + int.from_bytes(blob[:8], "little")
     arrays, description = answers.unpack(blob[end:], WHOLE_JOB)
-    files = {name: arrays[f"{FILE}{name}"] for name in description["files"]}
     own = json.loads(blob[8:end])
+    files = {name: arrays[f"{FILE}{name}"].tobytes() for name in description["files"]}
+    files |= {name: text.encode() for name, text in own["texts"].items()}
     return Job(
         own["cells"],
         recording.cases_from_file(arrays, description["cases"]),
         description["arrays"],
         files,
-        own["texts"],
     )
 
 
@@ -64,8 +60,7 @@ def run_job(job: Job, shell: Shell, limits: Limits, send: Callable[[bytes], None
     os.environ["NBGRADER_EXECUTION"] = (
         "autograde"  # as nbgrader does: notebooks may leave out long cells by it
     )
-    lay_out({name: content.tobytes() for name, content in job.files.items()})
-    lay_out({name: text.encode() for name, text in job.texts.items()})
+    lay_out(job.files)
     reseed()
     with without_waiting(limits):
         run_cells(job, recorder, shell, limits, send)

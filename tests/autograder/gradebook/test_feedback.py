@@ -78,7 +78,7 @@ def test_a_follow_on_says_what_to_mend_first(own_class):
     row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{LATER}-check"' in row)
     assert "All differ." in text(
         row
-    ) and "It builds on similarities, which is not right. Mend that first." in text(row)
+    ) and "It builds on similarities, which is not right. Correct that first." in text(row)
 
 
 def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
