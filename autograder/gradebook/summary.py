@@ -164,7 +164,11 @@ def _row(
     comment = about if about in comments else ""
     if waits:
         return Row(
-            name, title, f"{cell.metadata.nbgrader.points:g} points", "waits for a person", comment=comment
+            name,
+            title,
+            f"{cell.metadata.nbgrader.points:g} points",
+            "still to be graded by hand",
+            comment=comment,
         )
     if is_solution(cell) or is_task(cell):
         status = "No answer was written." if verdict and verdict.status == Status.MISSING else ""

@@ -214,7 +214,7 @@ def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, pictur
     """What waits for a person is named on top, and a click shows the cell."""
     watched.goto(feedback(course, "ada"))
     summary = watched.locator(".autograder-summary")
-    expect(summary).to_contain_text("points wait for a person")
+    expect(summary).to_contain_text("points are still to be graded by hand")
     assert "Test cell" not in summary.inner_text()
     for width in (900, 1280):
         watched.set_viewport_size({"width": width, "height": 900})

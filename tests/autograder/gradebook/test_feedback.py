@@ -37,7 +37,7 @@ def text(html: str) -> str:
 
 def test_points_so_far_and_what_waits(pages):
     assert re.search(
-        r"\d+ of 24 points so far\s*, 2 for extensions among them\s*; 10 points wait for a person",
+        r"\d+ of 24 points so far\s*, including 2 for extensions\s*; 10 points are still to be graded by hand",
         text(top(pages["ada"])),
     )
 
@@ -83,7 +83,7 @@ def test_a_follow_on_says_what_to_mend_first(own_class):
 
 def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
     assert "No answer was written" in text(top(pages["gil"]))
-    assert "waits for a person" in text(top(pages["ada"])) and WRITTEN in top(pages["ada"])
+    assert "still to be graded by hand" in text(top(pages["ada"])) and WRITTEN in top(pages["ada"])
 
 
 def test_a_written_answer_is_called_as_in_the_notebook(pages):
