@@ -36,7 +36,7 @@ from autograder import nbgrader_patches
 from autograder.authoring import builder
 from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
-from autograder.course import Assignment, composed, notebook_of, notebooks_of
+from autograder.course import Assignment, composed, notebook_of
 from autograder.errors import CourseError, JailError, ServerDied
 from autograder.files import UNWRITABLE, course_lock, restored_on_failure
 from autograder.generating import generate
@@ -126,9 +126,7 @@ class Generate(GenerateAssignment):
     def start(self) -> None:
         """Make everything, or change nothing. Raises NbGraderException after saying in the log what is wrong."""
         root, name = Path(self.coursedir.root), self.coursedir.assignment_id
-        notebooks = notebooks_of(root, name) or [
-            Assignment(root, name)
-        ]  # of which `generate` says that it is missing
+        notebooks = Assignment(root, name).notebooks  # of a missing one, `generate` says so
         releases = [notebook.release for notebook in notebooks]
         if all(release.exists() for release in releases) and not self.force:
             there = " and ".join(map(str, releases))
@@ -312,7 +310,7 @@ class Grade(Autograde):
     def _meant(self) -> list[Assignment]:
         """The notebooks of the assignment that are to be graded: all, unless one is named."""
         root, name = Path(self.coursedir.root), self.coursedir.assignment_id
-        notebooks = notebooks_of(root, name) or [Assignment(root, name)]
+        notebooks = Assignment(root, name).notebooks
         wanted = self.coursedir.notebook_id
         return [one for one in notebooks if fnmatchcase(one.notebook, wanted)] or notebooks
 

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from unicodedata import normalize
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.course import Assignment, assignments
+from autograder.course import Assignment, assignments, composed
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, read_object, write_aside
 from autograder.gradebook.choosing import (
@@ -108,9 +107,7 @@ def collect(
     people = Roster(students)
     settings = course_settings(root)
     done, budget = Collection(root / settings.submitted_directory), Budget()
-    confirmed = {
-        normalize("NFC", name) for path in inside for name in path.split("/") if name not in ("", ".")
-    }
+    confirmed = {composed(name) for path in inside for name in path.split("/") if name not in ("", ".")}
     containers = (settings.course_id or root.name, done.folder.name)
     called = source.absolute().name if source.is_dir() else source.stem
     with opened(source, clock, lambda part: _names_somebody(people, part)) as (files, left):

@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import struct
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +18,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from autograder.course import composed
 from autograder.errors import CourseError
 from autograder.untrusted.submission import MAX_FILE_BYTES, LeftOut, Unreadable, read_regular_file
 
@@ -196,7 +196,7 @@ def _decodes(raw: bytes, encoding: str) -> bool:
 
 def _path(name: str) -> str:
     """A name as a path: Windows' own programs write backslashes, and nothing but these."""
-    plain = unicodedata.normalize("NFC", name if "/" in name else name.replace("\\", "/"))
+    plain = composed(name if "/" in name else name.replace("\\", "/"))
     return plain.removeprefix("./")
 
 
@@ -264,7 +264,7 @@ def _in_folder(source: Path) -> Files:
         links = [name for name in folders if (Path(place) / name).is_symlink()]
         for name in [*links, *sorted(names)]:
             path = Path(place) / name
-            shown = unicodedata.normalize("NFC", path.relative_to(source).as_posix())
+            shown = composed(path.relative_to(source).as_posix())
             if not _leads_nowhere_else(shown):
                 left.append(LeftOut(shown[:LONGEST_PATH], "its path cannot be read."))
                 continue

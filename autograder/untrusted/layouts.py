@@ -8,10 +8,11 @@ path that does not fit the layout is left out, with the reason.
 
 import re
 import shlex
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+
+from autograder.course import composed
 
 # What a path says. Moodle: "Ada Lovelace_12345_assignsubmission_file/x.ipynb", before 4.1 with one more "_" behind "file",
 # or without folders; in the name underscores are spaces (mod/assign/classes/downloader.php), and a group's name and a hyphen
@@ -174,7 +175,7 @@ def decide(
 
 def _folded(name: str) -> str:
     """A name without capitals, and whichever way its accents are written."""
-    return unicodedata.normalize("NFC", name).casefold()
+    return composed(name).casefold()
 
 
 def _depth(parts: Sequence[str], around: Collection[tuple[str, ...]]) -> int:
@@ -287,8 +288,8 @@ class Called:
 
 def which_assignment(name: FileOwner, assignments: Collection[str]) -> Called:
     """What a file is called after: "Copy of 02_attention (2).ipynb.txt" is called like 02_attention."""
-    as_given = {unicodedata.normalize("NFC", assignment): assignment for assignment in assignments}
-    stem, again = unicodedata.normalize("NFC", name.file), 0
+    as_given = {composed(assignment): assignment for assignment in assignments}
+    stem, again = composed(name.file), 0
     while stem.lower().endswith(SUFFIXES):
         stem = stem.rpartition(".")[0]
     whole = stem
