@@ -1,4 +1,4 @@
-"""Commands to and from Moodle and Canvas: hand-ins, scores and feedback."""
+"""Commands to and from other systems: hand-ins, scores, feedback, and an assignment that they grade themselves."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from rich.text import Text
 from autograder.cli.options import Name, Students
 from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
 from autograder.course import course_root, find_notebooks
+from autograder.files import require_replaceable, write_product
 
 
 class Destination(StrEnum):
@@ -183,3 +184,73 @@ def feedback(
         left += archives.left
         say_lines(f"wrote {path}: {count} of them" for path, count in archives.archives.items())
     complain_of(left, "not packed" if packed else "without a page")
+
+
+class Host(StrEnum):
+    """Where an assignment is graded that is packed."""
+
+    GRADESCOPE = "gradescope"
+    GITHUB = "github"
+
+
+class Visibility(StrEnum):
+    """When Gradescope shows a test to students: its own names."""
+
+    VISIBLE = "visible"
+    AFTER_DUE_DATE = "after_due_date"
+    AFTER_PUBLISHED = "after_published"
+    HIDDEN = "hidden"
+
+
+def package(
+    name: Name,
+    host: Annotated[Host, typer.Option("--for", help="Where it is to be graded.")],
+    output: Annotated[Path, typer.Option(help="The folder for the files.")] = Path("."),
+    visibility: Annotated[
+        Visibility,
+        typer.Option(
+            help="When students see the tests. Tests with hidden parts: after_published at the earliest."
+        ),
+    ] = Visibility.VISIBLE,
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="PACKAGE",
+            help="A package that the notebook needs and does not import by name; may be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Pack an assignment so that it is graded as soon as something is handed in: in Gradescope or in GitHub Actions.
+
+    - gradescope: upload NAME-gradescope.zip as the autograder of a programming assignment. Each exercise becomes a test.
+    - github: NAME-github.yml is a workflow that fetches NAME-github.zip, grades what is pushed, and shows the result as the
+      summary of its job.
+
+    The archive holds the solution: students must not get it. It has the packages that are installed here, in their versions.
+    """
+    from autograder.packaging.archive import archive, template  # start-up: nbgrader
+
+    root = course_root()
+    chosen = find_notebooks(root, name)[0]
+    packed = output / f"{chosen.name}-{host}.zip"
+    workflow = packed.with_suffix(".yml")
+    for path in (packed, workflow)[: 2 if host is Host.GITHUB else 1]:
+        require_replaceable(root, path)
+    content = archive(chosen, visibility.value, more or ())
+    output.mkdir(parents=True, exist_ok=True)
+    write_product(root, packed, content)
+    say_lines(
+        [
+            f"wrote {packed} ({max(1, len(content) >> 20)} MB), which holds the solution: no student may get it."
+        ]
+    )
+    if host is Host.GITHUB:
+        write_product(
+            root, workflow, template("autograding.yml", ASSIGNMENT=chosen.name, ARCHIVE=packed.name)
+        )
+        say_lines(
+            [
+                f"wrote {workflow}: put it into .github/workflows/, and set the secrets that its first lines name."
+            ]
+        )
