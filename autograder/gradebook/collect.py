@@ -86,7 +86,7 @@ class Collection:
     unread: list[LeftOut] = field(default_factory=list)  # whose time is there and cannot be read
     notes: list[str] = field(default_factory=list)  # on the table
     others: int = 0  # files that are not the notebook of a hand-in
-    layout: str = ""  # one of LAYOUTS
+    layout: str = ""  # one of LAYOUTS; "" where nothing is anybody's
     matches: Matches = field(default_factory=Matches)
 
 
@@ -121,12 +121,12 @@ def collect(
         done.left += left
         paths = [file.path for file in files]
         layout = decide(paths, notebooks.assignments, people.names, called, containers, confirmed)
-        done.layout = layout.system
         if unseen := sorted(confirmed - {name for path in layout.around for name in path}):
             raise CourseError(
                 f"--inside {unseen[0]}: {source.name} has no folder of this name around the folders of the students."
             )
         owned = _owned(files, layout, done)
+        done.layout = layout.system if owned else ""
         owners = [hand_ins[0].owner for hand_ins in owned.values()]
         persons = {owner.number: owner.person for owner in owners if owner.number}
         sheet = read_worksheet(table, clock, persons, people.known) if table else Worksheet()
@@ -613,6 +613,11 @@ def explain(done: Collection) -> list[str]:
         lines.append("The times of these hand-ins cannot be read, so they count as in time:")
         lines += [f"  {student}" for student in done.unread]
     return lines
+
+
+def _recognised(layout: str) -> str:
+    system, names = LAYOUTS[layout]
+    return f"Recognised as {f'a download from {system}' if system else 'a folder for each student'}: {names}"
 
 
 def _of_times(about: Sequence[HandedIn], folder: Path) -> str:

@@ -5,10 +5,12 @@ import json
 import jsonschema
 import pytest
 
-from autograder.course import Assignment
+from autograder.course import Assignment, find_notebooks
 from autograder.packaging import hosted
 from tests.autograder import here
+from tests.autograder.of_nbgrader import RIGHT, make_course
 from tests.autograder.packaging.hosting import SCHEMA, Host, unpacked
+from tests.autograder.road import with_cell
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +23,16 @@ def packed(small_course, tmp_path_factory):
 
 
 @pytest.fixture
-def grade(packed, small_course, monkeypatch):
-    """grade(name, cells, file) hands in the release with these cells, and returns the host after it was graded."""
+def in_this_process(monkeypatch):
     here.stay_in_this_process(monkeypatch)
     monkeypatch.setattr("autograder.grading.engine.LocalPool", lambda settings: here.Pool())
     monkeypatch.setattr(hosted, "choose_isolation", lambda: ("none", "It ran here."))
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+
+
+@pytest.fixture
+def grade(packed, small_course, monkeypatch, in_this_process):
+    """grade(name, cells, file) hands in the release with these cells, and returns the host after it was graded."""
 
     def grade(name, cells, file="", **variables) -> Host:
         host = packed[name]
@@ -93,6 +99,18 @@ def test_tests_with_hidden_parts_are_shown_when_grades_are_published_and_quote_n
     hidden = [test for test in host.results["tests"] if test["visibility"] == "after_published"]
     assert hidden and all("hidden" not in test["output"].lower() for test in hidden)
     assert "BEGIN HIDDEN" not in json.dumps(host.results)
+
+
+def test_of_several_notebooks_each_is_graded_and_a_missing_one_is_named(tmp_path, in_this_process):
+    course = make_course(tmp_path / "course", {"hw 1": ("part_a", "Teil B")})
+    second, first = find_notebooks(course, "hw 1")
+    host = unpacked(first, tmp_path / "host")
+    host.hand_in(with_cell(first.read_release(), "a0", RIGHT), f"in a folder/{first.file}")
+    hosted.main([str(host.folder)])
+    jsonschema.validate(host.results, SCHEMA)
+    scores = {name: test.get("score") for name, test in host.tests.items()}
+    assert (scores["part_a: t0"], scores["Teil B: t0"]) == (1, 0)
+    assert f"There is no {second.file} in the submission" in host.results["output"]
 
 
 def test_no_result_holds_the_solution(grade, small_course):
