@@ -1,6 +1,7 @@
 """What a packed assignment says of a submission. The engine is the real one, in this process; the scripts are in test_scripts."""
 
 import json
+import os
 
 import jsonschema
 import pytest
@@ -129,6 +130,13 @@ def test_a_fault_of_ours_is_no_grade(grade, monkeypatch, capsys):
     with pytest.raises(SystemExit, match="not graded, and the fault is not the student's. No server"):
         hosted.main([str(host.folder)])
     assert not (host.folder / "results" / "results.json").exists()
+
+
+def test_an_ordinary_user_without_namespaces_is_told_to_be_root(monkeypatch):
+    monkeypatch.setattr(hosted, "find_problem", lambda: "No jail can be built.")
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    with pytest.raises(hosted.JailError, match="No jail can be built. Or run this as root"):
+        hosted.choose_isolation()
 
 
 def test_github_gets_a_table_and_the_points_as_classroom_reads_them(grade, tmp_path, capsys):

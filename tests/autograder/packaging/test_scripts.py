@@ -30,12 +30,21 @@ def course(tmp_path_factory):
     return Assignment(root, "01_describing")
 
 
-@pytest.fixture
-def host(course, tmp_path) -> Host:
-    made = unpacked(course, tmp_path / "autograder")
+@pytest.fixture(scope="module")
+def set_up(course, tmp_path_factory) -> Host:
+    """Set up once, as in Gradescope; each submission is graded in the same folder, whereas Gradescope copies it."""
+    made = unpacked(course, tmp_path_factory.mktemp("hosted") / "autograder")
     done = made.run("setup.sh")
     assert done.returncode == 0, done.stderr
     return made
+
+
+@pytest.fixture
+def host(set_up) -> Host:
+    """Nothing is handed in, and nothing graded."""
+    for file in (*(set_up.folder / "submission").iterdir(), *(set_up.folder / "results").iterdir()):
+        file.unlink()
+    return set_up
 
 
 def test_the_scripts_grade_a_submission_in_the_jail(host, course, jail_possible):
@@ -118,15 +127,6 @@ def test_where_no_jail_can_be_built_the_notebook_runs_as_nobody_and_the_output_s
     )
 
 
-def test_an_ordinary_user_without_namespaces_is_told_to_be_root(host, course, monkeypatch, capsys):
-    from autograder.packaging import hosted
-
-    monkeypatch.setattr(hosted, "find_problem", lambda: "No jail can be built.")
-    monkeypatch.setattr(os, "getuid", lambda: 1000)
-    with pytest.raises(hosted.JailError, match="No jail can be built. Or run this as root"):
-        hosted.choose_isolation()
-
-
 def test_the_solution_is_never_recorded_by_the_user_who_runs_the_notebook(course, tmp_path):
     from autograder.grading.engine import Engine
     from autograder.grading.store import Store
@@ -147,7 +147,8 @@ def test_a_notebook_of_the_course_is_graded_with_its_kit(tmp_path, jail_possible
     assert done.returncode == 0, done.stdout + done.stderr
     jsonschema.validate(host.results, SCHEMA)
     failed = [test["name"] for test in host.results["tests"] if test.get("status") == "failed"]
-    assert failed == [] and host.results["score"] > 20
+    points = [test["max_score"] for test in host.results["tests"] if "score" in test]
+    assert failed == [] and len(points) > 5 and host.results["score"] >= sum(points)
     assert {test["visibility"] for test in host.results["tests"]} == {"after_due_date"}
     submodules = subprocess.run(
         ["ls", str(host.folder / "source" / "course")], capture_output=True, text=True
