@@ -75,7 +75,8 @@ def main(arguments: Sequence[str]) -> None:
     except (CourseError, JailError, ServerDied) as error:
         sys.exit(f"This submission was not graded, and the fault is not the student's. {error}")
     write_aside(target, json.dumps(results, indent=1))
-    print(results["output"])
+    # Only words of ours: in a job of GitHub's a line of a student's could be a command.
+    print(results["output"].partition("\n")[0])
     print(f"{results['score']:g} points, in {results['execution_time']:g} s.")
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:

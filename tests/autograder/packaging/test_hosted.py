@@ -161,7 +161,8 @@ def test_github_shows_of_a_hidden_test_only_that_there_is_one(grade, tmp_path):
     assert hosted.plain(hosted.NOT_SHOWN) in summary.read_text()
 
 
-def test_a_student_s_text_is_neither_markdown_nor_html_nor_a_command(grade, tmp_path, capsys):
+def test_a_student_s_text_is_neither_markdown_nor_html_nor_a_command(grade, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(hosted, "about", lambda submission, result: ["A cell begins with\n::error::owned"])
     evil = "<script>alert(1)</script> | **b** [x](http://e.org) `c`\\n::error::owned"
     cells = here.RIGHT | {"steps-total": f'def total(values):\n    raise ValueError("{evil}")'}
     summary = tmp_path / "summary.md"
