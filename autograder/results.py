@@ -7,6 +7,8 @@ from typing import Any
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 
+BUILDS = "It builds on "  # as `dependants` begins the line
+LONGEST = 400  # characters of a reason that students read
 IN_SHORT = {Status.PASSED: "right", Status.MANUAL: "to be graded by hand"}
 
 
@@ -101,3 +103,14 @@ def in_short(verdict: CellVerdict) -> str:
         return IN_SHORT[verdict.status]
     lines = verdict.reason.splitlines() or [verdict.status]
     return lines[-1] if verdict.status == Status.ERROR else lines[0]  # an error's last line is its message
+
+
+def told(verdict: CellVerdict) -> tuple[str, str, str]:
+    """What a student reads of a wrong answer: what happened, the hint, and which earlier answer to correct first."""
+    follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
+    follows = follows and f"{follows} Correct that first."
+    return _shortened(in_short(verdict)), _shortened(verdict.hint), follows
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"

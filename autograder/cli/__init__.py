@@ -37,6 +37,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "mutants": authoring.mutants,
     "rates": authoring.rates,
     "minutes": authoring.minutes,
+    "package": exchange.package,
     "student-release": authoring.student_release,
     "lend": authoring.lend,
 }

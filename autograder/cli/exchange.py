@@ -1,4 +1,4 @@
-"""Commands to and from Moodle and Canvas: hand-ins, scores and feedback."""
+"""Commands to and from other systems: hand-ins, scores, feedback, and an assignment that they grade themselves."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from rich.text import Text
 from autograder.cli.options import Name, Students
 from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
 from autograder.course import course_root, find_notebooks
+from autograder.files import require_replaceable, write_product
 
 
 class Destination(StrEnum):
@@ -17,6 +18,7 @@ class Destination(StrEnum):
 
     CANVAS = "canvas"
     MOODLE = "moodle"
+    BLACKBOARD = "blackboard"
     CSV = "csv"
 
 
@@ -46,30 +48,48 @@ def collect(
             help="A folder of FILE that stands around those of the students; may be repeated.",
         ),
     ] = None,
+    matched: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.csv",
+            help="The table of what could not be matched, with the column student filled in.",
+        ),
+    ] = None,
 ) -> None:
-    """Put what Moodle or Canvas lets you download into submitted/, where `autograder grade` looks for it.
+    """Put what another system lets you download into submitted/, where `autograder grade` looks for it.
 
     - Moodle: View all submissions, Download all submissions.
     - Canvas: the assignment's Download Submissions.
+    - Blackboard: the column's Assignment File Download.
+    - ILIAS: the exercise's Submissions and Grades, Download All Submissions.
     - or STUDENT/NOTEBOOK.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
       FILE, the course, an assignment or submitted; any other is to be named: --inside FOLDER.
 
     Students are found in nbgrader's gradebook by their names, or by TABLE.csv, in any language. What parses as a notebook
     is taken, whatever it is called. Of several notebooks of a student one with work in it goes before the untouched release,
     one that is called like the assignment before another, and the later before the earlier. Whose files hold no notebook,
-    what cannot be matched, and times that cannot be read are named and stop nothing else; then the exit status is 1.
+    what cannot be matched, and times that cannot be read are named and stop nothing else; then the exit status is 1. What no
+    student was found for is also listed in unmatched.csv: fill in its column student, and collect again with --matched.
     """
     from autograder.gradebook.collect import collect as run  # start-up: nbgrader
     from autograder.gradebook.collect import explain
     from autograder.gradebook.gradebook import open_gradebook
+    from autograder.gradebook.matching import read_matches, write_unmatched
     from autograder.gradebook.tables import read_rows
 
     root = course_root()
     wanted = find_notebooks(root, name)[0].name if name else ""
     table = read_rows(names) if names else None
+    by_hand = read_matches(matched) if matched else {}
     with open_gradebook(root) as gradebook:
-        done = run(root, source, gradebook, wanted, table, zone, inside or ())
+        done = run(root, source, gradebook, wanted, table, zone, inside or (), by_hand)
     say_lines(explain(done))
+    if path := write_unmatched(root, done.matches):
+        say_lines(
+            [
+                f"wrote {path}: fill in its column student for what could not be matched, and collect again with --matched {path}."
+            ]
+        )
     complain_of(done.left, "could not be taken")
     if done.unread:
         raise typer.Exit(1)
@@ -110,9 +130,17 @@ def students(
 
 def export(
     name: Name,
-    to: Annotated[Destination, typer.Option(help="For whom the file is.")],
+    to: Annotated[
+        Destination | None,
+        typer.Option(
+            help="For whom the file is. Default: the system that the hand-ins were collected from, or csv."
+        ),
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="The file to write. Default: canvas.csv, moodle.csv or grades.csv.")
+        Path | None,
+        typer.Option(
+            help="The file to write. Default: canvas.csv, moodle.csv, blackboard.csv or grades.csv."
+        ),
     ] = None,
     column: Annotated[
         str, typer.Option(help="What the assignment's column is called there. Default: its name.")
@@ -129,21 +157,35 @@ def export(
       Canvas' own export; another title makes a new assignment.
     - moodle, for its page Grades, Import, CSV file: map from "ID number" (nbgrader's student id) to the ID number
       or the user name, or from "Email address". Map the column to a grade item with the same maximum.
+    - blackboard, for its page Work Offline, Upload Grades: students are found by the user name (nbgrader's student id), the
+      column by its whole heading, as in "Attention [Total Pts: 20 Score] |123456" in Blackboard's own download.
     - csv: everybody in the gradebook, with nbgrader's own columns.
 
-    Who still waits for grading by hand, or handed in nothing, has no line for Canvas and Moodle. A text that
+    Who still waits for grading by hand, or handed in nothing, has no line for Canvas, Moodle and Blackboard. A text that
     begins like a formula (= + - @) gets an apostrophe in front.
     """
-    from autograder.gradebook.export import EXPORTERS  # start-up: sqlalchemy
+    from autograder.gradebook.collect import read_owners  # start-up: sqlalchemy
+    from autograder.gradebook.export import EXPORTERS
     from autograder.gradebook.gradebook import open_gradebook
+    from autograder.untrusted.layouts import LAYOUTS
 
     root = course_root()
     chosen = find_notebooks(root, name)[0]
+    collected = {owner.system for one in chosen.notebooks for owner in read_owners(one).values()}
+    found = collected.pop() if len(collected) == 1 else ""
+    if not to:
+        where = f"a download from {LAYOUTS[found][0]}" if found not in ("", "plain") else "no single system"
+        to = Destination(found) if found in EXPORTERS else Destination.CSV
+        say_lines(
+            [
+                f"The hand-ins were collected from {where}: exporting for {to.value}. --to names another layout."
+            ]
+        )
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
     exporter.to = str(output or exporter.default_file)
     with open_gradebook(root) as gradebook:
         exporter.export(gradebook)
-    console.print(f"wrote {exporter.to}")
+    say_lines([f"wrote {exporter.to}, in {exporter.layout}"])
     if exporter.waiting:
         console.print(Text(f"Left out, for they wait for grading by hand: {', '.join(exporter.waiting)}."))
     if exporter.missing:
@@ -183,3 +225,73 @@ def feedback(
         left += archives.left
         say_lines(f"wrote {path}: {count} of them" for path, count in archives.archives.items())
     complain_of(left, "not packed" if packed else "without a page")
+
+
+class Host(StrEnum):
+    """Where an assignment is graded that is packed."""
+
+    GRADESCOPE = "gradescope"
+    GITHUB = "github"
+
+
+class Visibility(StrEnum):
+    """When Gradescope shows a test to students: its own names."""
+
+    VISIBLE = "visible"
+    AFTER_DUE_DATE = "after_due_date"
+    AFTER_PUBLISHED = "after_published"
+    HIDDEN = "hidden"
+
+
+def package(
+    name: Name,
+    host: Annotated[Host, typer.Option("--for", help="Where it is to be graded.")],
+    output: Annotated[Path, typer.Option(help="The folder for the files.")] = Path("."),
+    visibility: Annotated[
+        Visibility,
+        typer.Option(
+            help="When students see the tests. Tests with hidden parts: after_published at the earliest."
+        ),
+    ] = Visibility.VISIBLE,
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="PACKAGE",
+            help="A package that the notebook needs and does not import by name; may be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Pack an assignment so that it is graded as soon as something is handed in: in Gradescope or in GitHub Actions.
+
+    - gradescope: upload NAME-gradescope.zip as the autograder of a programming assignment. Each exercise becomes a test.
+    - github: NAME-github.yml is a workflow that fetches NAME-github.zip, grades what is pushed, and shows the result as the
+      summary of its job.
+
+    The archive holds the solution: students must not get it. It has the packages that are installed here, in their versions.
+    """
+    from autograder.packaging.archive import archive, template  # start-up: nbgrader
+
+    root = course_root()
+    chosen = find_notebooks(root, name)[0]
+    packed = output / f"{chosen.name}-{host}.zip"
+    workflow = packed.with_suffix(".yml")
+    for path in (packed, workflow)[: 2 if host is Host.GITHUB else 1]:
+        require_replaceable(root, path)
+    content = archive(chosen, visibility.value, more or ())
+    output.mkdir(parents=True, exist_ok=True)
+    write_product(root, packed, content)
+    say_lines(
+        [
+            f"wrote {packed} ({max(1, len(content) >> 20)} MB), which holds the solution: no student may get it."
+        ]
+    )
+    if host is Host.GITHUB:
+        write_product(
+            root, workflow, template("autograding.yml", ASSIGNMENT=chosen.name, ARCHIVE=packed.name)
+        )
+        say_lines(
+            [
+                f"wrote {workflow}: put it into .github/workflows/, and set the secrets that its first lines name."
+            ]
+        )

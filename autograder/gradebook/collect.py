@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import nbformat
@@ -29,13 +29,15 @@ from autograder.gradebook.choosing import (
     Released,
     choose,
 )
-from autograder.gradebook.roster import Roster, Unknown
+from autograder.gradebook.matching import Matches
+from autograder.gradebook.roster import Roster, Unknown, may_be_a_folder
 from autograder.gradebook.tables import Table
 from autograder.gradebook.worksheet import Worksheet, read_worksheet
 from autograder.settings import course_settings
 from autograder.untrusted.downloads import Budget, File, opened
 from autograder.untrusted.layouts import (
     CANVAS,
+    LAYOUTS,
     MOODLE,
     MOODLES_FEEDBACK,
     FileOwner,
@@ -84,6 +86,8 @@ class Collection:
     unread: list[LeftOut] = field(default_factory=list)  # whose time is there and cannot be read
     notes: list[str] = field(default_factory=list)  # on the table
     others: int = 0  # files that are not the notebook of a hand-in
+    layout: str = ""  # one of LAYOUTS; "" where nothing is anybody's
+    matches: Matches = field(default_factory=Matches)
 
 
 def collect(
@@ -94,11 +98,13 @@ def collect(
     table: Table | None = None,
     zone: str = "",
     inside: Iterable[str] = (),
+    by_hand: Mapping[str, str] | None = None,
 ) -> Collection:
     """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after.
 
     `zone` names the time zone of the clock by which the table's times are; by default it is this machine's. `inside` are
-    folders of the download that stand around those of the students. Raises CourseError where the download, the table, the
+    folders of the download that stand around those of the students; `by_hand` says who is meant by a name at its top. Raises
+    CourseError where the download, the table, the
     zone or such a folder cannot be used at all.
     """
     clock, zone_name = zone_of(zone)
@@ -107,6 +113,7 @@ def collect(
     people = Roster(students)
     settings = course_settings(root)
     done, budget = Collection(root / settings.submitted_directory), Budget()
+    done.matches = Matches(_checked(by_hand or {}))
     confirmed = {composed(name) for path in inside for name in path.split("/") if name not in ("", ".")}
     containers = (settings.course_id or root.name, done.folder.name)
     called = source.absolute().name if source.is_dir() else source.stem
@@ -119,6 +126,7 @@ def collect(
                 f"--inside {unseen[0]}: {source.name} has no folder of this name around the folders of the students."
             )
         owned = _owned(files, layout, done)
+        done.layout = layout.system if owned else ""
         owners = [hand_ins[0].owner for hand_ins in owned.values()]
         persons = {owner.number: owner.person for owner in owners if owner.number}
         sheet = read_worksheet(table, clock, persons, people.known) if table else Worksheet()
@@ -129,7 +137,11 @@ def collect(
             done.unread += [LeftOut(table.path.name, sheet.times_unread)] if sheet.times_unread else []
         stamps = {file.path: file for file in files if file.path.endswith("/timestamp.txt")}
         released: dict[Assignment, Released] = {}
-        of_students = _by_student(owned, notebooks, wanted, roster, done)
+        if layout.system == "blackboard":
+            done.notes.append(
+                f"The times in the names of Blackboard's files are taken to be in the time zone {zone_name}. --zone names another one."
+            )
+        of_students = _by_student(owned, layout, notebooks, wanted, roster, done)
         for student, notebook in sorted(of_students, key=lambda one: (one[0], one[1].called)):
             hand_ins = of_students[student, notebook]
             if notebook not in released:
@@ -137,7 +149,7 @@ def collect(
             texts = released[notebook]
             try:
                 chosen = choose(hand_ins, notebook, notebooks, texts, budget)
-                said = _time(chosen.candidate, notebook.name, layout, stamps, roster)
+                said = _time(chosen.candidate, notebook.name, layout, stamps, roster, clock)
                 _Put(done, student, notebook, _due(gradebook, notebook.name)).hand_in(chosen, said, texts)
                 done.others += _beside(hand_ins, chosen)
                 if chosen.held:
@@ -171,8 +183,10 @@ def _owned(files: Iterable[File], layout: Layout, done: Collection) -> dict[tupl
         if is_hidden(top) or MOODLES_FEEDBACK.fullmatch(top.rpartition("/")[2]) or top == "__MACOSX":
             continue
         try:
-            owner = layout.owner(file.path)
+            owner = _owner(file, layout, done.matches)
         except Misplaced as error:
+            if looks_like_a_notebook(file.path):
+                done.matches.miss(file.path, str(error))
             if looks_like_a_notebook(file.path) or file.path.lower().endswith(".zip"):
                 done.left.append(LeftOut(file.path, str(error)))
             else:
@@ -182,8 +196,31 @@ def _owned(files: Iterable[File], layout: Layout, done: Collection) -> dict[tupl
     return owned
 
 
+def _checked(by_hand: Mapping[str, str]) -> Mapping[str, str]:
+    """What a person has filled in. Raises CourseError for what cannot be a student's id."""
+    for name, student in by_hand.items():
+        if not may_be_a_folder(student):
+            raise CourseError(
+                f"{ascii(student)} cannot be a student's id; the table gives it to {ascii(name)}."
+            )
+    return by_hand
+
+
+def _owner(file: File, layout: Layout, matches: Matches) -> FileOwner:
+    """Whose a file is, if need be by what a person has filled in for its path. Raises Misplaced."""
+    try:
+        return layout.owner(file.path)
+    except Misplaced:
+        student = matches.by_hand.get(file.path)
+        if student is None:
+            raise
+        *folders, name = file.path.split("/")
+        return FileOwner("plain", student, "", name, f"{student}/", folders[-1] if folders else "")
+
+
 def _by_student(
     owned: Mapping[tuple[str, str], Sequence[HandIn]],
+    layout: Layout,
     notebooks: Notebooks,
     wanted: str,
     roster: Roster,
@@ -193,6 +230,10 @@ def _by_student(
     people: dict[str, list[Sequence[HandIn]]] = {}
     for hand_ins in owned.values():
         first = hand_ins[0]
+        top = layout.top(first.file.path)
+        if student := done.matches.by_hand.get(top, done.matches.by_hand.get(first.file.path, "")):
+            people.setdefault(student, []).append(hand_ins)
+            continue
         try:
             student = roster.find(first.owner)
             certain = roster.knows(student) or first.owner.person.isascii() or roster.listed(first.owner)
@@ -201,24 +242,27 @@ def _by_student(
                     "nobody knows how this name is encoded: give --names, or collect from a folder."
                 )
         except Unknown as error:
+            done.matches.miss(top, str(error))
             done.left.append(LeftOut(first.file.path, str(error)))
         else:
             people.setdefault(student, []).append(hand_ins)
     return {
         (student, notebook): of_it
         for student, several in people.items()
-        for hand_ins in _of_one_person(student, several, done)
+        for hand_ins in _of_one_person(student, several, layout, done)
         for notebook, of_it in _by_notebook(hand_ins, notebooks, wanted, done).items()
     }
 
 
 def _of_one_person(
-    student: str, several: Sequence[Sequence[HandIn]], done: Collection
+    student: str, several: Sequence[Sequence[HandIn]], layout: Layout, done: Collection
 ) -> Sequence[Sequence[HandIn]]:
     """What is the student's for certain: a name can be chosen, and nobody hands in for another."""
     if len(several) == 1:
         return several
-    exact = [hand_ins for hand_ins in several if hand_ins[0].owner.identity == ("plain", student)]
+    tops = [layout.top(hand_ins[0].file.path) for hand_ins in several]
+    by_hand = [hand_ins for hand_ins, top in zip(several, tops, strict=True) if top in done.matches.by_hand]
+    exact = by_hand or [one for one in several if one[0].owner.identity == ("plain", student)]
     shown = _shown(student)
     called = " and ".join(sorted(_shown(hand_ins[0].owner.identity[1]) for hand_ins in several))
     remedy = "give --names, so that the number decides"
@@ -226,7 +270,9 @@ def _of_one_person(
         remedy = f"rename the folder that is not {shown}'s"
     for hand_ins in several:
         if hand_ins not in exact:
-            done.left.append(LeftOut(hand_ins[0].file.path, f"{shown} would be both {called}: {remedy}."))
+            reason = f"{shown} would be both {called}: {remedy}."
+            done.matches.miss(layout.top(hand_ins[0].file.path), reason)
+            done.left.append(LeftOut(hand_ins[0].file.path, reason))
     return exact
 
 
@@ -303,12 +349,19 @@ class _When:
 
 
 def _time(
-    candidate: Candidate, assignment: str, layout: Layout, stamps: Mapping[str, File], roster: Roster
+    candidate: Candidate,
+    assignment: str,
+    layout: Layout,
+    stamps: Mapping[str, File],
+    roster: Roster,
+    clock: tzinfo,
 ) -> _When:
     """What the download says. In Moodle's and Canvas' archives a timestamp.txt is the student's own, and says nothing."""
     listed = roster.listed(candidate.owner)
     if listed and (listed.handed_in or listed.time_unread):
         return _When(listed.handed_in, listed.time_unread)
+    if candidate.owner.system == "blackboard":
+        return _attempt(candidate.owner, clock)
     folder = layout.top(candidate.file.path)
     places = (f"{folder}/{assignment}/timestamp.txt", f"{folder}/timestamp.txt")
     for stamp in (stamps[place] for place in places if place in stamps):
@@ -318,6 +371,15 @@ def _time(
             except Unreadable as error:
                 return _When(None, f"timestamp.txt: {error}")
     return _When(None)
+
+
+def _attempt(owner: FileOwner, clock: tzinfo) -> _When:
+    """Blackboard writes the time of its own clock into the name of a file."""
+    try:
+        told = datetime.strptime(str(owner.order), "%Y%m%d%H%M%S").replace(tzinfo=clock)
+        return _When(told.astimezone(UTC).replace(tzinfo=None))
+    except (ValueError, OverflowError):
+        return _When(None, f"the name of the file has {owner.order} in place of a time.")
 
 
 def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str) -> list[str]:
@@ -520,7 +582,10 @@ SHOWN_FILES = 5
 
 def explain(done: Collection) -> list[str]:
     """What an instructor has to know of it, in sentences."""
-    lines = []
+    system, names = LAYOUTS[done.layout or "plain"]
+    lines = [
+        f"Recognised as {f'a download from {system}' if system else 'a folder for each student'}: {names}"
+    ]
     for title in sorted({hand_in.notebook.called for hand_in in done.handed_in}):
         of_it = [hand_in for hand_in in done.handed_in if hand_in.notebook.called == title]
         lines.append(f"{title}: {_count(len(of_it), 'hand-in')} put into {done.folder.name}/.")
@@ -548,6 +613,11 @@ def explain(done: Collection) -> list[str]:
         lines.append("The times of these hand-ins cannot be read, so they count as in time:")
         lines += [f"  {student}" for student in done.unread]
     return lines
+
+
+def _recognised(layout: str) -> str:
+    system, names = LAYOUTS[layout]
+    return f"Recognised as {f'a download from {system}' if system else 'a folder for each student'}: {names}"
 
 
 def _of_times(about: Sequence[HandedIn], folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Scores for Canvas, for Moodle or for a spreadsheet, as exporters of nbgrader.
+"""Scores for Canvas, Moodle, Blackboard or a spreadsheet, as exporters of nbgrader.
 
 autograder export 02_attention --to canvas
 nbgrader export --exporter=autograder.gradebook.export.CanvasExport --assignment='["02_attention"]' --to=grades.csv
@@ -17,9 +17,7 @@ from autograder.course import course_root
 from autograder.errors import CourseError
 from autograder.files import write_product
 from autograder.gradebook.queries import Score, class_scores
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
-"""What a cell begins with that a spreadsheet takes for a formula (OWASP, CSV injection)."""
+from autograder.gradebook.tables import harmless
 
 
 class SafeExport(ExportPlugin):
@@ -30,6 +28,7 @@ class SafeExport(ExportPlugin):
         config=True
     )
     default_file = "grades.csv"
+    layout = "the layout of nbgrader's own table"
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -96,9 +95,9 @@ class SafeExport(ExportPlugin):
         return [student for student in gradebook.students if student.id in wanted or not wanted]
 
     def _harmless(self, cell: object) -> object:
-        if isinstance(cell, str) and cell.startswith(FORMULA):
+        if isinstance(cell, str) and (escaped := harmless(cell)) != cell:
             self.marked.append(cell)
-            return f"'{cell}"
+            return escaped
         return cell
 
 
@@ -110,6 +109,7 @@ class CanvasExport(SafeExport):
     """
 
     default_file = "canvas.csv"
+    layout = "the layout of Canvas' page Grades, Import"
 
     def rows(self, gradebook, assignments, students):
         """Two lines of headings, the second with the maximum scores, and one line for each student with a score."""
@@ -129,6 +129,7 @@ class MoodleExport(SafeExport):
     """
 
     default_file = "moodle.csv"
+    layout = "the layout of Moodle's page Grades, Import, CSV file"
 
     def rows(self, gradebook, assignments, students):
         """One line for each student with a score; e-mail addresses only if all of these students have one."""
@@ -139,6 +140,28 @@ class MoodleExport(SafeExport):
         for student, scores in lines:
             who = [student.first_name or "", student.last_name or "", student.id]
             yield [*who, *([student.email] if emails else []), *scores]
+
+
+class BlackboardExport(SafeExport):
+    """A file for Blackboard's "Upload Grades".
+
+    Blackboard finds a student by the user name (nbgrader's student id), and the column by its whole heading with the number
+    at its end, as Blackboard's own download has it; any other heading makes a new column.
+    """
+
+    default_file = "blackboard.csv"
+    layout = "the layout of Blackboard's page Work Offline, Upload Grades"
+
+    def rows(self, gradebook, assignments, students):
+        """One line for each student with a score."""
+        yield [
+            "Last Name",
+            "First Name",
+            "Username",
+            *(self._title(assignment) for assignment in assignments),
+        ]
+        for student, scores in self.scores(gradebook, assignments, students):
+            yield [student.last_name or "", student.first_name or "", student.id, *scores]
 
 
 class CsvExport(SafeExport):
@@ -170,7 +193,12 @@ class CsvExport(SafeExport):
                 ]
 
 
-EXPORTERS = {"canvas": CanvasExport, "moodle": MoodleExport, "csv": CsvExport}
+EXPORTERS = {
+    "canvas": CanvasExport,
+    "moodle": MoodleExport,
+    "blackboard": BlackboardExport,
+    "csv": CsvExport,
+}
 
 
 def full_name(student: Student) -> str:

@@ -47,9 +47,11 @@ class Roster:
             return known[0]
         if name.system == "canvas" and (student_id := self._by_number.get(name.number)):
             return student_id
-        if name.system == "plain" and (known := self._all_by_id([name.person])):
-            if len(known) > 1:
+        if known := self._all_by_id(_accounts(name)):
+            if len(known) > 1 and name.system == "plain":
                 raise Unknown(f"{' and '.join(known)} differ from it only in capitals: rename the folder.")
+            if len(known) > 1:
+                raise Unknown(f"it may be that of {' or '.join(known)}.")
             return known[0]
         called = self._called(listed.name if listed and listed.name else name.person)
         if len(called) == 1:
@@ -58,6 +60,8 @@ class Roster:
             raise Unknown(f"{' and '.join(called)} have this name: give --names, so that the number decides.")
         if name.system == "plain" and may_be_a_folder(name.person):
             return name.person  # nbgrader's own layout: the folder is the student's id
+        if name.login and not self._ids and may_be_a_folder(account := _accounts(name)[-1]):
+            return account  # where nobody has an id yet
         new = next(filter(may_be_a_folder, listed.ids), "") if listed else ""
         if new:
             return new
@@ -127,6 +131,16 @@ class Roster:
     def _called(self, name: str) -> list[str]:
         names = [name, *_ends(name)] if self.groups else [name]
         return list(dict.fromkeys(found for one in names for found in self._by_name.get(letters(one), [])))
+
+
+def _accounts(name: FileOwner) -> list[str]:
+    """What may be the person's account, and so an id: of Blackboard's TITLE_ACCOUNT each part has to be thought of."""
+    if name.system == "plain":
+        return [name.person]
+    parts = name.login.split("_")
+    if name.system == "blackboard":
+        return ["_".join(parts[place:]) for place in range(1, len(parts))]
+    return [name.login] if name.login else []
 
 
 def _ends(person: str) -> list[str]:

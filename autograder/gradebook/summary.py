@@ -21,7 +21,7 @@ from autograder.checks.status import Ending, Status
 from autograder.course import Assignment, notebook_of
 from autograder.gradebook.hidden_tests import HiddenTests
 from autograder.gradebook.history import History, read_history
-from autograder.results import CellVerdict, in_short
+from autograder.results import CellVerdict, told
 from autograder.source import extra_credit, grade_id, graded_cells, is_solution, is_task
 from autograder.untrusted.pages import Pages
 from autograder.untrusted.pictures import Picture, pictures, place
@@ -32,9 +32,7 @@ THEIR_LABEL = re.compile(
     r"(?:Student's (?:answer|task)|(?:Grade cell|Task): <code>[^<]*</code>)</span>"
 )
 """What nbgrader writes over a graded cell of the page."""
-BUILDS = "It builds on "  # as `dependants` begins the line
 LENT = "Right with the solution's"
-LONGEST = 400  # characters of a reason
 
 
 @dataclass(frozen=True)
@@ -179,17 +177,10 @@ def _row(
     if verdict.status == Status.PASSED:
         extra = f"{verdict.extra:g} extra point{'' if verdict.extra == 1 else 's'}" if verdict.extra else ""
         return Row(name, title, extra, lent[:1].lower() + lent[1:].rstrip("."), comment=comment)
-    follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
-    follows = follows and f"{follows} Correct that first."
+    status, hint, follows = told(verdict)
     if not cell.metadata.nbgrader.points:
         of = ""
-    return Row(
-        name, title, of, _short(in_short(verdict)), _short(verdict.hint), follows, comment, verdict.panels
-    )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+    return Row(name, title, of, status, hint, follows, comment, verdict.panels)
 
 
 def _score(cell: NotebookNode) -> float:

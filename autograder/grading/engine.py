@@ -143,7 +143,12 @@ class Engine:
         self.pool.close()
 
     def _servers_for_the_solution(self) -> ServerPool:
-        """Here, whatever runs the notebooks; beside those where these are here, too: torch is imported once."""
+        """Here, whatever runs the notebooks; beside those where these are here, too: torch is imported once.
+
+        Where only the user keeps students' code apart, they run as root: one user's processes can read each other's memory.
+        """
+        if self.settings.isolation == "nobody":
+            return ServerPool(replace(self.settings, isolation="none"))
         return ServerPool(self.settings, beside=getattr(self.pool, "servers", None))
 
     def start(self) -> None:

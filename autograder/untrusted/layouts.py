@@ -9,7 +9,7 @@ path that does not fit the layout is left out, with the reason.
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.course import composed
@@ -29,6 +29,12 @@ CANVAS_TEXT = re.compile(
     r"(?P<prefix>(?P<person>(?:(?!_\d+_).)*?)(?P<late>_LATE)?_(?P<number>\d+)_)(?P<file>(?:text|link)\.html)"
 )
 """What Canvas calls a text or an address that was entered in place of a file."""
+BLACKBOARD = re.compile(
+    r"(?P<prefix>(?P<login>(?:(?!_attempt_).)+_[^_]+)_attempt_(?P<when>\d{4}(?:-\d{2}){5}))(?:_(?P<file>[^/]+)|\.txt)"
+)
+"""The assignment's title, the user name and the time of the attempt; without a file, what Blackboard writes about the attempt."""
+ILIAS = re.compile(r"(?P<names>[^\d_]+(?:_[^\d_]+)+)_(?P<login>[^_]+)_(?P<number>\d{3,})")
+"""The last and the first name, the login and the number of the user (ilExSubmission, "Lastname_Firstname_Login_ID")."""
 HIDDEN_IN_CANVAS = re.compile(r"(?:LATE_)?anon_\w+?_\d+_[^/]+")
 AGAIN = re.compile(
     r"(?P<stem>.+?)(?:[ _-]?\((?P<copy>\d+)\)|-(?P<attempt>\d+)|(?:[ _-]+| - )(?:copy|kopie|copie|copia|cópia)[ _]?\d*)",
@@ -39,27 +45,38 @@ COPY_OF = re.compile(
 )
 SUFFIXES = (".ipynb", ".json", ".txt", ".zip", ".download")
 """What may stand behind the name of a notebook: editors, browsers and mail programs add some."""
-CONTAINERS = ("submitted", "submissions", "download", "downloads")
+CONTAINERS = ("submitted", "submissions", "abgaben", "download", "downloads")
 """Folders around those of the students, in every course."""
+
+
+LAYOUTS = {
+    "moodle": ("Moodle", "NAME_NUMBER_assignsubmission_…"),
+    "canvas": ("Canvas", "NAME_USER_FILE_…"),
+    "blackboard": ("Blackboard", "TITLE_USERNAME_attempt_TIME_…"),
+    "ilias": ("ILIAS", "LASTNAME_FIRSTNAME_LOGIN_NUMBER/…"),
+    "plain": ("", "STUDENT/…"),
+}
+"""The layouts of downloads that are recognised: the system that makes them, and how it names what students have handed in."""
 
 
 @dataclass(frozen=True)
 class FileOwner:
     """Whose a file is, as its path has it."""
 
-    system: str  # "moodle", "canvas", or "plain": STUDENT/…/x.ipynb
+    system: str  # one of LAYOUTS
     person: str  # the full name; in a plain folder what is called like the student
     number: str = ""  # by which the system knows the person
     file: str = ""  # as the student called it
     prefix: str = ""  # what the system asks of a file that goes back to the same person
     folder: str = ""  # in which the file lies
     late: bool = False
-    order: int = 0  # larger for what was handed in later
+    order: int = 0  # larger for what was handed in later; with Blackboard the digits of the time
+    login: str = ""  # what the system calls the user's account; with Blackboard its title and _ come first
 
     @property
     def identity(self) -> tuple[str, str]:
         """What tells two people of one download apart."""
-        return self.system, self.number or self.person
+        return self.system, self.number or self.login or self.person
 
 
 class Misplaced(LookupError):
@@ -98,11 +115,12 @@ class Layout:
         """Whose a file is. Raises Misplaced."""
         parts = path.split("/")
         parts = parts[_depth(parts, self.around) :]
-        of_system = _of_moodle(parts) or _of_canvas(parts)
+        of_system = _of_moodle(parts) or _of_canvas(parts) or _of_blackboard(parts)
         if self.system != "plain":
-            if of_system is None or of_system.system != self.system:
+            of_system = OF_SYSTEM[self.system](parts)
+            if of_system is None:
                 raise Misplaced(
-                    f"it is not named like the others, which come from {self.system.capitalize()}: collect it separately."
+                    f"it is not named like the others, which come from {LAYOUTS[self.system][0]}: collect it separately."
                 )
             if any(MOODLE.fullmatch(part) for part in parts[1:]):
                 raise Misplaced(
@@ -112,9 +130,12 @@ class Layout:
         is_container = _folded(parts[0]) in self.containers and not self.knows(parts[0])
         if of_system is None and (len(parts) == 1 or (len(parts) == 2 and is_container)):
             raise Misplaced("its path names no student: put it into a folder STUDENT/.")
-        if any(_of_moodle(parts[place:]) or CANVAS.fullmatch(parts[-1]) for place in range(len(parts))):
+        if any(
+            _of_moodle(parts[place:]) or CANVAS.fullmatch(parts[-1]) or BLACKBOARD.fullmatch(parts[-1])
+            for place in range(len(parts))
+        ):
             raise Misplaced(
-                "it is named like a hand-in from Moodle or Canvas, and the others are not: check whose it is."
+                "it is named like a hand-in from Moodle, Canvas or Blackboard, and the others are not: check whose it is."
                 + self._unless_around(parts)
             )
         return self._plain(parts)
@@ -162,8 +183,12 @@ def decide(
     archive = {_folded(called), _folded(again["stem"] if again else called)}
     while more := _around(visible, around, known, named, knows, archive):
         around |= more
-    systems = Counter(system for *_, system in _tops(parts[_depth(parts, around) :] for parts in visible))
+    tops = _tops(parts[_depth(parts, around) :] for parts in visible)
+    systems = Counter(system for *_, system in tops)
     system = max(systems, key=lambda one: (systems[one], one != "plain"), default="plain")
+    folders = [name for name, is_file, _ in tops if not is_file]
+    if system == "plain" and folders and all(ILIAS.fullmatch(name) and not knows(name) for name in folders):
+        system = "ilias"  # only as a whole: one folder may be called so anywhere
     notebooks = [
         parts[_depth(parts, around) + 1 : -1]
         for parts in visible
@@ -193,9 +218,12 @@ def _tops(below: Iterable[Sequence[str]]) -> set[tuple[str, bool, str]]:
 
 
 def _system(name: str, is_file: bool) -> str:
+    """The first that fits: a student of Canvas may call a file as Blackboard does, behind what Canvas writes."""
     if _of_moodle([name] if is_file else [name, "x"]):
         return "moodle"
-    return "canvas" if is_file and _of_canvas([name]) else "plain"
+    if is_file and _of_canvas([name]):
+        return "canvas"
+    return "blackboard" if is_file and _of_blackboard([name]) else "plain"
 
 
 def _around(
@@ -242,6 +270,9 @@ def _is_container(
         return bool(inner)
     if len(path) > 1 or name not in archive:
         return False
+    second = {parts[1] for parts in below if len(parts) > 2}
+    if inner <= {*CONTAINERS} and second and all(map(ILIAS.fullmatch, second)):
+        return True  # EXERCISE/Abgaben/…
     direct = any(len(parts) == 1 and looks_like_a_notebook(parts[0]) for parts in below)
     return len(inner - {*known}) > 1 and (bool(hand_ins) or not direct)
 
@@ -270,6 +301,37 @@ def _of_canvas(parts: Sequence[str]) -> FileOwner | None:
             "canvas", match["person"], match["number"], file, match["prefix"], late=late, order=order
         )
     return None
+
+
+def _of_blackboard(parts: Sequence[str]) -> FileOwner | None:
+    match = BLACKBOARD.fullmatch(parts[0])
+    if match is None:
+        return None
+    return FileOwner(
+        "blackboard",
+        match["login"].rpartition("_")[2],
+        file=(match["file"] or "about.txt") if len(parts) == 1 else parts[-1],
+        prefix=f"{match['prefix']}_",
+        order=int(match["when"].replace("-", "")),
+        login=match["login"],
+    )
+
+
+def _of_ilias(parts: Sequence[str]) -> FileOwner | None:
+    match = ILIAS.fullmatch(parts[0])
+    if match is None or len(parts) == 1:
+        return None
+    name = match["names"].replace("_", " ")
+    return FileOwner("ilias", name, match["number"], parts[-1], f"{parts[0]}/", login=match["login"])
+
+
+OF_SYSTEM: Mapping[str, Callable[[Sequence[str]], FileOwner | None]] = {
+    "moodle": _of_moodle,
+    "canvas": _of_canvas,
+    "blackboard": _of_blackboard,
+    "ilias": _of_ilias,
+}
+"""Whose a file is, by its path below the folders around those of the students."""
 
 
 def _inner(folders: Sequence[str], assignments: Collection[str]) -> Sequence[str]:

@@ -51,7 +51,13 @@ class Jailed:
 
 
 class Plain:
-    """An ordinary process with limits: for our own notebooks, and for systems without namespaces."""
+    """An ordinary process with limits: for our own notebooks, and for systems without namespaces.
+
+    `own_user`: nobody else runs anything as this user, so that the number of processes can be bounded.
+    """
+
+    def __init__(self, own_user: bool = False):
+        self.own_user = own_user
 
     def before_imports(self) -> None:
         """Become the parent of processes that lose theirs, and remember which server is the first one."""
@@ -79,7 +85,7 @@ class Plain:
         """In the child: set the limits of each process and move into the submission's folder."""
         os.setsid()
         _end_with_parent()
-        namespaces.limit_resources(limits, own_processes=False)
+        namespaces.limit_resources(limits, own_processes=self.own_user)
         os.chdir(self.place)
         _live_in(self.place, self.place)
 

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> None:
     """Serve until the client closes the socket. Arguments: its descriptor, the isolation, the limits, modules."""
     began = time.monotonic()
     control = socket.socket(fileno=int(arguments[0]))
-    isolation = Jailed() if arguments[1] == "bwrap" else Plain()
+    isolation = Jailed() if arguments[1] == "bwrap" else Plain(own_user=arguments[1] == "nobody")
     limits = Limits.from_json(arguments[2])
     isolation.before_imports()
     heap.prepare()

@@ -130,12 +130,12 @@ def command(
     mounts |= {path: ["--tmpfs", str(path)] for path in covered}
     for path in sorted(mounts, key=lambda path: len(path.parts)):  # what lies within another comes after it
         jail += mounts[path]
-    masked = _masked(view)
+    replaced = masked(view)
     for file, descriptor in masks.items():
         shown = any(file.is_relative_to(mounted) for mounted in mounts)  # another copy may not be
-        if shown and file not in masked:
+        if shown and file not in replaced:
             jail += ["--perms", "0444", "--ro-bind-data", str(descriptor), str(file)]
-    for file in masked:
+    for file in replaced:
         jail += ["--ro-bind", str(_reach(NOT_WHILE_GRADED, places)), str(file)]
     for path in covered:
         jail += ["--remount-ro", str(path)]
@@ -263,7 +263,7 @@ def _libraries(folder: Path) -> list[Path]:
     return [*platforms, *files, folder / "locale", folder / "ssl", folder / "terminfo"]
 
 
-def _masked(view: View) -> list[Path]:
+def masked(view: View) -> list[Path]:
     """The modules that hold right answers; in the place of each stands one that only says why it is not there."""
     return [
         path
@@ -292,9 +292,7 @@ def _reach(path: Path, places: Mapping[Path, Path]) -> Path:
 
 def _become_nobody(needed: Sequence[Path]) -> list[str]:
     """Root only: gather what is to be shown, then drop every privilege for good and go on as nobody."""
-    setpriv = shutil.which("setpriv")
-    if setpriv is None:
-        raise FileNotFoundError("Root needs `setpriv` to drop its privileges: install util-linux.")
+    drop = drop_privileges()
     for path in needed:
         if path.stat().st_mode & 0o005 not in ((0o005,) if path.is_dir() else (0o004, 0o005)):
             raise FileNotFoundError(
@@ -308,14 +306,23 @@ def _become_nobody(needed: Sequence[Path]) -> list[str]:
         str(STAGE),
         json.dumps([str(p) for p in needed]),
     ]
-    drop = [
+    return [*stage, *drop]
+
+
+def drop_privileges() -> list[str]:
+    """The command by which root becomes nobody for good; what nobody is to run follows it."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise FileNotFoundError("Root needs `setpriv` to drop its privileges: install util-linux.")
+    user = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    return [
         str(Path(setpriv).resolve()),
-        f"--reuid={NOBODY}",
-        f"--regid={NOBODY}",
-        "--clear-groups",
+        *user,
         "--bounding-set=-all",
+        "--inh-caps=-all",
+        "--no-new-privs",
+        "--",
     ]
-    return [*stage, *drop, "--inh-caps=-all", "--no-new-privs", "--"]
 
 
 def _namespaces(info: int) -> list[str]:

@@ -19,7 +19,7 @@ from autograder.errors import ServerDied
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
-from autograder.jail.outside.launch import ForkedServer, ServerProcess, fork, start
+from autograder.jail.outside.launch import LAUNCH, ForkedServer, ServerProcess, fork, start
 
 __all__ = ["Zygote", "Outcome", "Server", "find_problem"]
 
@@ -56,8 +56,8 @@ class Server:
         modules: Sequence[str] = (),
         process: Callable[[], ServerProcess | ForkedServer] | None = None,
     ):
-        if isolation not in ("bwrap", "none"):
-            raise ValueError(f"isolation is {isolation!r}; it must be 'bwrap' or 'none'")
+        if isolation not in LAUNCH:
+            raise ValueError(f"isolation is {isolation!r}; it must be one of {', '.join(LAUNCH)}")
         self.limits = limits or Limits()
         self.isolation = isolation
         self.silence_seconds = silence_seconds

@@ -19,6 +19,7 @@ from autograder.errors import JailError
 from autograder.jail.inside.isolation import SCRATCH_PREFIX
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, withheld
+from autograder.jail.outside.as_nobody import Place
 from autograder.jail.outside.bubblewrap import View
 
 START_SECONDS = 120  # for a server's imports, on a slow or busy machine
@@ -40,7 +41,7 @@ class ServerProcess:
     popen: subprocess.Popen
     control: socket.socket
     errors: IO[bytes]  # what it, or bubblewrap, wrote to stderr
-    scratch: tempfile.TemporaryDirectory | None = None  # of a server without a jail
+    scratch: tempfile.TemporaryDirectory | Place | None = None  # of a server without a jail
     jail: int | None = None  # handle of the jail's process 1, with which all others end
 
     def last_words(self) -> str:
@@ -151,8 +152,7 @@ def _start(
     ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
     with theirs:
         arguments = [str(theirs.fileno()), isolation, limits.to_json(), *modules]
-        launch = _in_bubblewrap if isolation == "bwrap" else _plainly
-        process = launch(arguments, ours, theirs, view)
+        process = LAUNCH[isolation](arguments, ours, theirs, view)
     try:
         spawned(process)
         _wait_until_ready(process)
@@ -234,6 +234,25 @@ def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, v
     process = _spawn(command, [theirs.fileno()], variables, ours)
     process.scratch = scratch
     return process
+
+
+def _as_nobody(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> ServerProcess:
+    place = Place(view)
+    variables = {**bubblewrap.variables(bubblewrap.NOTHING_MORE, place.library)}
+    variables |= bubblewrap.places(str(place.scratch))
+    try:
+        become = bubblewrap.drop_privileges()
+    except FileNotFoundError as error:
+        place.cleanup()
+        raise JailError(str(error)) from None
+    command = [*become, sys.executable, "-P", "-c", bubblewrap.SERVE, str(place.server), *arguments]
+    process = _spawn(command, [theirs.fileno()], variables, ours)
+    process.scratch = place
+    return process
+
+
+LAUNCH = {"bwrap": _in_bubblewrap, "nobody": _as_nobody, "none": _plainly}
+"""How a server is started, by the isolation."""
 
 
 def _spawn(

@@ -1,23 +1,29 @@
 """Hand-ins from Moodle, Canvas and folders: whose, which of several, and when."""
 
+import csv
 import io
 import json
 import time
 import zipfile
 from datetime import UTC, datetime
+from pathlib import Path
 
 import nbformat
 import pytest
+from typer.testing import CliRunner
 
+from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.gradebook import feedback
 from autograder.gradebook.choosing import RULE
 from autograder.gradebook.collect import collect, explain, read_owners
 from autograder.gradebook.gradebook import register
+from autograder.gradebook.matching import Matches, read_matches, write_unmatched
 from autograder.gradebook.roster import Roster, Unknown, letters
 from autograder.gradebook.tables import read_rows
 from autograder.gradebook.worksheet import read_worksheet
 from autograder.untrusted.layouts import FileOwner
+from autograder.untrusted.submission import LeftOut
 from tests.autograder.here import NAME
 
 FILE = f"{NAME}.ipynb"
@@ -610,3 +616,96 @@ def test_registering_again_keeps_the_due_date(course):
     with course.gradebook() as gradebook:
         assert gradebook.find_assignment(NAME).duedate == DUE
         assert gradebook.find_assignment(NAME).max_score == 10
+
+
+# ------------------------------------------------------------------------- Blackboard, ILIAS, what is matched by hand
+
+ATTEMPT = "Homework 1_{}_attempt_2026-10-05-{}_{}"
+
+
+def test_of_blackboard_s_attempts_the_last_counts_with_the_time_in_its_name(course, tmp_path):
+    files = [ATTEMPT.format("ada", time, FILE) for time in ("08-00-00", "11-30-00")]
+    done = collected(
+        course,
+        archive(tmp_path, *files, (ATTEMPT.format("ada", "11-30-00", "")[:-1] + ".txt", "…")),
+        zone="Europe/Berlin",
+    )
+    assert taken(course, "ada") == files[1]
+    assert told(course, "ada").startswith("2026-10-05 09:30:00") and not done.left
+    assert explain(done)[0] == "Recognised as a download from Blackboard: TITLE_USERNAME_attempt_TIME_…"
+    assert any("time zone Europe/Berlin" in line for line in explain(done))
+
+
+def test_an_account_with_an_underscore_is_found_and_one_that_may_be_two_is_not(course, tmp_path):
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_student("jane_doe")
+    collected(course, archive(tmp_path, ATTEMPT.format("jane_doe", "08-00-00", FILE)))
+    assert taken(course, "jane_doe")
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_student("doe")
+    done = collected(course, archive(tmp_path, ATTEMPT.format("jane_doe", "09-00-00", FILE)))
+    assert "may be that of jane_doe or doe" in str(done.left[0])
+
+
+def test_in_ilias_the_account_counts_and_then_the_name(course, tmp_path):
+    files = [f"Abgaben/Nobody_Knows_ada_4711/{FILE}", f"Abgaben/Müller_Bob_bm12_4712/{FILE}"]
+    done = collected(course, archive(tmp_path, *files))
+    assert (taken(course, "ada"), taken(course, "bob")) == (files[0], files[1]) and not done.left
+    assert "from ILIAS: LASTNAME_FIRSTNAME_LOGIN_NUMBER/…" in explain(done)[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "layout"),
+    [
+        ([f"{MOODLE}/{FILE}"], "from Moodle"),
+        ([f"lovelaceada_12_345_{FILE}"], "from Canvas"),
+        ([f"ada/{FILE}"], "a folder for each student"),
+    ],
+)
+def test_the_layout_is_named(course, tmp_path, files, layout):
+    assert layout in explain(collected(course, archive(tmp_path, *files)))[0]
+
+
+def test_what_cannot_be_matched_is_listed_filled_in_and_given_back(course, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stranger = f"=cmd Nobody_99_assignsubmission_file/{FILE}"
+    download = archive(tmp_path, f"{MOODLE}/{FILE}", stranger, f"{NAME} by bob.ipynb")
+    command = ["collect", str(download), NAME]
+    (course.root / "here").mkdir()
+    monkeypatch.chdir(course.root / "here")
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1 and "collect again with --matched unmatched.csv" in done.output
+    rows = list(csv.DictReader(Path("unmatched.csv").read_text().splitlines()))
+    assert [row["in the download"] for row in rows] == [
+        f"{NAME} by bob.ipynb",
+        "'=cmd Nobody_99_assignsubmission_file",
+    ]
+    assert all(row["why"] and not row["student"] for row in rows)
+    filled = "in the download;student\n" + "".join(
+        f"{row['in the download']};{who}\n" for row, who in zip(rows, ("bob", "cem"), strict=True)
+    )
+    Path("unmatched.csv").write_text(filled)
+    done = CliRunner().invoke(app, [*command, "--matched", "unmatched.csv"])
+    assert done.exit_code == 0, done.output
+    assert (taken(course, "bob"), taken(course, "cem")) == (f"{NAME} by bob.ipynb", stranger)
+    assert read_owners(course.assignment)["cem"].system == "moodle", "feedback goes back to Moodle"
+    assert not Path("unmatched-2.csv").exists()
+
+
+def test_a_table_that_was_filled_in_is_not_replaced(course, tmp_path, monkeypatch):
+    monkeypatch.chdir(course.root)
+    matches = Matches({"a": "ada"}, [LeftOut("b", "nobody has this name.")])
+    assert write_unmatched(course.root, matches) == Path("unmatched.csv")
+    Path("unmatched.csv").write_text("in the download,student,why\nb,bob,\n")
+    assert write_unmatched(course.root, matches) == Path("unmatched-2.csv")
+    assert read_matches(Path("unmatched-2.csv")) == {"a": "ada"}, "b is not filled in"
+    assert read_matches(Path("unmatched.csv")) == {"b": "bob"}
+
+
+def test_a_table_of_another_kind_and_an_impossible_id_are_refused(course, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("name,student\nx,ada\n")
+    with pytest.raises(CourseError, match="has no column 'in the download'"):
+        read_matches(table)
+    with course.gradebook() as gradebook, pytest.raises(CourseError, match="'a/b' cannot be a student's id"):
+        collect(course.root, archive(tmp_path, f"ada/{FILE}"), gradebook, by_hand={"x": "a/b"})

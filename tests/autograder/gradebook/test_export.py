@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.gradebook.export import FORMULA as SIGNS
 from autograder.gradebook.export import CanvasExport, MoodleExport
+from autograder.gradebook.tables import FORMULA as SIGNS
 from tests.autograder.small_class import FORMULA, NAME
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import app
-from autograder.gradebook.export import CanvasExport, CsvExport, MoodleExport
+from autograder.gradebook.export import BlackboardExport, CanvasExport, CsvExport, MoodleExport
 from autograder.gradebook.queries import class_scores
+from autograder.untrusted.layouts import FileOwner
 from tests.autograder.here import NAME
 
 SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
@@ -126,3 +127,32 @@ def test_the_command_says_who_is_not_in_the_file(graded):
     said = " ".join(result.output.split())
     assert result.exit_code == 0 and (graded.root / "canvas.csv").exists()
     assert "wait for grading by hand: cem." in said and "Handed in nothing: dua." in said
+
+
+def test_blackboard_finds_students_by_their_accounts_and_the_column_by_its_heading(graded):
+    heading = "Steps [Total Pts: 10 Score] |123456"
+    rows, exporter = exported(graded, BlackboardExport, column=heading)
+    assert rows[0] == ["Last Name", "First Name", "Username", heading]
+    (ada,) = [row for row in rows if row[2] == "ada"]
+    assert ada[:2] == ["Lovelace", "Ada"] and float(ada[3]) == 9
+    assert "cem" in exporter.waiting and all(row[2] != "cem" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("system", "file", "said"),
+    [
+        ("moodle", "moodle.csv", "from a download from Moodle: exporting for moodle"),
+        ("blackboard", "blackboard.csv", "from a download from Blackboard: exporting for blackboard"),
+        ("ilias", "grades.csv", "from a download from ILIAS: exporting for csv"),
+        ("plain", "grades.csv", "from no single system: exporting for csv"),
+    ],
+)
+def test_without_a_destination_the_layout_is_that_of_what_was_collected(
+    graded, monkeypatch, system, file, said
+):
+    monkeypatch.chdir(graded.root)
+    owner = FileOwner(system, "Ada Lovelace", "12345")
+    monkeypatch.setattr("autograder.gradebook.collect.read_owners", lambda assignment: {"ada": owner})
+    done = CliRunner().invoke(app, ["export", NAME], catch_exceptions=False)
+    assert done.exit_code == 0 and said in done.output
+    assert f"wrote {file}, in the layout of" in done.output and (graded.root / file).exists()

@@ -16,7 +16,7 @@ SOMEBODY = 12345
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="the tests run as an ordinary user already")
 def test_every_wall_stands_for_an_ordinary_user(jail_possible):
-    world = [str(bubblewrap.find_bubblewrap()), "--dev-bind", "/", "/", *_opened(Path(sys.base_prefix)), "--"]
+    world = [str(bubblewrap.find_bubblewrap()), "--dev-bind", "/", "/", *opened(Path(sys.base_prefix)), "--"]
     somebody = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups"]
     tests = [
         str(HERE / "test_walls.py"),
@@ -33,7 +33,7 @@ def test_every_wall_stands_for_an_ordinary_user(jail_possible):
     assert " passed" in done.stdout
 
 
-def _opened(path: Path) -> list[str]:
+def opened(path: Path) -> list[str]:
     """Arguments for a world in which everybody can reach `path`: an interpreter below root's closed home, say."""
     closed = [folder for folder in path.parents if folder.stat().st_mode & 0o001 == 0]
     if not closed:

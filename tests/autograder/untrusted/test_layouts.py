@@ -198,3 +198,54 @@ def test_what_systems_leave_behind_says_nothing_about_a_layout():
 )
 def test_what_browsers_editors_and_people_add_is_not_part_of_the_name(file, called):
     assert which_assignment(FileOwner("moodle", "x", file=file), [NAME, OTHER]) == called
+
+
+BLACKBOARD = "Homework 1_{}_attempt_2026-10-05-21-58-00_{}"
+
+
+def test_blackboard_s_files_name_the_account_and_the_time_of_the_attempt():
+    path = BLACKBOARD.format("ada", FILE)
+    owner = decide([path], [NAME], KNOWN.__contains__).owner(path)
+    assert (owner.system, owner.person, owner.file, owner.order) == (
+        "blackboard",
+        "ada",
+        FILE,
+        20261005215800,
+    )
+    assert owner.prefix == "Homework 1_ada_attempt_2026-10-05-21-58-00_"
+    about = "Homework 1_ada_attempt_2026-10-05-21-58-00.txt"
+    assert decide([path, about], [NAME], KNOWN.__contains__).owner(about).identity == owner.identity
+
+
+def test_a_file_that_a_student_names_like_blackboard_s_stays_the_student_s():
+    forged = BLACKBOARD.format("mallory", BLACKBOARD.format("bob", FILE))
+    assert owners(BLACKBOARD.format("ada", FILE), forged) == ["ada", "mallory"]
+    canvas = f"lovelaceada_12_345_{BLACKBOARD.format('bob', FILE)}"
+    assert owners(canvas) == ["12"]
+    assert owners(f"ada/{FILE}", f"mallory/{BLACKBOARD.format('bob', FILE)}") == ["ada", None]
+
+
+def test_two_accounts_that_end_alike_are_two_people():
+    paths = [BLACKBOARD.format(name, FILE) for name in ("jane_doe", "doe")]
+    layout = decide(paths, [NAME], KNOWN.__contains__)
+    assert len({layout.owner(path).identity for path in paths}) == 2
+
+
+ILIAS = ("Lovelace_Ada_al815_4711", "von der Lippe_Bob Max_bl9_4712")
+
+
+def test_ilias_folders_name_person_account_and_number():
+    paths = [f"Blatt 1/Abgaben/{folder}/{FILE}" for folder in ILIAS]
+    layout = decide(paths, [NAME], KNOWN.__contains__, "Blatt 1")
+    assert layout.system == "ilias"
+    first, second = map(layout.owner, paths)
+    assert (first.person, first.login, first.number) == ("Lovelace Ada", "al815", "4711")
+    assert (second.person, second.login) == ("von der Lippe Bob Max", "bl9")
+    assert first.prefix == f"{ILIAS[0]}/"
+
+
+def test_a_single_folder_that_looks_like_one_of_ilias_makes_no_download_of_ilias():
+    assert decide([f"{ILIAS[0]}/{FILE}", f"ada/{FILE}"], [NAME], KNOWN.__contains__).system == "plain"
+    known = KNOWN | {ILIAS[0]}
+    assert decide([f"{ILIAS[0]}/{FILE}"], [NAME], known.__contains__).system == "plain"
+    assert decide([f"team_a_1/{FILE}", f"team_b_2/{FILE}"], [NAME], KNOWN.__contains__).system == "plain"
