@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -76,6 +77,21 @@ def test_a_known_mistake_shows_name_hint_and_heat_maps():
     assert 'src="data:image/png;base64,' in card["text/html"]
     assert "Largest difference shown: 5" in card["text/html"]
     assert journal.checks() == {"demo.double": False}
+
+
+@pytest.mark.parametrize(("factor", "is_shown"), [(2, True), (3, False), (5, True)])
+def test_a_warning_of_pytorch_is_left_out_where_the_card_names_the_mistake(factor, is_shown):
+    """A schedule that steps too early: PyTorch's paragraph stood above a card with the same words."""
+
+    def too_early(case):
+        weight = torch.nn.Parameter(torch.zeros(1))
+        schedule = torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([weight], 1.0), lambda step: 1.0)
+        schedule.step()
+        return case["x"] * factor
+
+    with warnings.catch_warnings(record=True) as warned:
+        shown(check, "demo.double", too_early)
+    assert any("before `optimizer.step()`" in str(one.message) for one in warned) == is_shown
 
 
 def test_the_student_s_text_is_escaped():
