@@ -1,0 +1,22 @@
+"""What axe-core finds in a page, as the package axe-playwright-python carries it."""
+
+from collections.abc import Sequence
+
+from axe_playwright_python.sync_playwright import Axe
+
+SERIOUS = ("serious", "critical")
+
+
+def serious_findings(page, within: str = "html", but: Sequence[str] = ()) -> list[str]:
+    """A line for each serious or critical finding of axe-core's in the part of the page that the selector names.
+
+    `but` names parts that are not ours to change.
+    """
+    part = {"include": [[within]], "exclude": [[selector] for selector in but]}
+    found = Axe().run(page, part).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:200]} ({' '.join(node['failureSummary'].split())[:300]})"
+        for one in found
+        if one["impact"] in SERIOUS
+        for node in one["nodes"]
+    ]
