@@ -221,6 +221,20 @@ def test_a_function_that_writes_into_lists_leaves_the_key_as_it_was(tmp_path):
     assert shown(check, "lists.count", right)[1] == ""
 
 
+def test_the_heat_maps_say_which_of_several_tables_they_show(tmp_path):
+    def right(case):
+        return {"ids": case["x"], "labels": case["x"] + 1}
+
+    expected = answers(right)
+    one = answer_key.ExerciseKey("parts.two", Rule(arrays="torch"), ("", "", "", ""), (), CASES, expected, ())
+    (tmp_path / "02_parts.key").write_bytes(answer_key.to_bytes([one]))
+    (card,), error = shown(check, "parts.two", lambda case: right(case) | {"labels": case["x"]})
+    assert 'alt="labels: Heat maps.' in card["text/html"]
+    assert "labels: yours    shape 2×3" in card["text/plain"]
+    (card,), _ = shown(check, "demo.double", lambda case: case["x"])
+    assert 'alt="Heat maps.' in card["text/html"]
+
+
 def test_a_right_answer_reads_its_key_once_and_draws_nothing(monkeypatch):
     """What a check takes beside the student's own function."""
     drawn = []
