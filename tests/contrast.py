@@ -3,7 +3,6 @@
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from unittest.mock import patch
 
 import numpy as np
 from matplotlib.colors import to_rgba
@@ -24,9 +23,9 @@ def contrast(front: np.ndarray, back: np.ndarray) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def faint_words(figure: Figure, save=Figure.savefig) -> list[str]:
+def faint_words(figure: Figure) -> list[str]:
     """The words of a figure whose contrast is below `LEAST`, each with its ratio."""
-    with drawn_without_words(figure, save) as (texts, behind):
+    with drawn_without_words(figure) as (texts, behind):
         found = []
         for text, colour, box in texts:
             left, bottom, right, top = (round(at) for at in box.extents)
@@ -43,33 +42,20 @@ def faint_words(figure: Figure, save=Figure.savefig) -> list[str]:
 
 
 @contextmanager
-def drawn_without_words(figure: Figure, save) -> Iterator[tuple[list, np.ndarray]]:
+def drawn_without_words(figure: Figure) -> Iterator[tuple[list, np.ndarray]]:
     """The words of a figure with their colours and places, and the figure's points without them (rows, columns, 4)."""
-    save(figure, io.BytesIO(), format="rgba", dpi=figure.dpi)  # lays everything out
+    figure.savefig(io.BytesIO(), format="rgba", dpi=figure.dpi)  # lays everything out
     texts = [
         (text, to_rgba(text.get_color()), text.get_window_extent())
         for text in figure.findobj(Text)
         if text.get_visible() and text.get_text().strip()
     ]
+    before = [text.get_color() for text, *_ in texts]
     for text, *_ in texts:
         text.set_color((0, 0, 0, 0))
     buffer = io.BytesIO()
-    save(figure, buffer, format="rgba", dpi=figure.dpi)
-    for text, colour, _ in texts:
+    figure.savefig(buffer, format="rgba", dpi=figure.dpi)
+    for (text, *_), colour in zip(texts, before, strict=True):
         text.set_color(colour)
     width, height = (round(length) for length in figure.get_size_inches() * figure.dpi)
     yield texts, np.frombuffer(buffer.getvalue(), np.uint8).reshape(height, width, 4)
-
-
-@contextmanager
-def measured_words() -> Iterator[list[str]]:
-    """Fills a list with the faint words of every figure that is saved meanwhile."""
-    faint: list[str] = []
-    save = Figure.savefig
-
-    def measure_and_save(figure, *where, **how):
-        faint.extend(faint_words(figure, save))
-        return save(figure, *where, **how)
-
-    with patch.object(Figure, "savefig", measure_and_save):
-        yield faint
