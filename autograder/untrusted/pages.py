@@ -102,7 +102,11 @@ class Pages(HTMLExporter):
         return environment
 
     def _guarded(self, page: str) -> str:
-        """With the policy in its head: only nbgrader's scripts stand before it, and what a student wrote behind."""
+        """With the policy in its head: only nbgrader's scripts stand before it, and what a student wrote behind.
+
+        And with the language of nbgrader's words, by which a screen reader chooses its voice.
+        """
+        page = page.replace("<html>", '<html lang="en">', 1)
         if self.template_name != "formgrade":
             return page.replace("<head>", f"<head>{_meta(ALONE)}", 1)
         policy = _meta(policy_of_formgrader(self.nonce, "data:"))
