@@ -5,10 +5,18 @@ from collections.abc import Sequence
 from axe_playwright_python.sync_playwright import Axe
 
 SERIOUS = ("serious", "critical")
+JUPYTERLABS_OWN = (
+    ".jp-InputArea-editor",
+    ".jp-InputPrompt",
+    ".jp-OutputPrompt",
+    ".jp-Collapser",
+    ".jp-cell-toolbar",
+)
+"""Parts of a notebook's page that JupyterLab draws as it does for everybody."""
 
 
 def serious_findings(page, within: str = "html", but: Sequence[str] = ()) -> list[str]:
-    """A line for each serious or critical finding of axe-core's in the part of the page that the selector names.
+    """A line for each serious or critical finding of axe-core's in the parts of the page that the selector names.
 
     `but` names parts that are not ours to change.
     """
