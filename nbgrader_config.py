@@ -41,6 +41,7 @@ c.Autograder.student_files = [
     "docs/students.md",
     "docs/glossary.md",
     "docs/book/references.md",
+    "docs/bugs",  # linked after the checks
     *(
         f"docs/images/student_{name}.png"
         for name in ("wrong", "hint", "right", "validate_wrong", "submit", "dark")

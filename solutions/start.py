@@ -30,7 +30,7 @@ installation()
 # %% [markdown]
 # ## Where you are
 #
-# Run the next cell to see how many checks of each notebook pass and where to continue. Return to this cell after a break.
+# Below the next cell you see where to begin. Run the cell after a break: it then shows where to continue, and how many checks of each notebook pass.
 
 # %%
 from coursekit import course_map

@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from tests.conftest import ROOT
+from autograder.source import grade_id
+from tests.conftest import ASSIGNMENTS, ROOT, release_of
 
 FOLDER = ROOT / "docs" / "bugs"
 PAGES = sorted(page for page in FOLDER.glob("*.md") if page.name != "index.md")
@@ -94,3 +95,34 @@ def test_the_page_leads_to_its_notebook_and_the_index_to_the_page(page: Path):
     assert (FOLDER / notebook).resolve().exists() and f"[{page.name[:2]}]" in text
     title = re.search(r"^# (.*)$", text, re.MULTILINE)[1]
     assert f"[{title}]({page.name})" in (FOLDER / "index.md").read_text(encoding="utf-8")
+
+
+CHECKS = {
+    "01_gradient_of_cbow": "static-cbow_gradient-check",
+    "02_heads_without_a_transpose": "attention-mended_heads-check",
+    "03_positions_of_sentences": "transformer-mended_positions-check",
+    "04_cross_attention_mask": "recurrence-mended_cross_mask-check",
+    "05_leak_between_directions": "elmo-two_stacks-check",
+    "06_one_label_two_meanings": "bert-pretraining_loss-check",
+    "09_mean_of_means": "fine_tuning-train_step-check",
+    "10_entities_from_subwords": "applications-mended_piece_labels-check",
+    "11_ranks_by_argsort": "sentences-spearman-check",
+    "12_answers_of_several_machines": "comparison-mended_answers-check",
+}
+"""The exercise in which each bug is fixed."""
+ONLY_SHOWN = {
+    "03_standard_deviation": "transformer-layer_norm-check",
+    "11_mean_over_padding": "",
+}
+"""Bugs without an exercise of their own, and the check after which they are shown, if any."""
+
+
+@pytest.mark.parametrize("page", CHECKS | ONLY_SHOWN)
+def test_the_notebook_leads_to_the_page_once_and_after_the_check(page: str):
+    """The page says what is wrong, which the exercise asks."""
+    (name,) = (name for name in ASSIGNMENTS if name.startswith(page[:3]))
+    cells = release_of(name).cells
+    (linked,) = (place for place, cell in enumerate(cells) if f"(../../docs/bugs/{page}.md)" in cell.source)
+    check = (CHECKS | ONLY_SHOWN)[page]
+    assert cells[linked].cell_type == "markdown"
+    assert not check or check in [grade_id(cell) for cell in cells[:linked]]

@@ -1,23 +1,28 @@
 """Make the products of a source: the instructor's notebook, the student's notebook and the answer key."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbformat.v4 import new_output
+
 from autograder.authoring.lending import lent_bytes
 from autograder.checks import answer_key
-from autograder.course import Assignment
+from autograder.checks.overview import CourseMap, map_of
+from autograder.course import Assignment, assignments
 from autograder.files import write_aside
 from autograder.generating import Generated, release_bytes
 from autograder.grading import reference
 from autograder.jail.outside.client import Server
 from autograder.settings import course_settings
-from autograder.source import notebook_bytes, read_source, write_notebook
+from autograder.source import code_cells, notebook_bytes, read_source
 
 PUBLIC_SEED = 0
 """Seed of the inputs in the answer keys, which every student has. Grading draws others."""
 
 START = "start"
+SHOWS_THE_MAP = re.compile(r"^course_map\(\)", re.MULTILINE)
 
 
 def products(server: Server, assignment: Assignment, generated: Generated) -> dict[Path, bytes | None]:
@@ -46,7 +51,7 @@ def build_start_page(root: Path) -> None:
     """The first page that students open, a notebook without exercises, where the course has a start.py."""
     page = StartPage(root)
     if page.source.exists():
-        write_notebook(read_source(page.source), page.release)
+        write_aside(page.release, page.content())
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,19 @@ class StartPage:
         """Whether `build` would change the released page."""
         if not self.source.exists():
             return False
-        return (
-            not self.release.exists() or notebook_bytes(read_source(self.source)) != self.release.read_bytes()
-        )
+        return not self.release.exists() or self.content() != self.release.read_bytes()
+
+    def content(self) -> bytes:
+        """The notebook's file. Below a call of `course_map()` stands the map that it shows to somebody who begins."""
+        page = read_source(self.source)
+        for cell in code_cells(page):
+            if SHOWS_THE_MAP.search(cell.source):
+                cell.outputs = [new_output("display_data", self._map()._repr_mimebundle_())]
+        return notebook_bytes(page)
+
+    def _map(self) -> CourseMap:
+        keys = [one.key for one in assignments(self.root) if one.key.exists()]
+        return map_of(keys, {}, self.release.parent)
 
 
 def key_bytes(server: Server, assignment: Assignment) -> bytes:

@@ -15,7 +15,6 @@ from autograder.errors import CourseError
 from autograder.files import write_product
 from autograder.generating import generate
 from autograder.settings import course_settings
-from autograder.source import notebook_bytes, read_source
 
 LEAKS = (b"### BEGIN SOLUTION", b"### BEGIN HIDDEN")
 EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
@@ -46,7 +45,7 @@ def student_files(root: Path, alone: bool = False) -> Iterator[tuple[str, bytes]
     settings = course_settings(root)
     start = StartPage(root)
     if start.source.exists():
-        yield start.release.relative_to(root).as_posix(), notebook_bytes(read_source(start.source))
+        yield start.release.relative_to(root).as_posix(), start.content()
     for assignment in assignments(root):
         folder = assignment.release.parent.relative_to(root)
         for name, content in generate(assignment, as_built=True).files.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
-from autograder.checks.comparing import compare
+from autograder.checks.comparing import compare, label
 from autograder.checks.describing import described
 from autograder.checks.judging import Verdict
 from autograder.checks.notes import RIGHT, WAITING, WRONG, in_html
@@ -61,7 +61,8 @@ class Card:
         shown = self._shown()
         if shown and not self.verdict.passed:
             got, want = shown
-            lines += [f"yours    {numbers(got)}", f"expected {numbers(want)}"]
+            called = label(self.verdict.part)
+            lines += [f"{called}yours    {numbers(got)}", f"{called}expected {numbers(want)}"]
         return "\n  ".join(lines)
 
     def summary(self) -> str:
@@ -118,7 +119,7 @@ class Card:
         """PNG of yours, expected and their difference, with its alt text; None if it would not help."""
         pair = None if self.verdict.passed else self._shown()
         shown = pair and panels(*pair, MOST_SHOWN)
-        return heat_maps(shown) if shown else None
+        return heat_maps(shown, label(self.verdict.part)) if shown else None
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         colour = COLOUR.get(self.verdict.status, WRONG)
@@ -145,8 +146,11 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def heat_maps(shown: Panels) -> tuple[bytes, str]:
-    """Panels of yours and expected and, if the shapes agree, |difference|; as a PNG and its description."""
+def heat_maps(shown: Panels, called: str = "") -> tuple[bytes, str]:
+    """Panels of yours and expected and, if the shapes agree, |difference|; as a PNG and its description.
+
+    `called` says which of several arrays it is, as `label` writes it.
+    """
     from matplotlib.figure import Figure  # start-up: only a wrong answer is drawn
 
     shades = dict(zip(("vmin", "vmax"), shown.range or (), strict=False))
@@ -169,6 +173,8 @@ def heat_maps(shown: Panels) -> tuple[bytes, str]:
         below.append(f"[{', '.join(map(str, shown.place))}] of the batch, where they differ most")
     if below:
         figure.supxlabel("; ".join(below), fontsize=8)
+    if called:
+        figure.suptitle(called.rstrip(": "), fontsize=9, weight="bold", parse_math=False)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
-    return buffer.getvalue(), shown.in_words()
+    return buffer.getvalue(), called + shown.in_words()

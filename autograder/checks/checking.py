@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from inspect import isclass
 from typing import Any
@@ -60,11 +61,14 @@ def check(
     if why := _out_of_date(name):
         _not_taken(name, why)
     asked = Differentiable(call, gradients) if gradients else call
-    answers = tuple(ask(asked, case, key.rule.arrays) for case in key.cases)
+    with warnings.catch_warnings(record=True) as warned:
+        answers = tuple(ask(asked, case, key.rule.arrays) for case in key.cases)
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
         _not_run(name, missing)
     verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.received)
+    if not verdict.mistake:  # a card that names the mistake says it better
+        _show(warned)
     card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key, call))
     _last[name] = card
     journal.save_check(name, None if verdict.status == Status.MISSING else verdict.passed)
@@ -80,6 +84,12 @@ def check(
     if verdict.status == Status.MISSING:
         raise Unanswered(text, card.needs or _function_of(name), brief)
     raise CheckFailed(text, brief)
+
+
+def _show(warned: Sequence[warnings.WarningMessage]) -> None:
+    """The warnings of a student's function, as they are shown where nobody keeps them back."""
+    for one in warned:
+        warnings.showwarning(one.message, one.category, one.filename, one.lineno, one.file, one.line)
 
 
 def _lent(name: str) -> None:

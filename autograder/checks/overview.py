@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -123,17 +123,21 @@ class Stage:
         """Whether any check, of the core path or beyond, has been given an answer."""
         return any(state is not None for state in (*self.core, *self.further))
 
+    @property
+    def passed(self) -> int:
+        """How many checks of the core path pass."""
+        return sum(state is True for state in self.core)
+
     def count(self) -> str:
         """ "✓ 7 of 7 and 1 of 2 further": the checks that pass, with those beyond the core path if there are any."""
-        passed = sum(state is True for state in self.core)
         more = sum(state is True for state in self.further)
         extra = f" and {more} of {len(self.further)} further" if more else ""
-        return f"{'✓' if self.done else ' '} {passed} of {len(self.core)}{extra}"
+        return f"{'✓' if self.done else ' '} {self.passed} of {len(self.core)}{extra}"
 
 
 @dataclass(frozen=True)
 class CourseMap:
-    """All notebooks with their stages, and which of them comes next."""
+    """Which notebook comes next, how much of the course is done, and all notebooks with their stages."""
 
     stages: tuple[Stage, ...]
 
@@ -143,35 +147,73 @@ class CourseMap:
         open_ones = [stage for stage in self.stages if not stage.done]
         return next((stage for stage in open_ones if stage.begun), open_ones[0] if open_ones else None)
 
+    @property
+    def next_step(self) -> tuple[str, str]:
+        """What to say before and after the title of the notebook that comes next; all of it where none does."""
+        if self.here is None:
+            return "Every check of the core path passes.", ""
+        if not self.here.begun:
+            return "Begin with " if self.here is self.stages[0] else "Go on with ", "."
+        return "Go on with ", f": {self.here.passed} of {len(self.here.core)} checks pass."
+
+    @property
+    def done(self) -> tuple[int, int]:
+        """How many checks of the core path pass, and how many there are."""
+        return sum(stage.passed for stage in self.stages), sum(len(stage.core) for stage in self.stages)
+
     def __str__(self) -> str:
-        return "\n".join(
+        before, after = self.next_step
+        title = self.here.title if self.here else ""
+        passed, all_checks = self.done
+        rows = (
             f"{stage.count()}  {stage.title}{f'  ← {HERE}' if stage is self.here else ''}"
             for stage in self.stages
         )
+        head = f"{before}{title}{after}", f"Core path of the course: {passed} of {all_checks} checks pass."
+        return "\n".join([*head, *rows])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        before, after = self.next_step
+        passed, all_checks = self.done
         cell = 'style="text-align:left;white-space:normal;padding:2px 14px 2px 0"'
         rows = "".join(
-            f'<tr><td {cell}>{escape(stage.count())}</td><td {cell}><a href="{escape(stage.link)}">'
-            f"{escape(stage.title)}</a>{f' <b>← {HERE}</b>' if stage is self.here else ''}</td></tr>"
+            f"<tr><td {cell}>{_bar(stage.passed, len(stage.core))}</td><td {cell}>{escape(stage.count())}</td>"
+            f"<td {cell}>{_linked(stage)}{f' <b>← {HERE}</b>' if stage is self.here else ''}</td></tr>"
             for stage in self.stages
         )
-        return {"text/plain": str(self), "text/html": f"<table>{rows}</table>"}
+        html = (
+            f'<p style="font-size:115%"><b>{before}{_linked(self.here) if self.here else ""}{after}</b></p>'
+            f"<p>{_bar(passed, all_checks)} Core path of the course: {passed} of {all_checks} checks pass.</p><table>{rows}</table>"
+        )
+        return {"text/plain": str(self), "text/html": html}
+
+
+def _linked(stage: Stage) -> str:
+    return f'<a href="{escape(stage.link)}">{escape(stage.title)}</a>'
+
+
+def _bar(passed: int, of: int) -> str:
+    """How much is done, as a bar; the words stand beside it."""
+    return f'<progress style="width:6em" value="{passed}" max="{of or 1}" aria-hidden="true"></progress>'
 
 
 def course_map() -> CourseMap:
-    """How many checks of each notebook pass, with links, and where to go on. Run its cell again to renew it."""
-    results = journal.checks()
+    """Where to go on and how many checks of each notebook pass, with links. Run its cell again to renew it."""
+    return map_of(answer_key.key_files(), journal.checks(), Path.cwd())
+
+
+def map_of(keys: Iterable[Path], results: Mapping[str, bool | None], folder: Path) -> CourseMap:
+    """The map of the notebooks with these answer keys, for a notebook in `folder`. `results` says which checks passed."""
     return CourseMap(tuple(
-        _stage(path.with_suffix(".ipynb"), list(answer_key.load(path)), results) for path in answer_key.key_files()
+        _stage(path.with_suffix(".ipynb"), list(answer_key.load(path)), results, folder) for path in keys
     ))  # fmt: skip
 
 
-def _stage(notebook: Path, checks: list[str], results: dict[str, bool | None]) -> Stage:
+def _stage(notebook: Path, checks: list[str], results: Mapping[str, bool | None], folder: Path) -> Stage:
     title, further = _title_and_further(notebook, checks)
     return Stage(
         title,
-        quote(Path(os.path.relpath(notebook)).as_posix()),
+        quote(Path(os.path.relpath(notebook, folder)).as_posix()),
         tuple(results.get(check) for check in checks if check not in further),
         tuple(results.get(check) for check in checks if check in further),
     )

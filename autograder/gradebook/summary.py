@@ -6,8 +6,6 @@ In place of nbgrader's list, in which every check is called "Test cell".
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,7 +16,7 @@ from nbgrader.preprocessors import ClearHiddenTests
 from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
-from autograder.course import Assignment, notebook_of
+from autograder.course import Assignment
 from autograder.gradebook.hidden_tests import HiddenTests
 from autograder.gradebook.history import History, read_history
 from autograder.results import CellVerdict, told
@@ -27,11 +25,7 @@ from autograder.untrusted.pages import Pages
 from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
-THEIR_LABEL = re.compile(
-    r'(<a name="(?P<cell>[^"]+)"></a>\s*<div class="panel-heading">\s*<span class="nbgrader-label)">'
-    r"(?:Student's (?:answer|task)|(?:Grade cell|Task): <code>[^<]*</code>)</span>"
-)
-"""What nbgrader writes over a graded cell of the page."""
+"""It stands before anything that a student wrote."""
 LENT = "Right with the solution's"
 
 
@@ -62,7 +56,6 @@ class Row:
 class FeedbackPages(Pages):
     """The page that a student gets: the summary on top, and below it the notebook."""
 
-    _assignment: Assignment
     _with_scores: NotebookNode
     _conceal: Callable[[str], str]
 
@@ -70,13 +63,9 @@ class FeedbackPages(Pages):
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page as HTML, and nbconvert's resources."""
-        root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
-        assert resources is not None  # nbgrader's converter gives them
-        where = resources["nbgrader"]
-        self._assignment = notebook_of(root, where["assignment"], where["notebook"])
         page, resources = super().from_notebook_node(nb, resources, **kw)
         html = summary(self._with_scores, resources["nbgrader"], self._assignment, self._conceal)
-        return _put_on_top(page, html, self._assignment), resources
+        return THEIR_LIST.sub(lambda _: html, page, count=1), resources
 
     def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy. Hidden tests are left out."""
@@ -89,23 +78,6 @@ class FeedbackPages(Pages):
             )
             self._with_scores, self._conceal = hidden.left_out(), hidden.conceal
         return self._with_scores, resources
-
-
-def _put_on_top(page: str, html: str, assignment: Assignment) -> str:
-    """The page with our list in the place of nbgrader's, and over each graded cell what it is called.
-
-    Nbgrader's list stands before anything that a student wrote.
-    """
-    titles = assignment.titles
-
-    def label(match: re.Match[str]) -> str:
-        name = match["cell"]
-        if name not in titles:
-            return match[0]
-        words = f"Check of {titles[name]}" if name in assignment.by_check_id else titles[name]
-        return f'{match[1]}" title="{escape(name)}">{escape(words)}</span>'
-
-    return THEIR_LABEL.sub(label, THEIR_LIST.sub(lambda _: html, page, count=1))
 
 
 def summary(

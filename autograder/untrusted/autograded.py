@@ -77,7 +77,7 @@ def verdict_output(verdict: CellVerdict) -> NotebookNode:
     title = f"{SYMBOL.get(verdict.status, '✗')} {verdict.grade_id.removesuffix('-check')}: {verdict.status}, {earned}"
     lines = [line for line in (verdict.reason, verdict.hint) for line in line.splitlines() if line.strip()]
     colour = COLOUR.get(verdict.status, WRONG)
-    html = f'<div style="border-left:4px solid {colour};padding:6px 10px"><b style="color:{colour}">{escape(title)}</b>'
+    html = f'<div style="border-left:4px solid {colour};padding:6px 10px"><b>{escape(title)}</b>'
     html += "".join(f'<div style="white-space:pre-wrap">{escape(line)}</div>' for line in lines) + "</div>"
     data = {"text/plain": "\n  ".join([title, *lines]), "text/html": html}
     return from_dict({"output_type": "display_data", "data": data, "metadata": {}})

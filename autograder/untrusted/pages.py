@@ -21,6 +21,7 @@ from nbformat.v4 import new_output
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Config
 
+from autograder.course import Assignment, notebook_of
 from autograder.source import is_demo
 from autograder.untrusted import budgets
 from autograder.untrusted.budgets import TooMuch
@@ -73,6 +74,7 @@ class Pages(HTMLExporter):
             "highlight_code": self._code,
             "clean_html": self._output,
             "ansi2html": self._printed,
+            "called": self._called,
             "strip_files_prefix": lambda html: (
                 html
             ),  # it would change addresses after they have been looked at
@@ -85,6 +87,7 @@ class Pages(HTMLExporter):
         """A whole page of HTML with its policy. Every page has a budget of its own for what students wrote."""
         self._begin()
         resources = {**(resources or {}), "nonce": self.nonce}
+        self._assignment = self._find_assignment(resources)
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
         return self._guarded(page), resources
 
@@ -99,14 +102,32 @@ class Pages(HTMLExporter):
         return environment
 
     def _guarded(self, page: str) -> str:
-        """With the policy in its head: only nbgrader's scripts stand before it, and what a student wrote behind."""
+        """With the policy in its head: only nbgrader's scripts stand before it, and what a student wrote behind.
+
+        And with the language of nbgrader's words, by which a screen reader chooses its voice.
+        """
+        page = page.replace("<html>", '<html lang="en">', 1)
         if self.template_name != "formgrade":
             return page.replace("<head>", f"<head>{_meta(ALONE)}", 1)
         policy = _meta(policy_of_formgrader(self.nonce, "data:"))
         script = f'<script nonce="{self.nonce}">{NO_MATHJAX}</script>'
         return page.replace("</head>", f"{script}{policy}</head>", 1)
 
+    def _find_assignment(self, resources: dict[str, Any]) -> Assignment:
+        """Feedback and formgrader call the two names differently."""
+        where = resources.get("nbgrader", {})
+        name = where.get("assignment") or resources.get("assignment_id", "")
+        notebook = where.get("notebook") or resources.get("notebook_id", "")
+        return notebook_of(Path(self.config.CourseDirectory.get("root", Path.cwd())), name, notebook)
+
     # Filters of the templates
+
+    def _called(self, name: str, words: str = "") -> str:
+        """What a cell with this grade id is called; nbgrader's `words`, or the id, where it has no title."""
+        titles = self._assignment.titles
+        if name not in titles:
+            return words or name
+        return f"Check of {titles[name]}" if name in self._assignment.by_check_id else titles[name]
 
     @cached_property
     def _markdown(self) -> Callable[[Context, str], str]:

@@ -23,6 +23,8 @@ PART = re.compile(r"(?<=/)\{\{ ([\w.]+_id) \}\}")
 """An id as a part of an address."""
 VALUE = re.compile(r"\{\{ ((?:resources|cell\.metadata)(?:\.\w+)+) \}\}")
 """In the templates that nbconvert's environment renders, which does not escape by itself."""
+LABEL = re.compile(r'<span class="nbgrader-label">(?P<words>[^\n]*?)</span>')
+"""What nbgrader writes over a cell that is graded or answered: the same words over all, or a grade id."""
 ON_EVENT = re.compile(r'\bon\w+="([^"]*)"', re.IGNORECASE)
 
 
@@ -62,8 +64,16 @@ def escaping(source: str, nonce: str) -> str:
         body = TEXT.sub(_as_javascript, match["body"])
         return f'<script nonce="{{{{ {nonce} }}}}"{match["attributes"]}>{body}</script>'
 
+    source = LABEL.sub(_label, source)
     source = PART.sub(r"{{ \1 | quoted }}", SCRIPT.sub(script, source))
     return VALUE.sub(r"{{ \1 | e }}", source)
+
+
+def _label(match: re.Match[str]) -> str:
+    """What the cell is called, by the filter `called` of `pages`; a tooltip has the grade id."""
+    name = "cell.metadata.nbgrader.grade_id"
+    words = "" if "{{" in match["words"] else match["words"]
+    return f'<span class="nbgrader-label" title="{{{{ {name} | e }}}}">{{{{ {name} | called("{words}") | e }}}}</span>'
 
 
 def _as_javascript(match: re.Match[str]) -> str:

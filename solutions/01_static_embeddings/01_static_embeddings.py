@@ -30,6 +30,8 @@
 # - explain when an average of the surrounding words reveals a sense, and when it cannot.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -107,19 +109,22 @@ for i in range(6):
 
 # %% tags=["demo", "record"]
 def pairs_within(ids: np.ndarray, window: int = 4) -> tuple[Tensor, Tensor]:
-    """All pairs (word, neighbour) at most `window` positions apart, in both directions, without special tokens."""
+    """All pairs (word, neighbour) at most `window` positions apart, in both directions,
+    without special tokens."""
     words, neighbours = [], []
     for distance in range(1, window + 1):
         left, right = ids[:, :-distance], ids[:, distance:]
         both = (left >= len(SPECIAL_TOKENS)) & (right >= len(SPECIAL_TOKENS))
         words += [left[both], right[both]]
         neighbours += [right[both], left[both]]
-    return torch.from_numpy(np.concatenate(words)), torch.from_numpy(np.concatenate(neighbours))
+    words, neighbours = np.concatenate(words), np.concatenate(neighbours)
+    return torch.from_numpy(words), torch.from_numpy(neighbours)
 
 
 def count_pairs(words: Tensor, neighbours: Tensor, size: int) -> Float[Tensor, "V V"]:
     """The number of times that each pair occurs."""
-    return torch.bincount(words * size + neighbours, minlength=size * size).view(size, size).float()
+    counts = torch.bincount(words * size + neighbours, minlength=size * size)
+    return counts.view(size, size).float()
 
 
 # %% tags=["demo"]
@@ -127,7 +132,10 @@ pairs = pairs_within(corpus.ids)
 counts = count_pairs(*pairs, V)
 river = language.id_of["river"]
 most_frequent = counts[river].topk(10)
-print(f"{len(pairs[0]):,} pairs of {V:,} words. The most frequent neighbours of 'river', with counts:")
+print(
+    f"{len(pairs[0]):,} pairs of {V:,} words. The most frequent neighbours of 'river', with "
+    "counts:"
+)
 print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 
 # %% [markdown]
@@ -426,11 +434,14 @@ display(Markdown(
 # Here $u$ is the vector of *center*, $v$ is the vector of *context*, and the $n_i$ are the vectors of the negatives. This model is called **skip-gram** with **negative sampling**.
 
 # %% tags=["demo"]
-pictures.skip_gram("the prisoner sat in a dark cell".split(), 6, 4, "canal the sugar opened cheese".split())
+pictures.skip_gram(
+    "the prisoner sat in a dark cell".split(), 6, 4, "canal the sugar opened cheese".split()
+)
 
 # %% nbgrader={"grade": false, "grade_id": "static-sgns_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sgns_loss(
-    center: Float[Tensor, "B D"], context: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
+    center: Float[Tensor, "B D"], context: Float[Tensor, "B D"],
+    negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, ""]:
     """The loss of skip-gram with negative sampling, in nats.
 
@@ -446,7 +457,9 @@ def sgns_loss(
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-sgns_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"], case["negatives"]), gradients=True)
+check("static.sgns_loss", lambda case: sgns_loss(
+    case["center"], case["context"], case["negatives"]
+), gradients=True)
 
 # %% [markdown]
 # Before training, all vectors and therefore all scores are close to zero. **Predict** the loss of the untrained model with
@@ -470,19 +483,23 @@ class SkipGram:
 
 # %% tags=["demo", "record"]
 def train_skip_gram(
-    ids: np.ndarray, size: int, D: int = 50, k: int = 5, steps: int = 1500, batch: int = 2048, seed: int = 0
+    ids: np.ndarray, size: int, D: int = 50, k: int = 5, steps: int = 1500, batch: int = 2048,
+    seed: int = 0
 ) -> SkipGram:
     """Skip-gram vectors for the ids below `size`, trained on the sentences `ids`."""
     rng = torch.Generator().manual_seed(seed)
     words, neighbours = pairs_within(ids)
     noise = torch.bincount(words, minlength=size).float() ** 0.75
-    word, context = ((0.1 * torch.randn(size, D, generator=rng)).requires_grad_() for _ in range(2))
+    word, context = (
+        (0.1 * torch.randn(size, D, generator=rng)).requires_grad_() for _ in range(2)
+    )
     optimiser = torch.optim.Adam([word, context], lr=0.02)
     to_zero = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, total_iters=steps)
     losses = []
     for _ in range(steps):
         rows = torch.randint(len(words), (batch,), generator=rng)
-        drawn = torch.multinomial(noise, batch * k, replacement=True, generator=rng).view(batch, k)
+        drawn = torch.multinomial(noise, batch * k, replacement=True, generator=rng)
+        drawn = drawn.view(batch, k)
         loss = sgns_loss(word[words[rows]], context[neighbours[rows]], context[drawn])
         optimiser.zero_grad()
         loss.backward()
@@ -496,13 +513,18 @@ def train_skip_gram(
 # How low can the loss become? Suppose that every pair could have an arbitrary score. The best score of a pair corresponds to a probability of $p/(p + k q)$ that the pair is real, where $p$ is its share of the true pairs and $q$ is its share of the noise. Even with these scores the loss is not 0, because the same pair can occur in the text and among the negatives. The remaining uncertainty is an *entropy*, and any loss beyond this entropy is a *KL divergence*.
 
 # %% tags=["demo", "record"]
-def best_possible(counts: Float[Tensor, "V V"], k: int = 5) -> tuple[float, Float[Tensor, "V V"]]:
-    """The lowest loss that any scores can reach on these pairs, and the scores with this loss."""
+def best_possible(
+    counts: Float[Tensor, "V V"], k: int = 5
+) -> tuple[float, Float[Tensor, "V V"]]:
+    """The lowest loss that any scores can reach on these pairs, and the scores with this
+    loss."""
     share = counts / counts.sum()
     noise = counts.sum(1) ** 0.75 / (counts.sum(1) ** 0.75).sum()
     fake = k * share.sum(1, keepdim=True) * noise
     belief = share / (share + fake)
-    loss = -(torch.xlogy(share, belief).nansum() + torch.xlogy(fake, 1 - belief).nansum()).item()
+    loss = -(
+        torch.xlogy(share, belief).nansum() + torch.xlogy(fake, 1 - belief).nansum()
+    ).item()
     return loss, (share / fake).log()
 
 # %% tags=["demo"]
@@ -511,7 +533,10 @@ best_loss, best_scores = best_possible(counts)
 static = train_skip_gram(corpus.ids, V)
 reveal("static.untrained", static.losses[0])
 reached = np.mean(static.losses[-100:])
-print(f"loss of the untrained model {static.losses[0]:.2f} nats, of the trained model {reached:.2f} nats, lowest possible loss {best_loss:.2f} nats")
+print(
+    f"loss of the untrained model {static.losses[0]:.2f} nats, of the trained model "
+    f"{reached:.2f} nats, lowest possible loss {best_loss:.2f} nats"
+)
 
 # %% [markdown]
 # At the optimum the score of a pair is $\ln (p / k q)$. This is the PMI of the pair minus $\ln k$, with the noise distribution in place of the frequency of the context word. Word2vec therefore factorises a table that is closely related to your PPMI table, in 50 dimensions (Levy and Goldberg, 2014). In the right panel of the figure, each point is a pair of words that occurred at least five times.
@@ -576,7 +601,8 @@ def cbow_gradient_as_in_word2vec(contexts, target, negatives):
 
 def gradient_by_autograd(contexts, target, negatives):
     contexts = contexts.clone().requires_grad_()
-    loss = len(contexts) * sgns_loss(contexts.mean(dim=1), target, negatives)  # the sum over the examples
+    loss = sgns_loss(contexts.mean(dim=1), target, negatives)
+    loss = len(contexts) * loss  # the sum over the examples
     return torch.autograd.grad(loss, contexts)[0]
 
 
@@ -591,18 +617,23 @@ rng = torch.Generator().manual_seed(0)
 window = [torch.randn(*shape, generator=rng) for shape in ((8, 4, 20), (8, 20), (8, 5, 20))]
 ratio = cbow_gradient_as_in_word2vec(*window) / gradient_by_autograd(*window)
 reveal("static.cbow_factor", ratio.median().item())
-print(f"word2vec.c ÷ autograd, over all {ratio.numel()} values: from {ratio.min():.3f} to {ratio.max():.3f}")
+print(
+    f"word2vec.c ÷ autograd, over all {ratio.numel()} values: from {ratio.min():.3f} to "
+    f"{ratio.max():.3f}"
+)
 
 # %% nbgrader={"grade": false, "grade_id": "static-cbow_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cbow_gradient(
-    contexts: Float[Tensor, "B C D"], target: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
+    contexts: Float[Tensor, "B C D"], target: Float[Tensor, "B D"],
+    negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, "B C D"]:
-    """The gradient of each example's loss with respect to each of its C context words (the code
-    above without the error).
+    """The gradient of each example's loss with respect to each of its C context words (the
+    code above without the error).
 
     The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), where hidden
-    is the average of its context words. The gradient points uphill, and it does not depend on the
-    other examples of the batch. (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos 2021)
+    is the average of its context words. The gradient points uphill, and it does not depend on
+    the other examples of the batch. (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos
+    2021)
     """
     ### BEGIN SOLUTION
     hidden = contexts.mean(dim=1)
@@ -614,17 +645,29 @@ def cbow_gradient(
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-cbow_gradient-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("static.cbow_gradient", lambda case: cbow_gradient(case["contexts"], case["target"], case["negatives"]))
+check("static.cbow_gradient", lambda case: cbow_gradient(
+    case["contexts"], case["target"], case["negatives"]
+))
 
 # %% tags=["demo"]
 for C in (2, 4, 10):
-    window = [torch.randn(*shape, generator=rng) for shape in ((8, C, 20), (8, 20), (8, 5, 20))]
+    window = [
+        torch.randn(*shape, generator=rng) for shape in ((8, C, 20), (8, 20), (8, 5, 20))
+    ]
     truth = gradient_by_autograd(*window)
-    theirs, yours = ((f(*window) / truth).median() for f in (cbow_gradient_as_in_word2vec, cbow_gradient))
-    print(f"{C:2} context words: word2vec.c ÷ autograd {theirs:5.2f}, yours ÷ autograd {yours:5.2f}")
+    theirs, yours = (
+        (f(*window) / truth).median() for f in (cbow_gradient_as_in_word2vec, cbow_gradient)
+    )
+    print(
+        f"{C:2} context words: word2vec.c ÷ autograd {theirs:5.2f}, yours ÷ autograd "
+        f"{yours:5.2f}"
+    )
 
 # %% [markdown]
 # The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, the error would only rescale the learning rate. However, windows are shorter at the edges of a sentence, and word2vec draws their size at random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended this as a deliberate choice, but such steps no longer follow the gradient of the loss.) Before you trust a gradient that was derived by hand, always compare it with autograd's gradient on random numbers.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [A gradient that is too large by the width of the window](../../docs/bugs/01_gradient_of_cbow.md).
 
 # %% [markdown]
 # ## 6 · What is in the vector of an ambiguous word?
@@ -800,16 +843,16 @@ display(Markdown(
 
 # %% nbgrader={"grade": false, "grade_id": "static-separation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tensor, ""]:
-    """The mean cosine of pairs of occurrences with the same sense, minus the mean cosine of pairs
-    with different senses.
+    """The mean cosine of pairs of occurrences with the same sense, minus the mean cosine of
+    pairs with different senses.
 
     h        one vector for each occurrence of a word.
     senses   the sense of each occurrence: any integer, possibly negative. Both kinds of pair
     occur.
 
     A pair consists of two different occurrences, whose vectors may be equal. The cosine with a
-    vector of zeros is 0. Within each mean, all pairs have the same weight, however frequent their
-    senses are. (difficulty ●●○, 7 minutes)
+    vector of zeros is 0. Within each mean, all pairs have the same weight, however frequent
+    their senses are. (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
     similarity = cosine(h, h)
@@ -826,7 +869,11 @@ check("static.separation", lambda case: separation(case["h"], case["senses"]))
 # **Predict** the separation that the static vectors you have trained achieve on the occurrences of *cell*. Run the code cell below to see the choices.
 
 # %%
-NONE, BELOW, ABOVE = "exactly 0", "below 0: pairs with the same sense are less similar", "above 0: training has separated the senses"
+NONE, BELOW, ABOVE = (
+    "exactly 0",
+    "below 0: pairs with the same sense are less similar",
+    "above 0: training has separated the senses",
+)
 predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
@@ -852,12 +899,16 @@ for kind, what in QUESTIONS.items():
 
 # %% tags=["demo", "record"]
 def average_of_neighbours(
-    ids: np.ndarray, position: np.ndarray, vectors: Float[Tensor, "V D"], only_before: bool = False
+    ids: np.ndarray, position: np.ndarray, vectors: Float[Tensor, "V D"],
+    only_before: bool = False
 ) -> Float[Tensor, "n D"]:
-    """f(w, C): the average vector of the words around the ambiguous word, or of the words before it."""
+    """f(w, C): the average vector of the words around the ambiguous word, or of the words
+    before it."""
     ids, position = torch.from_numpy(ids), torch.from_numpy(position).unsqueeze(1)
     positions = torch.arange(ids.shape[1])
-    used = (ids >= len(SPECIAL_TOKENS)) & (positions < position if only_before else positions != position)
+    used = (ids >= len(SPECIAL_TOKENS)) & (
+        positions < position if only_before else positions != position
+    )
     return (vectors[ids] * used.unsqueeze(2)).sum(1) / used.sum(1, keepdim=True).clamp(min=1)
 
 
@@ -912,7 +963,8 @@ pictures.bars(separations, "separation (difference of cosines)")
 
 # %% tags=["demo"]
 scores, limits = exam_of(static.word), bounds()
-recorded_exams = read_table("results/skip_gram_exam.csv")            # three training runs of the cells above
+# three training runs of the cells above
+recorded_exams = read_table("results/skip_gram_exam.csv")
 for name in scores:
     note = "skip-gram" if name.startswith("f(w):") else "baseline: a bag of skip-gram vectors"
     trainings = recorded_exams[recorded_exams.model == name][list(QUESTIONS)]
@@ -1011,8 +1063,8 @@ display(Markdown(
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Tensor, " V"]:
-    """The probability that each word is drawn as a negative, proportional to its count raised to
-    the power `power`.
+    """The probability that each word is drawn as a negative, proportional to its count raised
+    to the power `power`.
 
     The probabilities sum to one. Powers are positive, so a word that never occurs is never
     drawn. (extra credit, difficulty ●○○, 3 minutes)
@@ -1024,7 +1076,9 @@ def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Te
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-negative_distribution-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false} course={"extra_credit": 1}
-check("static.negative_distribution", lambda case: negative_distribution(case["counts"], case["power"]))
+check("static.negative_distribution", lambda case: negative_distribution(
+    case["counts"], case["power"]
+))
 
 # %% tags=["demo"]
 occurrences = torch.bincount(torch.from_numpy(corpus.ids).flatten(), minlength=V).float()
@@ -1034,7 +1088,10 @@ rare = (occurrences > 0) & (occurrences <= occurrences[occurrences > 0].median()
 for power in (1.0, 0.75, 0.01):
     p = negative_distribution(occurrences, power)
     the, ten, half = p[language.id_of["the"]], p[by_count[:10]].sum(), p[rare].sum()
-    print(f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to the median count {half:6.1%}")
+    print(
+        f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to "
+        f"the median count {half:6.1%}"
+    )
 
 # %% [markdown]
 # **Short vectors from counts.** Word2vec factorises a table implicitly, but we can also factorise a table directly. Of all tables of rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, is closest to your PPMI table. (Deerwester et al. 1990 applied this decomposition to words and documents.) The word vectors would then be the rows of $U S$. We use $U S^{1/2}$ instead, which divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe combines counting and learning. Its loss is
@@ -1070,12 +1127,14 @@ display(pd.DataFrame(by_kind).T)
 # **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered such questions with vectors: the answer is the word nearest to *king* − *man* + *woman*. This method made word vectors famous. One detail is easily overlooked: the three words of the question are not allowed as answers.
 
 # %% nbgrader={"grade": false, "grade_id": "static-analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> Int[Tensor, " k"]:
+def analogy(
+    vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int
+) -> Int[Tensor, " k"]:
     """a is to b as c is to …: the k rows with the highest cosine to b − a + c, best first,
     without a, b and c.
 
-    All vectors are scaled to length 1 before they are added; a vector of zeros remains unchanged.
-    (extra credit, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)
+    All vectors are scaled to length 1 before they are added; a vector of zeros remains
+    unchanged. (extra credit, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)
     """
     ### BEGIN SOLUTION
     unit = F.normalize(vectors, dim=1)
@@ -1087,7 +1146,9 @@ def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> In
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-analogy-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false} course={"extra_credit": 1}
-check("static.analogy", lambda case: analogy(case["vectors"], case["a"], case["b"], case["c"], case["k"]))
+check("static.analogy", lambda case: analogy(
+    case["vectors"], case["a"], case["b"], case["c"], case["k"]
+))
 
 # %% [markdown]
 # Linzen (2016) examined what happens if the question words *are* allowed as answers, and how often the nearest neighbour of *c* alone is the correct answer. We repeat his test with GloVe for four kinds of analogies.

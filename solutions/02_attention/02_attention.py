@@ -26,6 +26,8 @@
 # - split a cross-entropy loss into entropy and KL divergence.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -92,7 +94,9 @@ x_river, x_money = glove.of(river), glove.of(money)
 focal_river, focal_money = river.index("bank"), money.index("bank")
 
 print("river:", tuple(x_river.shape), "  money:", tuple(x_money.shape))
-print("the two rows for bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
+print(
+    "the two rows for bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money])
+)
 
 # %% [markdown]
 # A static embedding does not depend on the sentence, so both rows for *bank* contain the same 50 numbers. The figure shows the three steps that will make the two vectors differ, with *bank* in the river sentence as the focal word.
@@ -163,8 +167,8 @@ def similarities(
 ) -> Float[Tensor, "... Tq Tk"]:
     """The dot product of every query with every key.  (difficulty ●○○, 4 minutes)
 
-    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences, heads)
-    are kept, and a query is compared only with the keys of its own sentence.
+    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences,
+    heads) are kept, and a query is compared only with the keys of its own sentence.
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -178,7 +182,9 @@ def similarities(
 hint("attention.similarities")
 
 # %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]), gradients=True)
+check("attention.similarities", lambda case: similarities(
+    case["queries"], case["keys"]
+), gradients=True)
 
 # %% [markdown]
 # Now we apply your function to real word vectors.
@@ -235,7 +241,8 @@ predict("attention.variance", ...)
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq Tk"]:
-    """Scores of d-dimensional queries and keys, scaled to variance 1.  (difficulty ●○○, 2 minutes)
+    """Scores of d-dimensional queries and keys, scaled to variance 1.
+    (difficulty ●○○, 2 minutes)
 
     Each score is a dot product over d coordinates. The divisor depends only on d.
     Autograd must be able to differentiate the result.
@@ -248,7 +255,8 @@ def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq T
 check("attention.scale", lambda case: scale(case["scores"], case["d"]), gradients=True)
 
 # %% tags=["demo"]
-from coursekit.intervals import mean_and_half  # the mean of repeated measurements, and half the width of its 95 % interval
+# the mean of repeated measurements, and half the width of its 95 % interval
+from coursekit.intervals import mean_and_half
 
 sizes = [4, 16, 64, 256, 1024]
 variance = {"before scaling": [], "after scaling": []}
@@ -310,12 +318,13 @@ display(Markdown(f"""
 
 # %% nbgrader={"grade": false, "grade_id": "attention-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x: Float[Tensor, "..."], dim: int) -> Float[Tensor, "..."]:
-    """Positive weights that sum to 1 along `dim` and keep the order of x.  (difficulty ●●○, 6 minutes)
+    """Positive weights that sum to 1 along `dim` and keep the order of x.
+    (difficulty ●●○, 6 minutes)
 
     The base is e. The result has the shape of x and is finite for every finite x, such as
     scores of 1000 or −10000. `dim` may be any axis, counted from the front or (negative) from
-    the back. You may use `torch.softmax`, but you learn more if you write the function yourself
-    once.
+    the back. You may use `torch.softmax`, but you learn more if you write the function
+    yourself once.
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -332,7 +341,8 @@ check("attention.softmax", lambda case: softmax(case["x"], case["dim"]), gradien
 
 # %% tags=["demo"]
 def bank_at(temperature: float) -> Float[Tensor, "T"]:
-    """The weights of bank in the river sentence; a temperature of 1 does not change the scaled scores."""
+    """The weights of bank in the river sentence; a temperature of 1 does not change the scaled
+    scores."""
     scores = scale(similarities(x_river, x_river), 50)
     return softmax(scores / temperature, dim=-1)[focal_river]
 
@@ -446,7 +456,8 @@ interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
 def weighted_sum(
     weights: Float[Tensor, "... Tq Tk"], values: Float[Tensor, "... Tk dv"]
 ) -> Float[Tensor, "... Tq dv"]:
-    """For each query, the sum of all values, each multiplied by its weight.  (difficulty ●○○, 3 minutes)
+    """For each query, the sum of all values, each multiplied by its weight.
+    (difficulty ●○○, 3 minutes)
 
     output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. Use the weights unchanged,
     even if a row does not sum to 1, is all zeros or contains negative numbers.
@@ -457,7 +468,9 @@ def weighted_sum(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weighted_sum-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case["values"]), gradients=True)
+check("attention.weighted_sum", lambda case: weighted_sum(
+    case["weights"], case["values"]
+), gradients=True)
 
 # %% [markdown]
 # You have now written all four steps. We combine them and show to which words *bank* attends in the two sentences.
@@ -467,7 +480,8 @@ def plain_weights(x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
     """Steps 2.1 to 2.3, with the word vectors themselves as queries and keys."""
     return softmax(scale(similarities(x, x), x.shape[-1]), dim=-1)
 
-plain_river, plain_money = plain_weights(x_river)[focal_river], plain_weights(x_money)[focal_money]
+plain_river = plain_weights(x_river)[focal_river]
+plain_money = plain_weights(x_money)[focal_money]
 reveal("attention.self_weight", plain_river[focal_river].item())
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -578,7 +592,10 @@ theirs = scaled_dot_product_attention(batch, batch, batch, attn_mask=keep)
 alone = weighted_sum(plain_weights(x_river), x_river)
 print(f"largest difference from PyTorch's function: {(ours - theirs).abs().max():.1e}")
 effect_of_padding = (ours[0, : len(river)] - alone).abs().max()
-print(f"largest difference between the padded river sentence and the sentence alone: {effect_of_padding:.1e}")
+print(
+    "largest difference between the padded river sentence and the sentence alone: "
+    f"{effect_of_padding:.1e}"
+)
 
 # %% [markdown]
 # The two functions agree up to rounding, and the padding has no effect. However, PyTorch uses two conventions. In `scaled_dot_product_attention`, True means *may be attended to*, as in this course, whereas in `nn.MultiheadAttention` it means *masked*. Inverted masks are a common bug that raises no error.
@@ -596,7 +613,9 @@ print(f"largest difference between the padded river sentence and the sentence al
 from coursekit.language import SPECIAL_TOKENS, load_language
 
 language = load_language()
-table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary])
+table = torch.stack(
+    [glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary]
+)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
@@ -625,7 +644,8 @@ names = [sense_name.split("#")[0] for sense_name in language.senses]
 same_word = torch.tensor([[a == b for a in names] for b in names])  # senses of one word
 
 def look_up(ids: Tensor, position: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The vectors of all tokens, the vector of each text's ambiguous word, and a mask of the tokens that are real words."""
+    """The vectors of all tokens, the vector of each text's ambiguous word, and a mask of the
+    tokens that are real words."""
     x = table[ids]                                               # B T 50
     focal = x[torch.arange(len(x)), position][:, None]           # B 1 50
     return x, focal, (ids >= len(SPECIAL_TOKENS))[:, None, :]    # B 1 T
@@ -635,7 +655,9 @@ def contextual(ids: Tensor, position: Tensor, W: dict[str, Tensor]) -> Float[Ten
     x, focal, keep = look_up(ids, position)
     return attention(focal @ W["q"], x @ W["k"], x @ W["v"], keep)[:, 0]
 
-def sense_scores(vectors: Tensor, allowed: Tensor, W: dict[str, Tensor]) -> Float[Tensor, "B senses"]:
+def sense_scores(
+    vectors: Tensor, allowed: Tensor, W: dict[str, Tensor]
+) -> Float[Tensor, "B senses"]:
     """One score for each sense that the word can have."""
     return (vectors @ W["senses"]).masked_fill(~allowed, -1e9)
 
@@ -644,16 +666,23 @@ def new_weights(seed: int, fixed: dict[str, Tensor]) -> dict[str, Tensor]:
     """Random matrices, except for those in `fixed`."""
     torch.manual_seed(seed)
     shapes = {"q": 50, "k": 50, "v": 50, "senses": len(language.senses)}
-    return {name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()} | fixed
+    return {
+        name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()
+    } | fixed
 
-def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[str, Tensor], list[float]]:
-    """The matrices after training, and the loss at every step; the matrices in `fixed` are not trained."""
+def train(
+    seed: int, fixed: dict[str, Tensor], steps: int = 400
+) -> tuple[dict[str, Tensor], list[float]]:
+    """The matrices after training, and the loss at every step; the matrices in `fixed` are not
+    trained."""
     W = new_weights(seed, fixed)
     learned = [W[name].requires_grad_() for name in W if name not in fixed]
     optimiser, losses = torch.optim.Adam(learned, lr=3e-3), []
     for _ in range(steps):
         batch = torch.randint(len(ids), (64,))
-        scores = sense_scores(contextual(ids[batch], position[batch], W), same_word[sense[batch]], W)
+        scores = sense_scores(
+            contextual(ids[batch], position[batch], W), same_word[sense[batch]], W
+        )
         loss = torch.nn.functional.cross_entropy(scores, sense[batch])
         optimiser.zero_grad()
         loss.backward()
@@ -697,7 +726,8 @@ runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.it
 test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
 
 def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
-    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates the texts to that length."""
+    """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates
+    the texts to that length."""
     vectors = contextual(test_ids[:, :tokens], test_position, W)
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()
@@ -769,7 +799,8 @@ display(Markdown("\n".join(lines)))
 
 # %% tags=["demo"]
 def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
-    """The weights of the focal word, which attention returns if the values are the identity matrix."""
+    """The weights of the focal word, which attention returns if the values are the identity
+    matrix."""
     x = glove.of(words)
     everyone = torch.ones(1, len(words), dtype=torch.bool)
     return attention(x[[focal]] @ W["q"], x @ W["k"], torch.eye(len(words)), everyone)[0]
@@ -976,8 +1007,8 @@ def multi_head(
     columns h·d to (h+1)·d − 1 of all three projections, where d = D / heads. Concatenate the
     outputs of the heads in this order, then apply the output projection. keep[b, j] is True
     where token j of sentence b is a real word; padding may occur anywhere. No token attends to
-    padding. The outputs at padding positions are computed like all others, but the output for a
-    sentence that consists only of padding is zero. You may use a loop over the heads.
+    padding. The outputs at padding positions are computed like all others, but the output for
+    a sentence that consists only of padding is zero. You may use a loop over the heads.
     Autograd must be able to differentiate the result.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
@@ -1109,6 +1140,9 @@ draw_sees(sees(mended_heads), "the fixed code")
 # `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). Its author notes that the training test had passed. A better test is to check which word can see which.
 
 # %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [Heads that see one word each](../../docs/bugs/02_heads_without_a_transpose.md).
+
+# %% [markdown]
 # ## 7 · Scoreboard
 #
 # All models of this course take the same test. For an ambiguous word in a held-out sentence we find its **nearest neighbour**, the
@@ -1143,7 +1177,9 @@ equal = [examine(W) for W, _ in runs["uniform weights"]]
 learned = [examine(W) for W, _ in runs["learned weights"]]
 add_row("average of GloVe vectors", average, note="not trained")
 add_row("attention, 1 layer", learned, note="trained on senses")
-reveal("attention.order", np.mean([[accuracy.order1, accuracy.order2] for accuracy in learned]))
+reveal(
+    "attention.order", np.mean([[accuracy.order1, accuracy.order2] for accuracy in learned])
+)
 draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1167,7 +1203,10 @@ display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half the width of a 95
 # %% tags=["demo"]
 from coursekit.pictures import statistics
 
-statistics.few_values([accuracy.right for accuracy in learned], "accuracy of learned weights, cue only on the right")
+statistics.few_values(
+    [accuracy.right for accuracy in learned],
+    "accuracy of learned weights, cue only on the right",
+)
 
 # %% [markdown]
 # Where an earlier word reveals the sense, the accuracy of every row except the static vectors is within three percentage points of the best possible accuracy. For every seed, our layer is slightly *below* the plain average on these sentences, but slightly *above* it where only a later word reveals the sense. In the latter case, uniform weights with trained values are equally good.
@@ -1277,7 +1316,8 @@ check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
 
 # %% nbgrader={"grade": false, "grade_id": "attention-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d"]:
-    """Split the last axis into heads, and put the head axis before the token axis.  (extension, ●●○, 4 minutes)
+    """Split the last axis into heads, and put the head axis before the token axis.
+    (extension, ●●○, 4 minutes)
 
     Head h consists of coordinates h·d to (h+1)·d − 1 of every token, where d = D / heads.
     """
@@ -1289,11 +1329,17 @@ def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d
 check("attention.split_heads", lambda case: split_heads(case["x"], case["heads"]))
 
 # %% tags=["demo"]
-queries, keys, values = (split_heads(t, 5) for t in project(x_river[None], torch.cat(full[:3], dim=1)))
-at_once = attention(queries, keys, values, torch.ones(1, 1, 1, 9, dtype=torch.bool))    # 1 5 9 10
-at_once = at_once.transpose(1, 2).flatten(2) @ full[3]                                    # 1 9 50
+queries, keys, values = (
+    split_heads(t, 5) for t in project(x_river[None], torch.cat(full[:3], dim=1))
+)
+no_mask = torch.ones(1, 1, 1, 9, dtype=torch.bool)
+at_once = attention(queries, keys, values, no_mask)                   # 1 5 9 10
+at_once = at_once.transpose(1, 2).flatten(2) @ full[3]                # 1 9 50
 in_a_loop = multi_head(x_river[None], *full, heads=5, keep=torch.ones(1, 9, dtype=torch.bool))
-print(f"largest difference between all heads at once and the loop: {(at_once - in_a_loop).abs().max():.1e}")
+print(
+    "largest difference between all heads at once and the loop: "
+    f"{(at_once - in_a_loop).abs().max():.1e}"
+)
 
 # %% [markdown]
 # ## Summary

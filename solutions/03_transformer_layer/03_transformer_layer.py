@@ -27,6 +27,8 @@
 # - write a training step with gradient clipping, and show when training needs a warm-up.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -111,7 +113,9 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-MultiHeadAttention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep", back_to=["x"]))
+check("transformer.MultiHeadAttention", lambda case: run_module(
+    MultiHeadAttention, case, "x", "keep", back_to=["x"]
+))
 
 # %% [markdown]
 # In 02, `keep` contained one value per word, which showed whether the word was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
@@ -148,7 +152,11 @@ print("shuffled:", *(river[i] for i in shuffled))
 # Every word except *bank* has moved. **Predict:** what happens to the output vector of *bank*? Run the cell to see the choices.
 
 # %% tags=["demo"]
-NOTHING, SOME, MUCH = "nothing", "it moves a little, towards the words that are now nearer", "it becomes a different vector, as in a different sentence"
+NOTHING, SOME, MUCH = (
+    "nothing",
+    "it moves a little, towards the words that are now nearer",
+    "it becomes a different vector, as in a different sentence",
+)
 predict("transformer.shuffled", ..., choices=(NOTHING, SOME, MUCH))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -264,13 +272,14 @@ display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-layer_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(
-    x: Float[Tensor, "... D"], gain: Float[Tensor, "D"], bias: Float[Tensor, "D"], eps: float = 1e-5
+    x: Float[Tensor, "... D"], gain: Float[Tensor, "D"], bias: Float[Tensor, "D"],
+    eps: float = 1e-5
 ) -> Float[Tensor, "... D"]:
     """Standardise each vector, then apply gain and bias.  (difficulty ●●○, 5 minutes)
 
     Take the mean and the variance over the last axis; the variance is the mean of the squared
-    deviations (divide by D, not D − 1). Add eps to the variance, inside the square root. A call
-    to `nn.functional.layer_norm` also earns the points, but write the formula out once.
+    deviations (divide by D, not D − 1). Add eps to the variance, inside the square root. A
+    call to `nn.functional.layer_norm` also earns the points, but write the formula out once.
     Autograd must be able to differentiate the result.
     Source: Ba et al. (2016), section 3.
     """
@@ -381,7 +390,9 @@ class FeedForward(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-FeedForward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("transformer.FeedForward", lambda case: run_module(FeedForward, case, "x", gradient=True, back_to=["x"]))
+check("transformer.FeedForward", lambda case: run_module(
+    FeedForward, case, "x", gradient=True, back_to=["x"]
+))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert_base = torch.nn.TransformerEncoderLayer(768, 12, 3072)
@@ -422,7 +433,8 @@ pictures.who_moves_whom(maps, river)
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Dropout(nn.Module):
-    """During training, set each activation to 0 with probability p.  (difficulty ●○○, 4 minutes)
+    """During training, set each activation to 0 with probability p.
+    (difficulty ●○○, 4 minutes)
 
     Write forward(self, x, draws=None). draws has the shape of x and contains numbers between 0
     and 1: where a draw is below p, x becomes 0; all other entries are divided by 1 − p.
@@ -473,7 +485,8 @@ pictures.two_layers()
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Block(nn.Module):
-    """One layer: post-norm (left drawing) or, with norm_first, pre-norm (right).  (difficulty ●●●, 10 minutes)
+    """One layer: post-norm (left drawing) or, with norm_first, pre-norm (right).
+    (difficulty ●●●, 10 minutes)
 
     Register `attention` (your MultiHeadAttention), `feed_forward` (your FeedForward with the
     given activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the
@@ -505,7 +518,9 @@ class Block(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-Block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to=["x"]))
+check("transformer.Block", lambda case: run_module(
+    Block, case, "x", "keep", modes=("eval", "train"), back_to=["x"]
+))
 
 # %% [markdown]
 # PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create a post-norm and a pre-norm layer with random gains and biases, copy the weights of each into one of your blocks, and apply the layer and the block to the same padded batch.
@@ -728,7 +743,8 @@ def training_step(
     rate: float,
     most: float,
 ) -> float:
-    """One training step; returns the loss of the batch before the update.  (difficulty ●●○, 8 minutes)
+    """One training step; returns the loss of the batch before the update.
+    (difficulty ●●○, 8 minutes)
 
     batch is a tuple of ids, targets and counts; model(ids) returns logits (B, T, C). The loss
     is the mean cross-entropy over the tokens where counts is True. Put the model into training
@@ -789,7 +805,11 @@ keep(training_step)
 # the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean of these predictions determines the answer. An encoder without positions is the baseline. **Predict:** how often does the baseline identify the direction correctly? Run the cell to see the choices.
 
 # %% tags=["demo"]
-COIN, SOMEWHAT, MOST = "half the time, as by chance", "more often than that: some words occur more often at the end", "almost always, after enough training"
+COIN, SOMEWHAT, MOST = (
+    "half the time, as by chance",
+    "more often than that: some words occur more often at the end",
+    "almost always, after enough training",
+)
 predict("transformer.direction", ..., choices=(COIN, SOMEWHAT, MOST))
 
 # %% tags=["demo", "record"]
@@ -802,11 +822,16 @@ def words_alone(ids: Tensor, words: Tensor) -> Tensor:
 class Encoder(nn.Module):
     """Word vectors, positions, your blocks and a norm; returns logits for each word."""
 
-    def __init__(self, depth: int, outputs: int, embed=with_positions, norm_first: bool = True):
+    def __init__(
+        self, depth: int, outputs: int, embed=with_positions, norm_first: bool = True
+    ):
         super().__init__()
         self.embed = embed
-        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the position vectors, so as not to drown them out
-        self.blocks = nn.ModuleList(glorot(Block(32, 4, 128, norm_first)) for _ in range(depth))
+        # shorter than the position vectors, so as not to drown them out
+        self.words = nn.Parameter(0.3 * torch.randn(V, 32))
+        self.blocks = nn.ModuleList(
+            glorot(Block(32, 4, 128, norm_first)) for _ in range(depth)
+        )
         self.norm = nn.LayerNorm(32)
         self.read_out = nn.Parameter(torch.randn(32, outputs) / 32**0.5)
 
@@ -859,7 +884,8 @@ def directions_found(model: nn.Module) -> float:
 
 # %% tags=["demo", "record"]
 def learn_direction(
-    model: nn.Module, steps: int, over: int = 30, most: float = 1.0, rate: float = 3e-3, look=lambda step, loss: None
+    model: nn.Module, steps: int, over: int = 30, most: float = 1.0, rate: float = 3e-3,
+    look=lambda step, loss: None
 ) -> list[float]:
     """Train with your training_step; returns the loss of each step."""
     optimiser, losses = torch.optim.Adam(model.parameters()), []
@@ -884,7 +910,10 @@ print("backwards:", language.decode(pair[1]), "\n")
 def answers(model: nn.Module, step: int, loss: float) -> None:
     if step % 30 == 0:
         said = " ".join(f"{p:.2f}" for p in direction(model, pair).sigmoid())
-        print(f"step {step:>3}   loss {loss:.3f}   probability of backwards, first and second version: {said}")
+        print(
+            f"step {step:>3}   loss {loss:.3f}   probability of backwards, first and second "
+            f"version: {said}"
+        )
 
 share_found = order_accuracy(with_positions, seed=0, look=answers)
 print(f"\naccuracy on 2,000 held-out sentences in both directions: {share_found:.3f}")
@@ -934,7 +963,10 @@ def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple
 print("This takes about twenty seconds.")
 live = {how: deep_run(False, how, seed=0) for how in ("warm-up and clipping", "no warm-up")}
 for how, (losses, share_right) in live.items():
-    print(f"post-norm, {how:<21} final loss {np.mean(losses[-25:]):.3f}   accuracy {share_right:.3f}")
+    print(
+        f"post-norm, {how:<21} final loss {np.mean(losses[-25:]):.3f}   accuracy "
+        f"{share_right:.3f}"
+    )
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -1228,7 +1260,8 @@ def mended_positions(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-mended_positions-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("transformer.mended_positions", lambda case: mended_positions(**case), gradients=["words"])
+check("transformer.mended_positions", lambda case: mended_positions(**case),
+      gradients=["words"])
 
 # %% tags=["demo"]
 symptoms(mended_positions)
@@ -1236,6 +1269,9 @@ symptoms(mended_positions)
 # %% [markdown]
 # The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
 # can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds the bug: shuffle the words and see whether the output changes.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [Every word at the same position](../../docs/bugs/03_positions_of_sentences.md).
 
 # %% [markdown]
 # ### Layer normalisation in a tutorial
@@ -1268,6 +1304,9 @@ display(Markdown("\n".join(lines)))
 # The two formulas give nearly the same result for vectors that have many coordinates, all of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
 # for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
 # one of the two formulas should be run with that formula.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [Layer normalisation that is slightly different](../../docs/bugs/03_standard_deviation.md).
 
 # %% [markdown]
 # ## Extension

@@ -27,6 +27,8 @@
 # - train a decoder with teacher forcing so that it cannot copy its target, and translate with greedy decoding.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
@@ -125,7 +127,7 @@ from IPython.display import Markdown, display
 
 torch.manual_seed(0)
 
-D = 32                                                              # size of word vectors and states
+D = 32  # size of word vectors and states
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
     """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises
@@ -145,7 +147,10 @@ def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[
     return h[0]
 
 state = run_recurrent(torch.randn(20, D).double(), random_weights(0))
-print(f"state after 20 words: shape {tuple(state.shape)}, mean absolute value {state.abs().mean():.2f}")
+print(
+    f"state after 20 words: shape {tuple(state.shape)}, mean absolute value "
+    f"{state.abs().mean():.2f}"
+)
 
 # %% [markdown]
 # ## 2 · What is left of the first word
@@ -171,7 +176,9 @@ def first_word_matters(run, T: int, seed: int) -> float:
 
 def over_seeds(run, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
     """The derivative for each seed (different weights, different words) and each length."""
-    return np.array([[first_word_matters(run, T, seed) for T in lengths] for seed in range(seeds)])
+    return np.array(
+        [[first_word_matters(run, T, seed) for T in lengths] for seed in range(seeds)]
+    )
 
 def plain_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
     return run_recurrent(x, random_weights(seed))
@@ -287,7 +294,9 @@ runs = {
     "LSTM, forget bias 3": lambda x, seed: run_lstm(x, remembering(seed)),
     "attention": lambda x, seed: attend(x, random_weights(seed, gates=3)),
 }
-reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, run in runs.items()}
+reach = {"plain recurrence": plain} | {
+    name: over_seeds(run, lengths) for name, run in runs.items()
+}
 
 # %% tags=["demo"]
 pictures.gradients(reach, lengths)
@@ -321,7 +330,8 @@ pictures.gradients(reach, lengths)
 # %% tags=["demo", "record"]
 from coursekit.language import BOS, EOS, PAD, load_language
 from coursekit.translator import (
-    LONGEST, Translator, WithTeacher, fused_cross_attention, learning_rate, load_code, load_translator,
+    LONGEST, Translator, WithTeacher, fused_cross_attention, learning_rate,
+    load_code, load_translator,
     sample_pairs, token_loss, trimmed,
 )
 
@@ -331,8 +341,11 @@ for row in range(4):
     print(language.decode(held_out.source[row].tolist()))
     print("   ", code.decode(held_out.target[row]))
 longest = int((held_out.target != PAD).sum(dim=1).max())
-print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} tokens of the code,",
-      f"targets of up to {longest} tokens")
+print(
+    f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} tokens of the "
+    "code,",
+    f"targets of up to {longest} tokens",
+)
 
 # %% [markdown]
 # A decoder is **autoregressive**: it predicts each token from the tokens before it. How is it trained? At every position it receives the *correct* prefix of the
@@ -409,7 +422,9 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 
 # %% tags=["demo"]
 example = ["the", "guard", "slept"]
-its_code = [token for token, _ in code.translate(example, ["DET", "NOUN", "VERB"], ["", "", ""])]
+its_code = [
+    token for token, _ in code.translate(example, ["DET", "NOUN", "VERB"], ["", "", ""])
+]
 pictures.encoder_decoder(example, its_code, attention=False)
 
 # %% [markdown]
@@ -423,7 +438,8 @@ def encode_to_vector(
     W_h: Float[Tensor, "H 4*H"],
     b: Float[Tensor, "4*H"],
 ) -> Float[Tensor, "B H"]:
-    """Each sentence as one vector: the state h of an LSTM after its last word.  (difficulty ●●○, 6 minutes)
+    """Each sentence as one vector: the state h of an LSTM after its last word.
+    (difficulty ●●○, 6 minutes)
 
     Read from left to right with your lstm_step, starting with state and cell at 0. keep is
     True at words and False at padding, which may come before or after the words. At padding,
@@ -503,11 +519,12 @@ def additive_attention(
     v: Float[Tensor, "A"],
     keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
-    """The context for one decoder state per sentence, and the attention weights.  (difficulty ●●○, 6 minutes)
+    """The context for one decoder state per sentence, and the attention weights.
+    (difficulty ●●○, 6 minutes)
 
     The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the
-    source has a word; padding receives weight 0. Each source has at least one word. Scores can be
-    so large that their exponentials overflow. Return the tuple (context, weights).
+    source has a word; padding receives weight 0. Each source has at least one word. Scores can
+    be so large that their exponentials overflow. Return the tuple (context, weights).
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -538,8 +555,10 @@ kinds = {"fixed vector": "seq2seq_fixed", "additive attention": "seq2seq_additiv
 tables = {name: recorded(table) for name, table in kinds.items()}
 figures = {f"{low}" if low == high else f"{low}–{high}": length_figure(low, high)
            for low, high in LENGTHS}
-shares = {name: [tuple(table.loc[figure, ["mean", "half_width"]]) for figure in figures.values()]
-          for name, table in tables.items()}
+shares = {
+    name: [tuple(table.loc[figure, ["mean", "half_width"]]) for figure in figures.values()]
+    for name, table in tables.items()
+}
 reveal("recurrence.longest", shares["fixed vector"][-1][0])
 pictures.by_length(shares, list(figures))
 
@@ -616,12 +635,13 @@ def cross_attention(
     W_v: Float[Tensor, "D dv"],
     source_keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
-    """The output for each target position, and the attention weights.  (difficulty ●●○, 6 minutes)
+    """The output for each target position, and the attention weights.
+    (difficulty ●●○, 6 minutes)
 
     There is one head; scores are divided by √d. source_keep is True where the source has a
-    word; padding receives weight 0 from every target position. Each source has at least one word.
-    Scores can be so large that their exponentials overflow. Return the tuple
-    (output, weights). `scaled_dot_product_attention` may be used. Autograd must be able to
+    word; padding receives weight 0 from every target position. Each source has at least one
+    word. Scores can be so large that their exponentials overflow. Return the tuple (output,
+    weights). `scaled_dot_product_attention` may be used. Autograd must be able to
     differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -638,7 +658,8 @@ check("recurrence.cross_attention", lambda case: cross_attention(**case), gradie
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
-    """keep[i, j]: may target position i attend to target position j?  (difficulty ●○○, 3 minutes)
+    """keep[i, j]: may target position i attend to target position j?
+    (difficulty ●○○, 3 minutes)
 
     True for j = i and all earlier positions, False for later ones.
     """
@@ -680,7 +701,9 @@ pictures.decoder_block()
 # %%
 from coursekit.growing import mine, run_module
 
-MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "FeedForward", "training_step")  # from notebook 03
+MultiHeadAttention, FeedForward, training_step = mine(               # from notebook 03
+    "MultiHeadAttention", "FeedForward", "training_step"
+)
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(nn.Module):
@@ -748,7 +771,11 @@ print(f"largest difference from the trained layer: {block_difference:.1e}")
 # **Predict:** how many held-out sentences does the model without the shift translate exactly? Run the cell to see the choices.
 
 # %% tags=["demo"]
-NOT_ONE, SOME, NEARLY_ALL = "none or almost none", "about as many as with the shift", "nearly all, since its loss falls close to 0"
+NOT_ONE, SOME, NEARLY_ALL = (
+    "none or almost none",
+    "about as many as with the shift",
+    "nearly all, since its loss falls close to 0",
+)
 predict("recurrence.copied", ..., choices=(NOT_ONE, SOME, NEARLY_ALL))
 
 # %% tags=["demo", "record"]
@@ -767,7 +794,8 @@ def train(
     """
     torch.manual_seed(seed)
     model, rng, losses = new_model(), np.random.default_rng(seed), []
-    taught, optimiser = WithTeacher(model, decoder_mask, mask), torch.optim.Adam(model.parameters())
+    taught = WithTeacher(model, decoder_mask, mask)
+    optimiser = torch.optim.Adam(model.parameters())
     for step in range(steps):
         pairs = sample_pairs(32, rng)
         pairs = trimmed(pairs) if mask is None else pairs
@@ -823,12 +851,15 @@ def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
     model's own output (free)."""
     given = shift_right(pairs.target, BOS)
     forced = model(pairs.source, given, decoder_mask(given.shape[1])).argmax(-1)
-    return {"forced": forced == pairs.target, "free": translate(model, pairs.source) == pairs.target}
+    return {
+        "forced": forced == pairs.target,
+        "free": translate(model, pairs.source) == pairs.target,
+    }
 
 real_tokens, hits = held_out.target != PAD, right_tokens(live, held_out)
 token_share = {how: hit[real_tokens].float().mean().item() for how, hit in hits.items()}
 whole = {how: (hit | ~real_tokens).all(dim=1) for how, hit in hits.items()}
-first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)          # of sentences that have one
+first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)  # of sentences that have one
 behind = real_tokens & ~whole["free"][:, None] & (torch.arange(LONGEST) > first_error[:, None])
 agree = (whole["forced"] == whole["free"]).float().mean().item()
 
@@ -908,9 +939,15 @@ def with_your_additive_attention() -> nn.Module:
     model.attend = additive_attention
     return model
 
-for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive attention", with_your_additive_attention)):
+for name, new_model in (
+    ("fixed vector", partial(Seq2Seq, "fixed")),
+    ("additive attention", with_your_additive_attention),
+):
     _, recurrent_losses = train(80, inputs_of, new_model)
-    print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten {np.mean(recurrent_losses[-10:]):.2f}")
+    print(
+        f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten "
+        f"{np.mean(recurrent_losses[-10:]):.2f}"
+    )
 
 # %% [markdown]
 # **Question 2 · Parallel training, sequential generation.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
@@ -1203,6 +1240,9 @@ display(Markdown("Nats per token of translators *trained* with each mask, three 
 # question from 02, "Which word can see which?", reveals the bug at once.
 
 # %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [The wrong sentence's mask](../../docs/bugs/04_cross_attention_mask.md).
+
+# %% [markdown]
 # ## 12 · Further: what it costs
 #
 # We compare the run time of your recurrent step in a loop with that of one attention operation over all words, including its projections. All vectors have size D = 64. On logarithmic
@@ -1341,7 +1381,8 @@ display(pd.DataFrame(
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
-    """Multiply-adds of one self-attention operation over T word vectors of size D.  (extension, ●○○, 3 minutes)
+    """Multiply-adds of one self-attention operation over T word vectors of size D.
+    (extension, ●○○, 3 minutes)
 
     Count the two products that combine words: all scores, and the weighted sums of the values.
     One multiplication together with one addition counts as 1. Do not count the projections,
@@ -1367,14 +1408,22 @@ def flops_recurrent(T: int, D: int, gates: int) -> int:
     ### END SOLUTION
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-flops_recurrent-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.flops_recurrent", lambda case: flops_recurrent(*case["x"].shape, case["gates"]))
+check("recurrence.flops_recurrent", lambda case: flops_recurrent(
+    *case["x"].shape, case["gates"]
+))
 
 # %% tags=["demo"]
 for gates, name in ((1, "plain network"), (4, "LSTM")):
     meet = next(T for T in range(1, 10_000)
                 if flops_attention(T, width) >= flops_recurrent(T, width, gates))
-    print(f"{name:<14} attention needs at least as many multiply-adds from T = {meet} on (D = {width})")
-print(f"measured       attention takes at least as long as the plain network from T ≈ {crossing:.0f} on")
+    print(
+        f"{name:<14} attention needs at least as many multiply-adds from T = {meet} on (D = "
+        f"{width})"
+    )
+print(
+    "measured       attention takes at least as long as the plain network from T ≈ "
+    f"{crossing:.0f} on"
+)
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_length(T: int, architecture: str) -> int:
@@ -1398,7 +1447,9 @@ def path_length(T: int, architecture: str) -> int:
     ### END SOLUTION
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-path_length-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case["architecture"]))
+check("recurrence.path_length", lambda case: path_length(
+    len(case["ids"]), case["architecture"]
+))
 
 # %% [markdown]
 # ## Summary

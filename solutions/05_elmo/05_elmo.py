@@ -25,6 +25,8 @@
 # - measure which layer is best for a task.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,7 +50,7 @@ from coursekit.small import ELMo, ELMoConfig, Spelling, load
 
 use_style()
 torch.set_num_threads(1)
-language, spelling = load_language(), Spelling()                    # spelling maps words to characters
+language, spelling = load_language(), Spelling()  # spelling maps words to characters
 
 # %% [markdown]
 # ## 1 · A word from its characters
@@ -56,7 +58,7 @@ language, spelling = load_language(), Spelling()                    # spelling m
 # An embedding table has no row for a word that did not occur in training. ELMo therefore has no table of words. It reads each word as a sequence of characters, over which it slides small filters: a **character convolution** (Kim et al. 2016). A filter of width 3 responds strongly wherever it finds the three letters that it has learned to detect. ELMo keeps only the largest response of each filter, so the filter reports *whether* its pattern occurs, but not where.
 
 # %% tags=["demo"]
-elmo = load("elmo")                                      # trained on the generated language (section 4)
+elmo = load("elmo")  # trained on the generated language (section 4)
 for word in ("cell", "cells"):
     print(f"{word:<6}", spelling.of_words([word])[0].tolist())
 
@@ -107,7 +109,8 @@ Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
 def highway(
     x: Float[Tensor, "N F"], W: Tensor, b: Tensor, W_gate: Tensor, b_gate: Tensor
 ) -> Float[Tensor, "N F"]:
-    """For each feature, a gate decides how much of it is transformed; the rest remains unchanged."""
+    """For each feature, a gate decides how much of it is transformed; the rest remains
+    unchanged."""
     gate = torch.sigmoid(x @ W_gate + b_gate)
     return gate * torch.relu(x @ W + b) + (1 - gate) * x
 
@@ -128,11 +131,11 @@ def char_cnn(
     """Compute a vector for each word from its characters.  (difficulty ●●○, 10 minutes)
 
     table has a row of c numbers for each character; row 0 belongs to padding and is looked up
-    like any other row. filters is a list of pairs (kernel, bias) for conv1d, each with F filters
-    of width w. Each filter slides over all C positions, padding included, and is applied
-    wherever it fits entirely; keep its largest output. Concatenate the features of all filters
-    in the given order, and apply relu, then onward: (N, all F) -> (N, D). Autograd must be
-    able to differentiate the result.
+    like any other row. filters is a list of pairs (kernel, bias) for conv1d, each with F
+    filters of width w. Each filter slides over all C positions, padding included, and is
+    applied wherever it fits entirely; keep its largest output. Concatenate the features of all
+    filters in the given order, and apply relu, then onward: (N, all F) -> (N, D). Autograd
+    must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -142,7 +145,9 @@ def char_cnn(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-char_cnn-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)), gradients=True)
+check("elmo.char_cnn", lambda case: char_cnn(
+    case["chars"], case["table"], *parts_of(case)
+), gradients=True)
 
 # %% [markdown]
 # `word_vectors(elmo, chars)` applies your function with the trained filters. The words in the left column below do not occur in the generated language, so an embedding table for this language would have no row for them. Which words of the language are nearest to these new words?
@@ -219,7 +224,9 @@ def reverse_padded(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "elmo-reverse_padded-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("elmo.reverse_padded", lambda case: reverse_padded(case["x"], case["lengths"]), gradients=True)
+check("elmo.reverse_padded", lambda case: reverse_padded(
+    case["x"], case["lengths"]
+), gradients=True)
 
 # %% tags=["demo"]
 rows = ["the prisoner sat in a dark cell", "plug in your cell phone"]
@@ -239,14 +246,15 @@ for row in reverse_padded(ids, lengths):
 def bilm_loss(
     forward: Float[Tensor, "B T V"], backward: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Cross-entropy per token in each direction, in nats: (forward, backward).  (difficulty ●●○, 8 minutes)
+    """Cross-entropy per token in each direction, in nats: (forward, backward).
+    (difficulty ●●○, 8 minutes)
 
-    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to t.
-    backward[b, t] contains the logits for token t − 1, from a model that has read token t and
-    all tokens after it. Each row of ids contains [BOS], the words, [EOS], then 0 for padding.
-    Padding is neither predicted nor used to predict; [BOS] and [EOS] are tokens like any
-    other. Take the mean over all predicted tokens of the batch. (Training minimises the sum of
-    the two losses.)
+    forward[b, t] contains the logits for token t + 1, from a model that has read tokens 0 to
+    t. backward[b, t] contains the logits for token t − 1, from a model that has read token t
+    and all tokens after it. Each row of ids contains [BOS], the words, [EOS], then 0 for
+    padding. Padding is neither predicted nor used to predict; [BOS] and [EOS] are tokens like
+    any other. Take the mean over all predicted tokens of the batch. (Training minimises the
+    sum of the two losses.)
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -266,7 +274,12 @@ check("elmo.bilm_loss", lambda case: bilm_loss(**case), gradients=True)
 # sentence, in nats? Run the cell to see the choices.
 
 # %% tags=["demo"]
-MORE, SAME, LESS = "right to left, because sentences are written to be read forwards", "neither, for any sentence", "left to right, because the end of a sentence reveals more about its beginning than the beginning reveals about the end"
+MORE, SAME, LESS = (
+    "right to left, because sentences are written to be read forwards",
+    "neither, for any sentence",
+    "left to right, because the end of a sentence reveals more about its beginning than the "
+    "beginning reveals about the end",
+)
 predict("elmo.backward", ..., choices=(MORE, SAME, LESS))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -308,11 +321,12 @@ def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K
 def influence(
     model: Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]], x: Float[Tensor, "T D"]
 ) -> Float[Tensor, "T T"]:
-    """How much the output at word i depends on the input at word j.  (difficulty ●●○, 8 minutes)
+    """How much the output at word i depends on the input at word j.
+    (difficulty ●●○, 8 minutes)
 
-    Entry [i, j] is the size of the derivative of output i with respect to input j, that is, the
-    square root of the sum of the squares of all K · D partial derivatives. x contains a single
-    sentence.
+    Entry [i, j] is the size of the derivative of output i with respect to input j, that is,
+    the square root of the sum of the squares of all K · D partial derivatives. x contains a
+    single sentence.
     """
     ### BEGIN SOLUTION
     jacobian = torch.autograd.functional.jacobian(model, x)
@@ -327,7 +341,11 @@ check("elmo.influence", lambda case: influence(toy_model(case), case["x"]))
 # word's vector comes from words to its *right*? Run the cell to see the choices.
 
 # %% tags=["demo"]
-NOTHING, A_TRACE, A_LOT = "none, because this half reads from left to right", "some, but less than 10 %", "10 % or more"
+NOTHING, A_TRACE, A_LOT = (
+    "none, because this half reads from left to right",
+    "some, but less than 10 %",
+    "10 % or more",
+)
 predict("elmo.leak", ..., choices=(NOTHING, A_TRACE, A_LOT))
 
 # %% tags=["demo"]
@@ -357,7 +375,7 @@ pictures.influences(leaks, sentence)
 # A single layer does not leak. With two layers, the forward half depends on words to its right, including the very word that it should predict. In 2016 a pull request made a popular character model bidirectional. The perplexity was good but the generated text was poor, and the author withdrew the pull request, because the network had *seen* the characters that it should predict (char-rnn-tensorflow, pull request 64). The code below, which uses your `reverse_padded`, performs the same computation as `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
 
 # %%
-Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]        # reads from left to right
+Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]  # reads from left to right
 
 
 def leaking_stack(x, lengths, forward_layers, backward_layers):
@@ -396,11 +414,11 @@ def two_stacks(
 ) -> tuple[Float[Tensor, "L B T D"], Float[Tensor, "L B T D"]]:
     """leaking_stack without the leak.  (difficulty ●●○, 8 minutes)
 
-    Return the states of all forward layers and the states of all backward layers. Each layer maps
-    (B, T, D) to (B, T, D), reading from left to right. From the second layer on, add the input
-    of a layer to its output. Both results are in the order of the sentence. The words of row b
-    are its first lengths[b] entries; both stacks read the padding after the words. Autograd
-    must be able to differentiate the result.
+    Return the states of all forward layers and the states of all backward layers. Each layer
+    maps (B, T, D) to (B, T, D), reading from left to right. From the second layer on, add the
+    input of a layer to its output. Both results are in the order of the sentence. The words of
+    row b are its first lengths[b] entries; both stacks read the padding after the words.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     def run(h: Float[Tensor, "B T D"], layers: list[Layer]) -> Float[Tensor, "L B T D"]:
@@ -446,6 +464,9 @@ pictures.influences(mended, sentence)
 # The figure shows the trained ELMo, computed by your `two_stacks`. The influence from the wrong side is exactly 0. The influence from the other side varies from word to word. The architecture determines which words a state *can* depend on, and training determines on which of these words it *does* depend.
 
 # %% [markdown]
+# The leak has a page of its own, with a short example and a test that would have caught it: [A language model that has seen the answer](../../docs/bugs/05_leak_between_directions.md).
+
+# %% [markdown]
 # **Question 1 · Both sides in every layer.** Could we train a single language model whose states depend on *both* sides in every layer? Explain why the objective of this notebook makes this impossible, how ELMo nevertheless uses both sides, and which information is lost in this way. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -464,7 +485,10 @@ from coursekit.language.grammar import GRAMMAR
 
 about_bank = Language.from_grammar(GRAMMAR.only("river", "money"))
 bank_spelling = Spelling(about_bank.vocabulary)
-print(f"{len(about_bank.vocabulary)} of {len(language.vocabulary):,} words; senses {about_bank.senses}")
+print(
+    f"{len(about_bank.vocabulary)} of {len(language.vocabulary):,} words; senses "
+    f"{about_bank.senses}"
+)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def batch_vectors(model: ELMo, ids: Int[Tensor, "B T"], spelt: Spelling) -> Float[Tensor, "B T D"]:
@@ -486,10 +510,15 @@ def honest(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
     forward, backward = two_stacks(x, lengths, *stacks)
     return forward[-1], backward[-1]
 
-def train(model: ELMo, read, steps: int, batch: int = 32) -> Float[np.ndarray, "step direction"]:
-    """The losses of both directions during training on fresh sentences; the learning rate decays to 0."""
+def train(
+    model: ELMo, read, steps: int, batch: int = 32
+) -> Float[np.ndarray, "step direction"]:
+    """The losses of both directions during training on fresh sentences; the learning rate
+    decays to 0."""
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=steps, pct_start=0.03)
+    slower = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, 0.01, total_steps=steps, pct_start=0.03
+    )
     rng, losses = np.random.default_rng(0), []
     for _ in range(steps):
         ids = torch.from_numpy(about_bank.sample(batch, rng, "train").ids)
@@ -511,13 +540,17 @@ curve = train(live, honest, steps=650)
 # %% tags=["demo"]
 from copy import deepcopy
 
-leaking = deepcopy(live)                                 # same word vectors, softmax and first layers
+leaking = deepcopy(live)  # same word vectors, softmax and first layers
 for stack in (leaking.forward_stack, leaking.backward_stack):
     # the second layer now reads both halves
-    stack.layers[1] = torch.nn.LSTM(2 * leaking.config.dim, leaking.config.dim, batch_first=True)
+    stack.layers[1] = torch.nn.LSTM(
+        2 * leaking.config.dim, leaking.config.dim, batch_first=True
+    )
 
 def leaky(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
-    return leaking_stack(x, lengths, layers_of(model.forward_stack), layers_of(model.backward_stack))
+    return leaking_stack(
+        x, lengths, layers_of(model.forward_stack), layers_of(model.backward_stack)
+    )
 
 leaky_curve = train(leaking, leaky, steps=200)
 
@@ -572,9 +605,11 @@ show(*small_models.losses("elmo"))
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-representations", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def representations(
-    x: Float[Tensor, "B T D"], forward: Float[Tensor, "L B T D"], backward: Float[Tensor, "L B T D"]
+    x: Float[Tensor, "B T D"], forward: Float[Tensor, "L B T D"],
+    backward: Float[Tensor, "L B T D"]
 ) -> Float[Tensor, "L+1 B T 2*D"]:
-    """The L + 1 representations of every word, starting with layer 0.  (difficulty ●○○, 4 minutes)
+    """The L + 1 representations of every word, starting with layer 0.
+    (difficulty ●○○, 4 minutes)
 
     Layer 0 is [x; x]. Layer l is the concatenation [forward; backward] of its states, of size
     2D.
@@ -730,7 +765,9 @@ def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarra
     return verb & (kept_out[ids] == held_out), np.isin(language.vocabulary, list(pasts))[ids].astype(int)
 
 # %% tags=["demo", "record"]
-def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None, steps=200):
+def learn(
+    R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None, steps=200
+):
     """The weights learned for a task, and the accuracy on the test words.
 
     R and asked contain the vectors (L+1, N, E) of training and test words; labels and right
@@ -755,7 +792,8 @@ def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, o
         loss.backward()
         optimiser.step()
     with torch.no_grad():
-        return s.softmax(dim=0).numpy(), (logits(asked).argmax(-1) == right).float().mean().item()
+        hits = logits(asked).argmax(-1) == right
+        return s.softmax(dim=0).numpy(), hits.float().mean().item()
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 TASKS = ("syntax", "sense", "morphology")
@@ -874,7 +912,10 @@ predict("elmo.both_halves", ...)
 
 # %% tags=["demo"]
 halves = halves_of(elmo)
-by_half = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]) for name, part in halves.items()}
+by_half = {
+    name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part])
+    for name, part in halves.items()
+}
 reveal("elmo.both_halves", by_half["side by side"].order2)
 for name, of_half in by_half.items():
     print(f"{name:<14} {of_half}")
@@ -926,7 +967,7 @@ for layer in range(len(labelled_layers)):
 
 # %% tags=["demo"]
 units, size, characters, char_dim = 4096, 512, 262, 16
-filters = {1: 32, 2: 32, 3: 64, 4: 128, 5: 256, 6: 512, 7: 1024}                 # width: number of filters
+filters = {1: 32, 2: 32, 3: 64, 4: 128, 5: 256, 6: 512, 7: 1024}  # width: number of filters
 F = sum(filters.values())
 parts = {
     "characters": characters * char_dim,
@@ -937,7 +978,7 @@ parts = {
     "its projection": units * size,
 }
 layer = parts["one LSTM layer"] + parts["its projection"]
-total = sum(parts.values()) - layer + 4 * layer                          # 2 directions × 2 layers
+total = sum(parts.values()) - layer + 4 * layer  # 2 directions × 2 layers
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 for name, count in parts.items():
@@ -1088,7 +1129,11 @@ print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameter
 # **Predict:** on novels by two authors who are not in the training data, in which direction is the perplexity of the English ELMo lower?
 
 # %% tags=["demo"]
-FROM_LEFT, FROM_RIGHT, LEVEL = "from left to right", "from right to left", "no measurable difference"
+FROM_LEFT, FROM_RIGHT, LEVEL = (
+    "from left to right",
+    "from right to left",
+    "no measurable difference",
+)
 predict("elmo.english_directions", ..., choices=(FROM_LEFT, FROM_RIGHT, LEVEL))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1300,12 +1345,14 @@ def with_elmo(
     draws: Float[Tensor, "2 B T E"],
     p: float,
 ) -> Float[Tensor, "B T H+E"]:
-    """The network of a task with ELMo at its input and at its output.  (extension, ●●○, 10 minutes)
+    """The network of a task with ELMo at its input and at its output.
+    (extension, ●●○, 10 minutes)
 
     The network reads [x; ELMo] and returns h; the result is [h; ELMo]. Row 0 of s, gamma and
-    draws belongs to the input, and row 1 belongs to the output. Dropout sets an activation of a mix to 0
-    where its draw (uniform between 0 and 1) is below p, and divides all other activations by 1 −
-    p. The biLM is frozen: no gradient reaches R, but x, s and gamma are trained.
+    draws belongs to the input, and row 1 belongs to the output. Dropout sets an activation of
+    a mix to 0 where its draw (uniform between 0 and 1) is below p, and divides all other
+    activations by 1 − p. The biLM is frozen: no gradient reaches R, but x, s and gamma are
+    trained.
     """
     ### BEGIN SOLUTION
     R = R.detach()
@@ -1377,7 +1424,8 @@ for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", e
 # %%
 @dataclass(frozen=True)
 class BiLM:
-    """A biLM: a function from words to characters, a function from characters to x, and the two stacks."""
+    """A biLM: a function from words to characters, a function from characters to x, and the
+    two stacks."""
 
     spell: Callable[[list[str]], Int[Tensor, "T C"]]
     token: Callable[[Int[Tensor, "B T C"]], Float[Tensor, "B T D"]]
@@ -1400,7 +1448,8 @@ def toy_bilm(case: dict) -> BiLM:
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-embed_sentence", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def embed_sentence(words: list[str], bilm: BiLM) -> Float[Tensor, "L+1 T 2*D"]:
-    """The representations of every word of a sentence, at all layers.  (extension, ●●○, 6 minutes)
+    """The representations of every word of a sentence, at all layers.
+    (extension, ●●○, 6 minutes)
 
     The biLM reads [BOS] before the words and [EOS] after them; the result contains only the
     words. Use your own functions.
@@ -1435,8 +1484,13 @@ class TutorialELMo(torch.nn.Module):
     def __init__(self, V: int, D: int):
         super().__init__()
         self.embedding = torch.nn.Embedding(V, D)
-        self.lstm = torch.nn.LSTM(D, D // 2, num_layers=2, bidirectional=True, batch_first=True)
-        self.layer_weights, self.gamma = torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(1))
+        self.lstm = torch.nn.LSTM(
+            D, D // 2, num_layers=2, bidirectional=True, batch_first=True
+        )
+        self.layer_weights, self.gamma = (
+            torch.nn.Parameter(torch.ones(3)),
+            torch.nn.Parameter(torch.ones(1)),
+        )
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         x = self.embedding(ids)
@@ -1449,7 +1503,11 @@ class TutorialELMo(torch.nn.Module):
 # network assigns to *bank*?
 
 # %% tags=["demo"]
-EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1, because the network has learned nothing yet", "cosine just below 1", "cosine near 0"
+EXACTLY_1, JUST_BELOW, NEAR_0 = (
+    "cosine 1, because the network has learned nothing yet",
+    "cosine just below 1",
+    "cosine near 0",
+)
 predict("elmo.untrained_cosine", ..., choices=(EXACTLY_1, JUST_BELOW, NEAR_0))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

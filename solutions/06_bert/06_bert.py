@@ -27,6 +27,8 @@
 # - load the weights of a published model into an encoder of your own.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -34,7 +36,7 @@ from torch import Tensor
 from coursekit import check, hint, predict, reveal
 from coursekit.growing import whole_numbers
 
-UNCHOSEN = -100                      # the label of a position that the loss ignores, as in PyTorch
+UNCHOSEN = -100  # the label of a position that the loss ignores, as in PyTorch
 
 # %% [markdown]
 # ## 1 · Self-supervision: the text provides the labels
@@ -86,9 +88,9 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
     """The subword ids of a word, by greedy longest match.  (difficulty ●●○, 10 minutes)
 
     vocab maps each subword to its id (≥ 0). A subword that begins a word is listed as it is; a
-    subword that continues a word is listed with ## in front. From left to right, take the longest
-    subword that matches, continue after it, and never backtrack. If no subword matches at some
-    position, the whole word becomes the single id vocab["[UNK]"].
+    subword that continues a word is listed with ## in front. From left to right, take the
+    longest subword that matches, continue after it, and never backtrack. If no subword matches
+    at some position, the whole word becomes the single id vocab["[UNK]"].
     """
     ### BEGIN SOLUTION
     pieces, start = [], 0
@@ -118,7 +120,10 @@ predict("bert.one_piece", ...)
 # %% tags=["demo"]
 from coursekit.models import tokenizer
 
-toy = {piece: i for i, piece in enumerate("[UNK] un ##forget ##table ##able forget table ##t".split())}
+toy = {
+    piece: i
+    for i, piece in enumerate("[UNK] un ##forget ##table ##able forget table ##t".split())
+}
 wordpieces = tokenizer("bert-base-uncased")
 real = wordpieces.get_vocab()
 
@@ -193,7 +198,8 @@ def by_likelihood(pair: int, left: int, right: int) -> float:
     return pair / (left * right)
 
 def by_share(pair: int, left: int, right: int) -> float:
-    """The count of the pair, divided by the count of its left part; the check uses this third score."""
+    """The count of the pair, divided by the count of its left part; the check uses this third
+    score."""
     return pair / left
 
 SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
@@ -206,17 +212,18 @@ def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
 
 # %% nbgrader={"grade": false, "grade_id": "bert-learn_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
-    """A vocabulary of `size` subwords, in the order in which they are learned.  (extension, ●●●, 15 minutes)
+    """A vocabulary of `size` subwords, in the order in which they are learned.
+    (extension, ●●●, 15 minutes)
 
-    counts: the number of occurrences of each word in a text. At first each word consists of its
-    letters, and every letter but the first has ## in front. The list starts with these one-letter
-    subwords in the order of `sorted`, even if there are more than `size` of them. Then merge
-    pairs until the list has `size` entries or no word has two parts left. In each step, choose
-    the pair of adjacent parts with the highest score(pair, left, right); the arguments are the
-    numbers of occurrences of the pair, of its left part and of its right part in the text. In a
-    tie, choose the pair (left, right) that comes first when the pairs are sorted. Within each
-    word, merge from left to right. All counts refer to the current segmentation; x ##a ##a ##a
-    contains (##a, ##a) twice.
+    counts: the number of occurrences of each word in a text. At first each word consists of
+    its letters, and every letter but the first has ## in front. The list starts with these
+    one-letter subwords in the order of `sorted`, even if there are more than `size` of them.
+    Then merge pairs until the list has `size` entries or no word has two parts left. In each
+    step, choose the pair of adjacent parts with the highest score(pair, left, right); the
+    arguments are the numbers of occurrences of the pair, of its left part and of its right
+    part in the text. In a tie, choose the pair (left, right) that comes first when the pairs
+    are sorted. Within each word, merge from left to right. All counts refer to the current
+    segmentation; x ##a ##a ##a contains (##a, ##a) twice.
     """
     ### BEGIN SOLUTION
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -245,7 +252,9 @@ def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
 
 # %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "bert-learn_pieces-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("bert.learn_pieces", lambda case: spell_all(
-    learn_pieces(dict(zip(case["words"], case["counts"].tolist())), case["size"], SCORES[case["by"]])
+    learn_pieces(
+        dict(zip(case["words"], case["counts"].tolist())), case["size"], SCORES[case["by"]]
+    )
 ))
 
 # %% [markdown]
@@ -318,11 +327,16 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
 trained.pre_tokenizer = pre_tokenizers.Whitespace()
 repeated = (" ".join([word] * count) for word, count in frequent.items())
-trained.train_from_iterator(repeated, trainers.WordPieceTrainer(vocab_size=300, show_progress=False))
+trained.train_from_iterator(
+    repeated, trainers.WordPieceTrainer(vocab_size=300, show_progress=False)
+)
 their_pieces = set(trained.get_vocab())
 shared = len(their_pieces & set(learned["count"]))
 only_theirs = sorted(their_pieces - set(learned["count"]))
-print(f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that only Hugging Face's vocabulary contains: {', '.join(only_theirs)}")
+print(
+    f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that "
+    f"only Hugging Face's vocabulary contains: {', '.join(only_theirs)}"
+)
 
 # %% [markdown]
 # Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
@@ -336,7 +350,8 @@ print(f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The
 def encode_pair(
     a: Int[Tensor, "Ta"], b: Int[Tensor, "Tb"], T: int, cls: int, sep: int, pad: int
 ) -> tuple[Int[Tensor, "T"], Int[Tensor, "T"], Bool[Tensor, "T"]]:
-    """A sentence pair as BERT's input: (ids, segments, keep), all (T).  (difficulty ●●○, 8 minutes)
+    """A sentence pair as BERT's input: (ids, segments, keep), all (T).
+    (difficulty ●●○, 8 minutes)
 
     ids: cls, a, sep, b, sep, then padding. segments: 0 for cls, a and its sep; 1 for b and its
     sep; 0 for padding. keep: True for all tokens, whatever their ids, and False for padding.
@@ -407,11 +422,12 @@ def mlm_corrupt(
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
     """The model's input and its labels: (corrupted, labels). (difficulty ●●○, 8 minutes)
 
-    All random numbers are given: choice and change contain uniform draws from [0, 1). A token is
-    chosen if its entry in choice is below 0.15, but never if its id is in special. A chosen token
-    becomes mask if its entry in change is below 0.8. If that entry is at least 0.8 but below 0.9,
-    the token becomes its entry in random_words (whatever that id is); otherwise it is left
-    unchanged. labels: the original id where a token is chosen, UNCHOSEN (−100) elsewhere.
+    All random numbers are given: choice and change contain uniform draws from [0, 1). A token
+    is chosen if its entry in choice is below 0.15, but never if its id is in special. A chosen
+    token becomes mask if its entry in change is below 0.8. If that entry is at least 0.8 but
+    below 0.9, the token becomes its entry in random_words (whatever that id is); otherwise it
+    is left unchanged. labels: the original id where a token is chosen, UNCHOSEN (−100)
+    elsewhere.
     """
     ### BEGIN SOLUTION
     chosen = (choice < 0.15) & ~torch.isin(ids, special)
@@ -430,10 +446,14 @@ check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 # %% tags=["demo"]
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
 
-def corrupt(ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def corrupt(
+    ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """Corrupt ids with your mlm_corrupt, using random draws from a generator."""
     choice, change = torch.rand(2, *ids.shape, generator=generator)
-    random_words = torch.randint(len(SPECIAL_TOKENS), vocabulary, ids.shape, generator=generator)
+    random_words = torch.randint(
+        len(SPECIAL_TOKENS), vocabulary, ids.shape, generator=generator
+    )
     return mlm_corrupt(ids, SPECIAL, MASK, choice, change, random_words)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -477,7 +497,8 @@ pictures.corruption(shares)
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
-    """Cross-entropy per chosen word: the mean of −log p(correct word), in nats.  (difficulty ●●○, 5 minutes)
+    """Cross-entropy per chosen word: the mean of −log p(correct word), in nats.
+    (difficulty ●●○, 5 minutes)
 
     A position is chosen if its label is not UNCHOSEN (−100). Take the mean over all chosen
     positions of the batch, each with the same weight; at least one position is chosen. Use the
@@ -613,7 +634,8 @@ def filled(model: BERT) -> str:
 
 # %% tags=["demo"]
 class WordsOfPairs(torch.nn.Module):
-    """A BERT with the interface that training_step expects: it maps (ids, segments) to the logits at each position."""
+    """A BERT with the interface that training_step expects: it maps (ids, segments) to the
+    logits at each position."""
 
     def __init__(self, model: BERT):
         super().__init__()
@@ -629,22 +651,29 @@ def words_alone(model: BERT, ids, segments, labels, not_next, optimiser, rate: f
 
 def learning_rate(step: int, steps: int, highest: float = 6e-3) -> float:
     """Linear warm-up over the first three tenths of the steps, then cosine decay."""
-    return highest * min((step + 1) / (0.3 * steps), 0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7))
+    return highest * min(
+        (step + 1) / (0.3 * steps),
+        0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7),
+    )
 
 def train(take_step, steps: int, show_at=()) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
-    """A BERT trained on batches of 32, and its evaluations during training as rows (step, results
-    of examine).
+    """A BERT trained on batches of 32, and its evaluations during training as rows (step,
+    results of examine).
 
-    take_step receives a batch and returns its loss. After each step in `show_at`, the model fills
-    two gaps.
+    take_step receives a batch and returns its loss. After each step in `show_at`, the model
+    fills two gaps.
     """
     torch.manual_seed(0)
-    model, generator = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224)), torch.Generator().manual_seed(0)
+    model = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224))
+    generator = torch.Generator().manual_seed(0)
     optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    course, loader = [(0, *examine(model))], DataLoader(rows, BATCH, shuffle=True, collate_fn=batch_of)
+    course = [(0, *examine(model))]
+    loader = DataLoader(rows, BATCH, shuffle=True, collate_fn=batch_of)
     for step, (ids, segments, not_next) in enumerate(loader):
         corrupted, labels = corrupt(ids, V, generator)
-        loss = take_step(model, corrupted, segments, labels, not_next, optimiser, learning_rate(step, steps))
+        loss = take_step(
+            model, corrupted, segments, labels, not_next, optimiser, learning_rate(step, steps)
+        )
         if (step + 1) % 90 == 0:
             course.append((step + 1, *examine(model)))
         if step + 1 in show_at:
@@ -863,20 +892,23 @@ Block = mine("Block")
 
 # %% nbgrader={"grade": false, "grade_id": "bert-Bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Bert(nn.Module):
-    """The encoder of Devlin et al. (2019), built from your blocks.  (difficulty ●●●, 10 minutes)
+    """The encoder of Devlin et al. (2019), built from your blocks.
+    (difficulty ●●●, 10 minutes)
 
-    Register three tables, each an nn.Embedding: `token` with `vocabulary` rows, `segment` with 2
-    rows and `position` with `tokens` rows. Also register `norm`, an nn.LayerNorm for the sum of
-    the three embeddings; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
+    Register three tables, each an nn.Embedding: `token` with `vocabulary` rows, `segment` with
+    2 rows and `position` with `tokens` rows. Also register `norm`, an nn.LayerNorm for the sum
+    of the three embeddings; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
     dropout); and `pooler`, an nn.Linear from dim to dim. Nothing else is saved with the model.
-    Every norm has eps 1e-12. Then write forward(self, ids, segments, real), whose inputs are all
-    (B, T); real is False at padding, to which no token may attend. Return the hidden states
-    (layers + 1, B, T, dim), which start with the normalised sums of the embeddings, and the
-    pooled vectors (B, dim). Positions are counted from 0 across both sentences. The states at
-    padding are computed like all others.
+    Every norm has eps 1e-12. Then write forward(self, ids, segments, real), whose inputs are
+    all (B, T); real is False at padding, to which no token may attend. Return the hidden
+    states (layers + 1, B, T, dim), which start with the normalised sums of the embeddings, and
+    the pooled vectors (B, dim). Positions are counted from 0 across both sentences. The states
+    at padding are computed like all others.
     """
 
-    def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
+    def __init__(
+        self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int
+    ):
         ### BEGIN SOLUTION
         super().__init__()
         self.token = nn.Embedding(vocabulary, dim)
@@ -923,7 +955,8 @@ check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 # %%
 PLACES = {
     "embeddings.word_embeddings": "token", "embeddings.token_type_embeddings": "segment",
-    "embeddings.position_embeddings": "position", "embeddings.LayerNorm": "norm", "pooler.dense": "pooler",
+    "embeddings.position_embeddings": "position", "embeddings.LayerNorm": "norm",
+    "pooler.dense": "pooler",
     "attention.self.query": "attention.query", "attention.self.key": "attention.key",
     "attention.self.value": "attention.value", "attention.output.dense": "attention.output",
     "attention.output.LayerNorm": "norm_attention", "intermediate.dense": "feed_forward.widen",
@@ -934,10 +967,10 @@ PLACES = {
 def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a BertModel, under the names of your Bert.  (difficulty ●●○, 7 minutes)
 
-    Layer i is called encoder.layer.i in a BertModel and layers.i in your class; PLACES lists the
-    other names. In a model with heads, the names of the encoder's parameters start with "bert.".
-    Accept these names as well, and leave out everything for which your Bert has no parameter.
-    gamma becomes weight, and beta becomes bias. Do not change the values.
+    Layer i is called encoder.layer.i in a BertModel and layers.i in your class; PLACES lists
+    the other names. In a model with heads, the names of the encoder's parameters start with
+    "bert.". Accept these names as well, and leave out everything for which your Bert has no
+    parameter. gamma becomes weight, and beta becomes bias. Do not change the values.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -965,10 +998,12 @@ from coursekit.models import load as load_pretrained
 minilm = load_pretrained("all-MiniLM-L6-v2")
 sizes_of_minilm = minilm.model.config
 own_bert = Bert(
-    sizes_of_minilm.vocab_size, sizes_of_minilm.max_position_embeddings, sizes_of_minilm.hidden_size,
-    sizes_of_minilm.num_hidden_layers, sizes_of_minilm.num_attention_heads, sizes_of_minilm.intermediate_size,
+    sizes_of_minilm.vocab_size, sizes_of_minilm.max_position_embeddings,
+    sizes_of_minilm.hidden_size, sizes_of_minilm.num_hidden_layers,
+    sizes_of_minilm.num_attention_heads, sizes_of_minilm.intermediate_size,
 ).eval()
-own_bert.load_state_dict(bert_names(minilm.model.state_dict()))          # strict: no name may be missing or left over
+# strict: no name may be missing or left over
+own_bert.load_state_dict(bert_names(minilm.model.state_dict()))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 PRISON = ["the guard locked the prisoner in his cell", "he spent a night in a cell of the jail", "a narrow cell with one barred window",
@@ -1049,7 +1084,8 @@ def pretraining_loss(
     next_logits: Float[Tensor, "B 2"],
     next_labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """The loss for masked words plus the loss for the next sentence, without the bug.  (extension, ●●○, 6 minutes)
+    """The loss for masked words plus the loss for the next sentence, without the bug.
+    (extension, ●●○, 6 minutes)
 
     labels: UNCHOSEN (−100) where no word was chosen; 0 is the label of a word like any other.
     next_labels: 0 if b continues a, 1 if not. Return the sum of two means: the mean over the
@@ -1084,7 +1120,11 @@ def with_both_tasks(loss_of):
 # **Predict:** what does a model learn about the next sentence from the loss of 2018? Run the cell to see the choices.
 
 # %% tags=["demo"]
-CONSTANT, SLOWER, EQUAL = "the same answer for every pair", "the same as with your loss, more slowly", "the same as with your loss"
+CONSTANT, SLOWER, EQUAL = (
+    "the same answer for every pair",
+    "the same as with your loss, more slowly",
+    "the same as with your loss",
+)
 predict("bert.next_2018", ..., choices=(CONSTANT, SLOWER, EQUAL))
 
 # %% tags=["demo"]
@@ -1119,6 +1159,9 @@ display(Markdown(
 
 # %% [markdown]
 # If the label 0 is ignored, only pairs with label 1 contribute to the loss, and a model that gives the same answer for every pair reduces the NSP loss to almost 0. (In the code of 2018 the label 1 meant "continues", so that model always predicted "continues".) On *all* pairs, the NSP loss of our model lies above the range of the figure. The model still learns to predict masked words, so the sum of the losses decreases as expected. The bug is revealed only by the accuracy or by a look at the predictions. (With one run for each loss, we cannot say which loss is better for masked words.)
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [A label that meant two things](../../docs/bugs/06_one_label_two_meanings.md).
 
 # %% [markdown]
 # ## Further: ELMo and BERT compared
@@ -1265,12 +1308,16 @@ novel_reader = Bert(
 ).eval()
 own_names = {name.removeprefix("embeddings."): w for name, w in of_course.state_dict().items()}
 fits_too = novel_reader.load_state_dict(own_names, strict=False)
-print("parts without loaded weights:", sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}))
+print(
+    "parts without loaded weights:",
+    sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}),
+)
 
 # %% tags=["demo"]
 @dataclass(frozen=True)
 class Reader:
-    """Your encoder with loaded weights, the head that is applied to its output, and the tokenizer."""
+    """Your encoder with loaded weights, the head that is applied to its output, and the
+    tokenizer."""
 
     encoder: Bert
     head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
@@ -1280,7 +1327,7 @@ def novel_head(states: Float[Tensor, "gaps D"]) -> Float[Tensor, "gaps V"]:
     return of_course.masked_word(states, of_course.embeddings.token.weight)
 
 published_pieces = Tokenizer.from_str(with_head.tokenizer.backend_tokenizer.to_str())
-published_pieces.no_padding()                                 # its file pads and truncates to 128 tokens
+published_pieces.no_padding()  # its file pads and truncates to 128 tokens
 published_pieces.no_truncation()
 readers = {
     with_head.name: Reader(reader, with_head.model.cls, published_pieces),
@@ -1289,7 +1336,8 @@ readers = {
 
 @torch.no_grad()
 def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each subword at one [MASK] of a text; a long text is truncated around this [MASK]."""
+    """log p of each subword at one [MASK] of a text; a long text is truncated around this
+    [MASK]."""
     found = by.pieces.encode(text, add_special_tokens=False).ids
     mask = by.pieces.token_to_id("[MASK]")
     place = [i for i, piece in enumerate(found) if piece == mask][which]
@@ -1534,12 +1582,13 @@ display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"])
 def lm_examples(
     ids: Int[Tensor, "B T"], chosen: Bool[Tensor, "B T"], pad: int
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """The labels of a causal and a masked model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
+    """The labels of a causal and a masked model at each position: (causal, masked).
+    (extension, ●○○, 4 minutes)
 
-    causal: the label at position t is the token at t + 1. masked: the label at position t is the
-    token at t if chosen is True there. The label is UNCHOSEN (−100) where nothing is predicted:
-    in causal, at the last position and where the next token is padding (the id pad); in masked,
-    where no token was chosen. Padding is never chosen.
+    causal: the label at position t is the token at t + 1. masked: the label at position t is
+    the token at t if chosen is True there. The label is UNCHOSEN (−100) where nothing is
+    predicted: in causal, at the last position and where the next token is padding (the id
+    pad); in masked, where no token was chosen. Padding is never chosen.
     """
     ### BEGIN SOLUTION
     nothing = torch.full_like(ids[:, :1], UNCHOSEN)
@@ -1559,14 +1608,15 @@ check("bert.lm_examples", lambda case: lm_examples(**case))
 def nsp_pairs(
     document: Int[Tensor, "S"], coin: Float[Tensor, "S"], other: Float[Tensor, "S"]
 ) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], Int[Tensor, "N"]]:
-    """Sentence pairs for the second task: (first, second, labels).  (extension, ●●○, 10 minutes)
+    """Sentence pairs for the second task: (first, second, labels).
+    (extension, ●●○, 10 minutes)
 
     Sentences are numbered 0 to S − 1 in the order of the text; document[s] is the document of
     sentence s, and the sentences of a document are consecutive. Each sentence s whose
     successor belongs to the same document begins one pair, in order. If coin[s] is below 0.5,
     the second sentence is s + 1, with label 0. Otherwise it is a sentence of another document,
-    with label 1: number the n sentences of other documents in order from 0 and take the sentence
-    with number ⌊other[s] · n⌋.
+    with label 1: number the n sentences of other documents in order from 0 and take the
+    sentence with number ⌊other[s] · n⌋.
     """
     ### BEGIN SOLUTION
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -1633,8 +1683,8 @@ def pool_pieces(
     """One vector for each word of a sentence.  (extension, ●●○, 6 minutes)
 
     word_ids[t] is the index of the word to which token t belongs: 0, 1, 2 … in the order of
-    the sentence, and −1 for special tokens. how is "mean" (the mean over the word's subwords) or
-    "first" (the vector of its first subword).
+    the sentence, and −1 for special tokens. how is "mean" (the mean over the word's subwords)
+    or "first" (the vector of its first subword).
     """
     ### BEGIN SOLUTION
     vectors = []
@@ -1681,15 +1731,16 @@ display(pd.DataFrame(near).T)
 
 # %% nbgrader={"grade": false, "grade_id": "bert-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:
-    """Trainable parameters: (embeddings, all layers, pooler, both heads).  (extension, ●●○, 10 minutes)
+    """Trainable parameters: (embeddings, all layers, pooler, both heads).
+    (extension, ●●○, 10 minutes)
 
-    The model has V words, P positions, 2 segments, width D, L layers and the feed-forward width
-    F. Each linear map has a bias, and each layer norm has a scale and a shift. The embeddings
-    consist of three tables and a layer norm. A layer consists of the maps for queries, keys,
-    values and output, two feed-forward maps and two layer norms. The pooler maps D to D. The
-    masked-LM head consists of a map from D to D, a layer norm, and the token embeddings again
-    (not counted twice) with a bias for each word. The next-sentence head, which follows the
-    pooler, maps D to 2.
+    The model has V words, P positions, 2 segments, width D, L layers and the feed-forward
+    width F. Each linear map has a bias, and each layer norm has a scale and a shift. The
+    embeddings consist of three tables and a layer norm. A layer consists of the maps for
+    queries, keys, values and output, two feed-forward maps and two layer norms. The pooler
+    maps D to D. The masked-LM head consists of a map from D to D, a layer norm, and the token
+    embeddings again (not counted twice) with a bias for each word. The next-sentence head,
+    which follows the pooler, maps D to 2.
     """
     ### BEGIN SOLUTION
     embeddings = (V + P + 2) * D + 2 * D
@@ -1700,7 +1751,8 @@ def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, 
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-count_parameters-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("bert.count_parameters", lambda case: torch.tensor(
-    [whole_numbers(count_parameters(*row), "count_parameters") for row in case["configurations"].tolist()]
+    [whole_numbers(count_parameters(*row), "count_parameters")
+     for row in case["configurations"].tolist()]
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

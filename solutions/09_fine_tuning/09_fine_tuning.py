@@ -27,6 +27,8 @@
 # - recognise a learning rate that is too large, and use the class `Trainer` from transformers.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 from collections.abc import Callable
 
 import torch
@@ -52,7 +54,8 @@ def classification_head(
     draws: Float[Tensor, "B D"],
     p: float,
 ) -> Float[Tensor, "B C"]:
-    """Compute the logits of C classes from the last layer's vectors.  (difficulty ●●○, 6 minutes)
+    """Compute the logits of C classes from the last layer's vectors.
+    (difficulty ●●○, 6 minutes)
 
     Apply the pooler to the vector of [CLS], the first token: a linear map (the rows of W_pool
     correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw,
@@ -92,7 +95,7 @@ class Classifier(torch.nn.Module):
 
     def __init__(self, read: Callable, embeddings, layers, pooler, classes: int):
         super().__init__()
-        self.read = read                                         # ids -> hidden, with these parts
+        self.read = read  # ids -> hidden, with these parts
         self.embeddings, self.layers, self.pooler = embeddings, layers, pooler
         self.head = torch.nn.Linear(pooler.out_features, classes)
         torch.nn.init.normal_(self.head.weight, std=0.02)
@@ -106,11 +109,13 @@ class Classifier(torch.nn.Module):
         )
 
 def on_small_bert(whole: BERT, classes: int) -> Classifier:
-    """A classifier that shares its parts with a small BERT, so that the old head of the BERT can
-    still be evaluated."""
+    """A classifier that shares its parts with a small BERT, so that the old head of the BERT
+    can still be evaluated."""
     def read(ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return whole.encode(whole.embeddings(ids, torch.zeros_like(ids)), ids != PAD)[-1]
-    return Classifier(read, whole.embeddings, whole.layers, whole.next_sentence.pooler, classes)
+    return Classifier(
+        read, whole.embeddings, whole.layers, whole.next_sentence.pooler, classes
+    )
 
 # %% tags=["demo"]
 import pandas as pd
@@ -335,7 +340,8 @@ for task, (make, classes) in TASKS.items():
 def parameter_groups(
     model: torch.nn.Module, lr: float, decay: float, weight_decay: float
 ) -> list[dict]:
-    """Parameter groups: dicts with "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
+    """Parameter groups: dicts with "params", "lr", "weight_decay".
+    (difficulty ●●●, 12 minutes)
 
     model has the parts embeddings and layers (L of them, counted from 0), and other parts
     above the layers. Parts above the layers use the learning rate lr, the last layer uses
@@ -395,7 +401,8 @@ def warmup_linear(step: int, warmup: int, total: int) -> float:
 
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-warmup_linear-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.warmup_linear", lambda case: torch.tensor(
-    [float(warmup_linear(step, case["warmup"], case["total"])) for step in case["steps"].tolist()]
+    [float(warmup_linear(step, case["warmup"], case["total"]))
+     for step in case["steps"].tolist()]
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -446,8 +453,9 @@ def adam_step(
     """The corrected step; returns the new (w, m, v).  (difficulty ●●○, 8 minutes)
 
     step is 1 at the first call, when m and v are 0. Return the uncorrected means, but use the
-    corrected means in the update: m / (1 − beta_1^step), and likewise v with beta_2. epsilon is added outside the square root and weight decay outside the fraction; lr
-    multiplies the whole update.
+    corrected means in the update: m / (1 − beta_1^step), and likewise v with beta_2. epsilon
+    is added outside the square root and weight decay outside the fraction; lr multiplies the
+    whole update.
     """
     ### BEGIN SOLUTION
     m = beta_1 * m + (1 - beta_1) * gradient
@@ -534,7 +542,8 @@ def train_step(
     parts: list[tuple[Tensor, Int[Tensor, "b"]]],
     max_norm: float,
 ) -> float:
-    """One step on a batch given as micro-batches; returns the loss before the step.  (difficulty ●●○, 8 minutes)
+    """One step on a batch given as micro-batches; returns the loss before the step.
+    (difficulty ●●○, 8 minutes)
 
     parts is a list of micro-batches (inputs, labels) of possibly different sizes. The model
     processes one micro-batch at a time, in training mode, and returns logits (b, C). Take one
@@ -585,20 +594,30 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
 # %% [markdown]
+# The bug of `Trainer` has a page of its own, with a short example and a test that would have caught it: [A mean of means](../../docs/bugs/09_mean_of_means.md).
+
+# %% [markdown]
 # **The same in three lines.** Batches usually come from a `DataLoader`. This object reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our function also removes
 # the padding beyond the longest sequence.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader, TensorDataset
 
-def collate(examples: list[tuple[Tensor, Tensor]]) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B"]]:
+def collate(
+    examples: list[tuple[Tensor, Tensor]],
+) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B"]]:
     """A batch without the columns that are padding in every sequence."""
     ids, labels = map(torch.stack, zip(*examples))
     return ids[:, : int((ids != PAD).sum(dim=1).max())], labels
 
-loader = DataLoader(TensorDataset(*swap_task(256, 0, "train")), batch_size=16, shuffle=True, collate_fn=collate)
+loader = DataLoader(
+    TensorDataset(*swap_task(256, 0, "train")), batch_size=16, shuffle=True, collate_fn=collate
+)
 ids, labels = next(iter(loader))
-print(f"{len(loader)} batches per epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
+print(
+    f"{len(loader)} batches per epoch; the first: ids {list(ids.shape)}, labels "
+    f"{list(labels.shape)}"
+)
 
 # %% [markdown]
 # The training loop calls your `train_step` on shuffled batches of 16, with AdamW, your parameter groups, and your warm-up over the first tenth of the steps.
@@ -626,11 +645,12 @@ def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
 
 # %% tags=["demo", "record"]
 def fine_tune(
-    model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
-    every: int = 0, watch: Callable | None = None, batch: int = 16, warmup: float = 0.1, decay: float = 1.0,
+    model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int,
+    seed: int, every: int = 0, watch: Callable | None = None, batch: int = 16,
+    warmup: float = 0.1, decay: float = 1.0,
 ) -> float:
-    """Fine-tune the model with the given strategy, and return the CPU time in seconds. warmup is a fraction of the steps; watch
-    is called every `every` steps."""
+    """Fine-tune the model with the given strategy, and return the CPU time in seconds. warmup
+    is a fraction of the steps; watch is called every `every` steps."""
     (ids, labels), generator = data, torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(parameter_groups(model, lr, decay, 0.01), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -647,7 +667,9 @@ def fine_tune(
             rows = torch.cat([rows, torch.randperm(len(ids), generator=generator)])
         chosen, rows = rows[:batch], rows[batch:]
         longest = int((ids[chosen] != PAD).sum(dim=1).max())
-        loss = train_step(model, optimiser, schedule, [(ids[chosen, :longest], labels[chosen])], 1.0)
+        loss = train_step(
+            model, optimiser, schedule, [(ids[chosen, :longest], labels[chosen])], 1.0
+        )
         seconds += process_time() - start
         if watch and (step + 1) % every == 0:
             watch(step + 1, loss)
@@ -919,7 +941,10 @@ lasting = recorded.query("table == 'epochs'")
 lasting = lasting.assign(epochs=lasting["steps"] * 16 // lasting["labels"])
 pictures.sweep(lasting, "epochs", "epochs of 512 labels", nothing_left)
 recipe = RECIPES["bert"]
-print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batches of {recipe.batch}")
+print(
+    f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batches of "
+    f"{recipe.batch}"
+)
 
 # %% [markdown]
 # Forgetting grows with the learning rate on both tasks, and a rate above 1e-3 brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
@@ -1129,12 +1154,14 @@ def with_trainer(loaded, steps: int, seed: int = 0) -> tuple[Trainer, dict[str, 
 
     arguments = TrainingArguments(
         output_dir=tempfile.mkdtemp(), learning_rate=5e-5, per_device_train_batch_size=16,
-        num_train_epochs=3, max_steps=steps, warmup_steps=0.1, weight_decay=0.01, max_grad_norm=1.0,
-        train_sampling_strategy="group_by_length", eval_strategy="epoch" if steps < 0 else "no",
+        num_train_epochs=3, max_steps=steps, warmup_steps=0.1, weight_decay=0.01,
+        max_grad_norm=1.0, train_sampling_strategy="group_by_length",
+        eval_strategy="epoch" if steps < 0 else "no",
         save_strategy="no", report_to="none", use_cpu=True, disable_tqdm=True, seed=seed,
     )
     trainer = Trainer(
-        model=model, args=arguments, train_dataset=rows("train"), eval_dataset=rows("validation"),
+        model=model, args=arguments, train_dataset=rows("train"),
+        eval_dataset=rows("validation"),
         processing_class=loaded.tokenizer, compute_metrics=score,
     )
     test = rows("test") if steps < 0 else rows("test")[:64]
@@ -1168,7 +1195,9 @@ print(f"without weight decay: {len(spared_by_them)} parameter tensors in Trainer
 from transformers import pipeline
 
 classify = pipeline("text-classification", model=trainer.model, tokenizer=encoder.tokenizer)
-for text, said_of_it in zip(REVIEWS["text"][:2], classify(list(REVIEWS["text"][:2])), strict=True):
+for text, said_of_it in zip(
+    REVIEWS["text"][:2], classify(list(REVIEWS["text"][:2])), strict=True
+):
     print(f"{said_of_it['label']} ({said_of_it['score']:.2f})  {text[:80]}")
 
 # %% [markdown]
@@ -1290,9 +1319,9 @@ class EarlyStopping:
 
     step receives the validation loss of each epoch in turn (epochs are counted from 0). An
     epoch is an improvement if its loss is below the best so far by more than min_delta; best
-    and best_epoch are then set to the loss and the number of this epoch. The first epoch always counts as an
-    improvement. step returns True as soon as none of the last patience epochs was an
-    improvement.
+    and best_epoch are then set to the loss and the number of this epoch. The first epoch
+    always counts as an improvement. step returns True as soon as none of the last patience
+    epochs was an improvement.
     """
 
     def __init__(self, patience: int, min_delta: float = 0.0):

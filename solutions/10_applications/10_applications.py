@@ -27,6 +27,8 @@
 # - choose a type of model for a task, and report each result together with a baseline.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import re
 import string
 from collections import Counter
@@ -38,7 +40,8 @@ from torch import Tensor
 from coursekit import check, hint, predict, reveal
 
 KINDS = ("PER", "LOC", "ORG", "MISC")
-TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]   # O, B-PER, I-PER, B-LOC, …
+# O, B-PER, I-PER, B-LOC, …
+TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]
 
 # %% [markdown]
 # ## 1 · One encoder, three heads
@@ -109,7 +112,8 @@ def hide(keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B 1 1 T"]:
 
 # %% tags=["demo", "record"]
 class Upper(torch.nn.Module):
-    """Trainable copies of the layers from number `below` upwards, with a linear head on top."""
+    """Trainable copies of the layers from number `below` upwards, with a linear head on
+    top."""
 
     def __init__(self, encoder: BertModel, below: int, outputs: int, marks: int = 0):
         super().__init__()
@@ -141,8 +145,8 @@ class Rows:
 def fine_tune(
     model: Upper, loss_of, rows: Rows, train, epochs: int, rate: float, seed: int, watch=None
 ) -> Upper:
-    """Train in batches of 16. The learning rate rises during the first tenth of the steps and then
-    falls to 0."""
+    """Train in batches of 16. The learning rate rises during the first tenth of the steps and
+    then falls to 0."""
     generator, step = torch.Generator().manual_seed(seed), 0
     steps = epochs * -(-len(train) // 16)
     optimiser = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
@@ -177,7 +181,8 @@ def part(table: pd.DataFrame, split: str) -> Int[Tensor, "rows"]:
 def pool(
     H: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]
 ) -> tuple[Float[Tensor, "B D"], Float[Tensor, "B D"], Float[Tensor, "B D"]]:
-    """One vector per sequence, pooled in three ways: (first, mean, largest).  (difficulty ●●○, 6 minutes)
+    """One vector per sequence, pooled in three ways: (first, mean, largest).
+    (difficulty ●●○, 6 minutes)
 
     first: the vector of the sequence's first token, [CLS]. mean: the mean of the vectors of
     its tokens. largest: the largest value among its tokens in each coordinate. keep is True
@@ -211,7 +216,7 @@ def review_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
 
 def review_logits(model: Upper, batch: Rows) -> Float[Tensor, "B 2"]:
     H = model(batch.H, batch.keep)
-    return model.head(pool(H, batch.keep)[1])                     # one linear layer on the mean
+    return model.head(pool(H, batch.keep)[1])  # one linear layer on the mean
 
 
 def review_loss(model: Upper, batch: Rows) -> Float[Tensor, ""]:
@@ -233,15 +238,19 @@ chosen = torch.cat([part(reviews, "train")[:320], part(reviews, "test")])
 some_reviews = reviews.iloc[chosen.numpy()]
 texts = tokenizer(some_reviews["text"].tolist(), padding=True, return_tensors="pt")
 last_layer = read_by(encoder, texts, encoder.config.num_hidden_layers)
-pooled = dict(zip(("first", "mean", "largest"), pool(last_layer, texts["attention_mask"].bool())))
+pooled = dict(
+    zip(("first", "mean", "largest"), pool(last_layer, texts["attention_mask"].bool()))
+)
 
 # %% tags=["demo"]
 def linear_probe(x: Float[Tensor, "n D"], y: Int[Tensor, "n"], decay: float = 1e-3) -> Tensor:
-    """Train a linear layer on the first 320 vectors, and return which of its predictions for the
-    other vectors are correct."""
+    """Train a linear layer on the first 320 vectors, and return which of its predictions for
+    the other vectors are correct."""
     x = x - x[:320].mean(dim=0)
     layer = torch.nn.Linear(x.shape[1], 2)
-    optimiser = torch.optim.LBFGS(layer.parameters(), max_iter=100, line_search_fn="strong_wolfe")
+    optimiser = torch.optim.LBFGS(
+        layer.parameters(), max_iter=100, line_search_fn="strong_wolfe"
+    )
     def closure():
         optimiser.zero_grad()
         loss = cross_entropy(layer(x[:320]), y[:320]) + decay * layer.weight.square().sum()
@@ -255,10 +264,18 @@ torch.manual_seed(0)
 probes = {name: linear_probe(vectors, labels) for name, vectors in pooled.items()}
 for name, right in probes.items():
     low, high = bootstrap(right.numpy())
-    print(f"{name:<8} accuracy {right.mean():.3f}  (95 % {low:.3f} to {high:.3f}; chance level 0.500)")
-pooling_gains = {name: (probes["mean"] - probes[name]).numpy() for name in ("first", "largest")}
+    print(
+        f"{name:<8} accuracy {right.mean():.3f}  (95 % {low:.3f} to {high:.3f}; chance level "
+        "0.500)"
+    )
+pooling_gains = {
+    name: (probes["mean"] - probes[name]).numpy() for name in ("first", "largest")
+}
 for name, gain in pooling_gains.items():
-    print(f"accuracy on the same reviews, mean − {name}: {gain.mean():+.3f} (95 % {bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})")
+    print(
+        f"accuracy on the same reviews, mean − {name}: {gain.mean():+.3f} (95 % "
+        f"{bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})"
+    )
 
 # %% [markdown]
 # With each of the three vectors, the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews,
@@ -386,7 +403,8 @@ def sentence_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
 def tag_logits(model: Upper, batch: Rows) -> Float[Tensor, "B T tags"]:
     H = model(batch.H, batch.keep)
     if model.head.in_features > H.shape[-1]:                        # the variant with capitals
-        H = torch.cat([H, 3 * batch.more], dim=-1)                  # the factor 3 gives the marks more weight among 384 coordinates
+        # the factor 3 gives the marks more weight among 384 coordinates
+        H = torch.cat([H, 3 * batch.more], dim=-1)
     return model.head(H)
 
 
@@ -434,16 +452,20 @@ def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
 def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
     """Spans as rows of numbers for the check: begin, end, and the number of the type."""
     if unknown := [kind for *_, kind in spans if kind not in KINDS]:
-        raise ValueError(f"bio_spans returned {unknown[0]!r} as a type; a type is one of {', '.join(KINDS)}, without B- or I-.")
+        raise ValueError(
+            f"bio_spans returned {unknown[0]!r} as a type; a type is one of "
+            f"{', '.join(KINDS)}, without B- or I-."
+        )
     return torch.tensor([(begin, end, KINDS.index(kind)) for begin, end, kind in spans])
 
 # %% nbgrader={"grade": false, "grade_id": "applications-bio_spans", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bio_spans(tags: list[str]) -> list[tuple[int, int, str]]:
     """The entities as (begin, end, type), from left to right.  (difficulty ●●○, 10 minutes)
 
-    tags are "O", "B-" + type or "I-" + type. An entity is tags[begin:end], where end is the position
-    *after* its last token. B- always begins an entity. I- continues the entity that ends directly
-    before it if the type is the same; any other I- begins an entity, as if it were B-.
+    tags are "O", "B-" + type or "I-" + type. An entity is tags[begin:end], where end is the
+    position *after* its last token. B- always begins an entity. I- continues the entity that
+    ends directly before it if the type is the same; any other I- begins an entity, as if it
+    were B-.
     """
     ### BEGIN SOLUTION
     spans = []
@@ -488,14 +510,16 @@ print(f"everything O: token accuracy {silent_accuracy:.3f}")
 # only if its boundaries *and* its type are correct (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "applications-entity_f1", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float, float, float]:
+def entity_f1(
+    truth: list[list[str]], predicted: list[list[str]]
+) -> tuple[float, float, float]:
     """(precision, recall, F1) over all sentences together.  (difficulty ●●○, 8 minutes)
 
     truth and predicted are lists of sentences, each a list of tags. A predicted entity is
     correct if the same sentence has a true entity with the same start, end and type.
     Precision: the fraction of predicted entities that are correct. Recall: the fraction of
-    true entities that were predicted. F1: the harmonic mean of precision and recall, 2 · correct /
-    (predicted + true). Where a denominator is 0, that value is 0.
+    true entities that were predicted. F1: the harmonic mean of precision and recall,
+    2 · correct / (predicted + true). Where a denominator is 0, that value is 0.
     """
     ### BEGIN SOLUTION
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]
@@ -535,7 +559,9 @@ def watch(step: int, loss: float) -> None:
     if step in (1, 5) or step % 10 == 0:
         tagger.eval()
         tags = tags_of(tagger, tagged, asked)
-        curve.append((step, np.mean(losses), token_accuracy(tags), entity_f1(true_tags, tags)[2]))
+        curve.append(
+            (step, np.mean(losses), token_accuracy(tags), entity_f1(true_tags, tags)[2])
+        )
         losses.clear()
         tagger.train()
 
@@ -739,6 +765,9 @@ for name in in_labels:
 # those computed on words. Moreover, the labels of 2021 teach a model to predict B- inside a name.
 
 # %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [One place becomes three](../../docs/bugs/10_entities_from_subwords.md).
+
+# %% [markdown]
 # ## 5 · A span for a question
 #
 # In extractive **question answering**, the third head computes two scores for each token: one for the *start* of the answer at this token, and one for its
@@ -771,7 +800,9 @@ def question_rows(encoder: BertModel, tokenizer, below: int) -> tuple[Rows, Int[
     return Rows(vectors, rows["attention_mask"].bool(), labels, context), rows["offset_mapping"]
 
 # %% tags=["demo", "record"]
-def span_scores(model: Upper, batch: Rows) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T"]]:
+def span_scores(
+    model: Upper, batch: Rows
+) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T"]]:
     """Start and end scores; −10,000 at all positions outside the text except [CLS]."""
     allowed = batch.more.clone()
     allowed[:, 0] = True                                            # [CLS] means no answer
@@ -781,7 +812,9 @@ def span_scores(model: Upper, batch: Rows) -> tuple[Float[Tensor, "B T"], Float[
 
 def span_loss(model: Upper, batch: Rows) -> Float[Tensor, ""]:
     start, end = span_scores(model, batch)
-    return (cross_entropy(start, batch.labels[:, 0]) + cross_entropy(end, batch.labels[:, 1])) / 2
+    return (
+        cross_entropy(start, batch.labels[:, 0]) + cross_entropy(end, batch.labels[:, 1])
+    ) / 2
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -844,7 +877,8 @@ for name in ("fine-tuned", "frozen"):
 
 # %% nbgrader={"grade": false, "grade_id": "applications-best_span", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_span(
-    start: Float[Tensor, "T"], end: Float[Tensor, "T"], context: Bool[Tensor, "T"], max_len: int
+    start: Float[Tensor, "T"], end: Float[Tensor, "T"], context: Bool[Tensor, "T"],
+    max_len: int
 ) -> tuple[int, int, float]:
     """The best answer: (first token, last token, margin).  (difficulty ●●●, 10 minutes)
 
@@ -927,10 +961,10 @@ def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
 
     Compared with one accepted answer: exact match is 1 if words_of returns the same words in
     the same order, otherwise 0. F1 is 2 · shared / (words said + words accepted), where a word
-    is shared as often as it occurs on both sides; if neither side has a word, F1 is 1. If there
-    are several accepted answers, each metric takes its best value over all of them. If `accepted`
-    is empty, the question has no answer: compare with the empty text as with any accepted
-    answer (so "The." is correct as well).
+    is shared as often as it occurs on both sides; if neither side has a word, F1 is 1. If
+    there are several accepted answers, each metric takes its best value over all of them. If
+    `accepted` is empty, the question has no answer: compare with the empty text as with any
+    accepted answer (so "The." is correct as well).
     """
     ### BEGIN SOLUTION
     exact = f1 = 0.0
@@ -949,9 +983,17 @@ check("applications.exact_match_and_f1", lambda case: mark_all(case, exact_match
 
 # %% tags=["demo"]
 metres = ["about 340 metres", "340 metres"]
-for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", []), ("1953", [])):
+for answer, accepted in (
+    ("The 340 metres.", metres),
+    ("metres", metres),
+    ("", []),
+    ("1953", []),
+):
     exact, overlap = exact_match_and_f1(answer, accepted)
-    print(f"answer {answer!r:<18} accepted {str(accepted):<36} exact match {exact:.0f}, F1 {overlap:.2f}")
+    print(
+        f"answer {answer!r:<18} accepted {str(accepted):<36} exact match {exact:.0f}, F1 "
+        f"{overlap:.2f}"
+    )
 
 # %% [markdown]
 # A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. In the first part of the next table, which
@@ -1110,7 +1152,8 @@ pictures.decision(leaves)
 def best_threshold(
     margins: Float[Tensor, "n"], f1: Float[Tensor, "n"], answerable: Bool[Tensor, "n"]
 ) -> tuple[float, float]:
-    """The best threshold for the margin, and the score at this threshold.  (extension, ●●○, 10 minutes)
+    """The best threshold for the margin, and the score at this threshold.
+    (extension, ●●○, 10 minutes)
 
     A question is answered if its margin is above the threshold, and then earns its f1. A
     question that is not answered earns 1 if it has no answer, otherwise 0. Try minus infinity

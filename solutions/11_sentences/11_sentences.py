@@ -27,6 +27,8 @@
 # - search a collection of texts, including texts longer than the encoder's window, and measure how many relevant texts are found.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import re
 
 import torch
@@ -45,9 +47,11 @@ normalize = torch.nn.functional.normalize
 # vectors are meaningless and must be excluded from the mean.
 
 # %%
-def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of each sentence's own token vectors, as computed by `pool` in notebook 10; keep is
-    False at padding."""
+def mean_pool(
+    hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]
+) -> Float[Tensor, "B D"]:
+    """The mean of each sentence's own token vectors, as computed by `pool` in notebook 10;
+    keep is False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
@@ -77,8 +81,9 @@ from coursekit.plots import use_style
 use_style()
 torch.set_num_threads(1)
 logging.disable_progress_bar()
-folder = MINILM.package.folder()               # the model's files; their SHA-256 is checked first
-minilm, pieces = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+folder = MINILM.package.folder()  # the model's files; their SHA-256 is checked first
+minilm = AutoModel.from_pretrained(folder).eval()
+pieces = AutoTokenizer.from_pretrained(folder)
 
 @torch.no_grad()
 def read(
@@ -95,7 +100,9 @@ padding = [0, 2, 5, 10, 20, 30, 50]
 cosines = {"all positions": [], "its own tokens only": []}
 for places in padding:
     hidden, keep = read([sentence], max_length=alone.shape[1] + places, padding="max_length")
-    for name, pooled in zip(cosines, (hidden.mean(dim=1), mean_pool(hidden, keep)), strict=True):
+    for name, pooled in zip(
+        cosines, (hidden.mean(dim=1), mean_pool(hidden, keep)), strict=True
+    ):
         cosines[name].append(torch.cosine_similarity(pooled, alone.mean(dim=1)).item())
 padded = cosines["all positions"][padding.index(30)]
 reveal("sentences.padding", padded)
@@ -104,6 +111,9 @@ pictures.padding(padding, cosines)
 # %% [markdown]
 # Attention ignores the padding, so the vectors of the *tokens* do not change. The mean over all positions does change. If we used this mean, a text would have
 # a different vector in a different batch, and search results would depend on the order of the texts. The mean over a sentence's own tokens stays the same.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [A vector that depends on the neighbours in the batch](../../docs/bugs/11_mean_over_padding.md).
 
 # %% [markdown]
 # ## 2 · Human judgements
@@ -116,7 +126,7 @@ pictures.padding(padding, cosines)
 from coursekit.datasets import read_table
 
 pairs = read_table("pairs/pairs.csv").sort_values(["hypothesis", "label"], ignore_index=True)
-CONTRADICTION, ENTAILMENT, NEUTRAL = 0, 1, 2   # the order of the three pairs of each hypothesis
+CONTRADICTION, ENTAILMENT, NEUTRAL = 0, 1, 2  # the order of the three pairs of each hypothesis
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
@@ -153,8 +163,8 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
     """Pearson's correlation of the ranks, with the bug fixed.  (difficulty ●●○, 10 minutes)
 
     Equal values get the mean of the ranks that they occupy together. Neither list is constant.
-    `scipy.stats.spearmanr` would also earn the points, but write the function yourself at least
-    once.
+    `scipy.stats.spearmanr` would also earn the points, but write the function yourself at
+    least once.
     """
     ### BEGIN SOLUTION
     def ranks(x):
@@ -215,6 +225,9 @@ reveal("sentences.overlap", by_overlap)
 # with many and few shared words (`data/pairs/README.md`).
 
 # %% [markdown]
+# The bug in the ranks has a page of its own, with a short example and a test that would have caught it: [Ranks that are not ranks](../../docs/bugs/11_ranks_by_argsort.md).
+
+# %% [markdown]
 # ## 3 · Before any training
 #
 # We now compute sentence vectors, first with an encoder that has never been trained to compare sentences. MiniLM is unsuitable for this purpose because, after
@@ -241,11 +254,13 @@ class SentenceEncoder(torch.nn.Module):
         super().__init__()
         self.words = torch.nn.Embedding.from_pretrained(table)       # B T → B T 50
         self.layer = torch.nn.TransformerEncoderLayer(
-            50, nhead=5, dim_feedforward=200, activation="gelu", batch_first=True, norm_first=True
+            50, nhead=5, dim_feedforward=200, activation="gelu", batch_first=True,
+            norm_first=True
         )
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-        ids = ids[:, : int((ids != 0).sum(dim=1).max())]             # drop positions that are padding in every text
+        # drop positions that are padding in every text
+        ids = ids[:, : int((ids != 0).sum(dim=1).max())]
         keep = ids != 0
         return mean_pool(self.layer(self.words(ids), src_key_padding_mask=~keep), keep)
 
@@ -407,10 +422,12 @@ def classification_objective(
     W: Float[Tensor, "3*D classes"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).  (difficulty ●●○, 7 minutes)
+    """Mean cross-entropy, in nats, of the labels under softmax([u; v; |u − v|] W).
+    (difficulty ●●○, 7 minutes)
 
     [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not
-    normalised. The classifier has no bias. The result must also be correct for logits in the hundreds.
+    normalised. The classifier has no bias. The result must also be correct for logits in the
+    hundreds.
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -420,7 +437,8 @@ def classification_objective(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "sentences-classification_objective-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("sentences.classification_objective", lambda case: classification_objective(**case), gradients=True)
+check("sentences.classification_objective", lambda case: classification_objective(**case),
+      gradients=True)
 
 # %% [markdown]
 # ## 5 · A question with many wrong answers
@@ -437,7 +455,8 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 def ranking_loss(
     anchors: Float[Tensor, "B D"], positives: Float[Tensor, "N D"], scale: float
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy, in nats, of choosing each anchor's own positive.  (difficulty ●●○, 8 minutes)
+    """Mean cross-entropy, in nats, of choosing each anchor's own positive.
+    (difficulty ●●○, 8 minutes)
 
     Row i of positives belongs to anchor i. If there are more rows than anchors, the additional
     rows are wrong answers for all anchors (hard negatives). The logits are scale (1/τ) times
@@ -490,8 +509,8 @@ from typing import NamedTuple
 of_training = pairs[pairs.split == "train"]
 
 class Batch(NamedTuple):
-    """Token ids of the hypotheses and of the three premises per hypothesis; with mining, also of
-    one mined premise per hypothesis."""
+    """Token ids of the hypotheses and of the three premises per hypothesis; with mining, also
+    of one mined premise per hypothesis."""
 
     hypotheses: Int[Tensor, "B T"]
     premises: Int[Tensor, "B 3 T"]
@@ -580,7 +599,10 @@ labelled, labelled_course = train(by_label, seed=0)
 pictures.courses({"ranking loss": ranked_course, "classification objective": labelled_course})
 
 # %% tags=["demo"]
-for name, encoder in {"our encoder, classification objective": labelled, "our encoder, ranking loss": ranked}.items():
+for name, encoder in {
+    "our encoder, classification objective": labelled,
+    "our encoder, ranking loss": ranked,
+}.items():
     similarities[name] = of_pairs(encoder.encode)
     found[name], held[name] = agreement(similarities[name]), given_length(similarities[name])
 reveal("sentences.after", found["our encoder, ranking loss"][0])
@@ -623,8 +645,11 @@ display(pd.DataFrame({
 # How has training changed the cosines?
 
 # %% tags=["demo"]
-matrices = {"before training": find_own(before.encode), "after training": find_own(ranked.encode),
-            "MiniLM": find_own(minilm_vectors)}
+matrices = {
+    "before training": find_own(before.encode),
+    "after training": find_own(ranked.encode),
+    "MiniLM": find_own(minilm_vectors),
+}
 pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, shown=16)
 
 # %% [markdown]
@@ -766,7 +791,10 @@ class UntrainedCut(CutMiniLM):
 print("This takes ten to twenty seconds.")
 cut, cut_course = train(by_rank, seed=0, steps=16, new=CutMiniLM, rate=1e-4, every=8)
 for step, loss, on_pairs in cut_course:
-    print(f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on validation {on_pairs:.2f}")
+    print(
+        f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on "
+        f"validation {on_pairs:.2f}"
+    )
 
 # %% [markdown]
 # We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise
@@ -940,7 +968,8 @@ print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times
 def search(
     query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"], k: int
 ) -> tuple[Int[Tensor, "Q k"], Float[Tensor, "Q k"]]:
-    """Find the k texts most similar to each query; return (row numbers, cosines).  (difficulty ●○○, 5 minutes)
+    """Find the k texts most similar to each query; return (row numbers, cosines).
+    (difficulty ●○○, 5 minutes)
 
     Similarity is measured by the cosine. The most similar text comes first.
     """
@@ -1042,9 +1071,14 @@ def show_search(question: str, k: int = 3) -> None:
     """Print the k paragraphs that MiniLM considers most similar to a question."""
     numbers, cosines = search(minilm_vectors([question]), corpus, k)
     for number, cosine in zip(numbers[0].tolist(), cosines[0].tolist(), strict=True):
-        print(f"    {cosine:.2f}  {paragraphs.title[number]}: {paragraphs.context[number][:60]}…")
+        print(
+            f"    {cosine:.2f}  {paragraphs.title[number]}: {paragraphs.context[number][:60]}…"
+        )
 
-for question in ("Why do leaves change their colour?", "At what hour does the last boat leave?"):
+for question in (
+    "Why do leaves change their colour?",
+    "At what hour does the last boat leave?",
+):
     print(question)
     show_search(question)
 
@@ -1143,7 +1177,8 @@ check("sentences.windows", lambda case: windows(**case))
 def pool_windows(
     hidden: Float[Tensor, "W size D"], keep: Bool[Tensor, "W size"]
 ) -> Float[Tensor, "D"]:
-    """One vector for the text: the weighted mean of its windows' mean_pool vectors.  (difficulty ●○○, 4 minutes)
+    """One vector for the text: the weighted mean of its windows' mean_pool vectors.
+    (difficulty ●○○, 4 minutes)
 
     A window's weight is its number of tokens divided by the number of tokens in all windows; a
     token in two windows is counted twice.
@@ -1248,7 +1283,10 @@ from sklearn.metrics import cohen_kappa_score
 
 judged = read_table("retrieval/readings.csv")
 kappa = cohen_kappa_score(judged.author, judged.second)
-print(f"the two annotators agree on {(judged.author == judged.second).mean():.0%} of the pairs; κ = {kappa:.2f}")
+print(
+    f"the two annotators agree on {(judged.author == judged.second).mean():.0%} of the pairs; "
+    f"κ = {kappa:.2f}"
+)
 
 # %% [markdown]
 # **Predict:** what is TF-IDF's recall at 3 for the questions that describe their term?
@@ -1296,14 +1334,15 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
-    """The decoder's prompt: the passages, the question, and "Answer:".  (further, ●●○, 8 minutes)
+    """The decoder's prompt: the passages, the question, and "Answer:".
+    (further, ●●○, 8 minutes)
 
-    The passages are sorted, with the best one first. Each passage is written unchanged on a line
-    of its own after its number: "[1] …", "[2] …". Together, the passages may have at most `most`
-    words, not counting the numbers; words are the elements of text.split(). The first passage
-    that does not fit is left out, and so are all passages after it. The included passages are
-    followed by an empty line, a line "Question: …" and a last line "Answer:" with nothing after
-    it. If no passage fits, the prompt begins with "Question:".
+    The passages are sorted, with the best one first. Each passage is written unchanged on a
+    line of its own after its number: "[1] …", "[2] …". Together, the passages may have at most
+    `most` words, not counting the numbers; words are the elements of text.split(). The first
+    passage that does not fit is left out, and so are all passages after it. The included
+    passages are followed by an empty line, a line "Question: …" and a last line "Answer:" with
+    nothing after it. If no passage fits, the prompt begins with "Question:".
     """
     ### BEGIN SOLUTION
     lines, words = [], 0
@@ -1331,22 +1370,29 @@ check("sentences.answer_prompt", lambda case: torch.tensor(list(
 
 # %%
 FUNCTION_WORDS = set(
-    "a an and are as at be because been but by can could did do does for from had has have how i if in into is it its "
-    "may of on one or s so such t than that the their them then there these they this those to was we were what when "
+    "a an and are as at be because been but by can could did do does for from had has have "
+    "how i if in into is it its "
+    "may of on one or s so such t than that the their them then there these they this those "
+    "to was we were what when "
     "where which who why will with would you your answer called question text".split()
 )
 
 def content_words(text: str) -> list[str]:
     """The words and numbers of a text in lower case, in order, without function words."""
-    return [w for w in re.findall(r"[a-z]+|\d[\d.,]*\d|\d", text.lower()) if w not in FUNCTION_WORDS]
+    return [
+        w
+        for w in re.findall(r"[a-z]+|\d[\d.,]*\d|\d", text.lower())
+        if w not in FUNCTION_WORDS
+    ]
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-supported", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def supported(answer: str, passage: str) -> float:
-    """The fraction of an answer's distinct content words that occur in the passage.  (further, ●○○, 5 minutes)
+    """The fraction of an answer's distinct content words that occur in the passage.
+    (further, ●○○, 5 minutes)
 
-    The content words are those that `content_words` returns. A repeated word counts once. A part of
-    a longer word does not count as an occurrence. An answer without content words claims nothing,
-    and its support is 1.
+    The content words are those that `content_words` returns. A repeated word counts once. A
+    part of a longer word does not count as an occurrence. An answer without content words
+    claims nothing, and its support is 1.
     """
     ### BEGIN SOLUTION
     claimed = set(content_words(answer))
@@ -1363,7 +1409,13 @@ check("sentences.supported", lambda case: torch.tensor(
 # %% tags=["demo"]
 passage = texts_of[asks.set_index("term").passage["SNLI"]]
 print(passage)
-for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.", "It contains sentence couples.", ""):
+for said in (
+    "570,000 pairs.",
+    "570 pairs.",
+    "SNLI was trained on Sentence-BERT.",
+    "It contains sentence couples.",
+    "",
+):
     print(f"    {supported(said, passage):.2f}  {said!r}")
 
 # %% [markdown]
@@ -1511,7 +1563,9 @@ ask_the_course("How many bits is one nat?")
 # Now type a question of your own (this requires a running notebook and is not graded):
 
 # %% tags=["demo"]
-own = ipywidgets.Text(value="What does dropout do?", description="question", continuous_update=False)
+own = ipywidgets.Text(
+    value="What does dropout do?", description="question", continuous_update=False
+)
 interact(ask_the_course, question=own, k=(1, 3))
 
 # %% [markdown]
@@ -1520,11 +1574,13 @@ interact(ask_the_course, question=own, k=(1, 3))
 # In a decoder, only the last token has attended to the whole sentence (07). Can the vector of this token represent the sentence?
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-last_token", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
+def last_token(
+    hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]
+) -> Float[Tensor, "B D"]:
     """The vector of the last token of each sentence.  (extension, ●●○, 5 minutes)
 
-    keep is True at real tokens and False at padding. A sequence may be padded on the right or on
-    the left.
+    keep is True at real tokens and False at padding. A sequence may be padded on the right or
+    on the left.
     """
     ### BEGIN SOLUTION
     T = keep.shape[1]
@@ -1593,7 +1649,9 @@ pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 from sentence_transformers import SentenceTransformer
 
 model = SentenceTransformer(str(folder), device="cpu")
-theirs = model.encode(exam.premise[:64].tolist(), convert_to_tensor=True, show_progress_bar=False)
+theirs = model.encode(
+    exam.premise[:64].tolist(), convert_to_tensor=True, show_progress_bar=False
+)
 same = (theirs - normalize(minilm_vectors(exam.premise[:64]), dim=1)).abs().max().item()
 print(f"largest difference from the normalised mean_pool: {same:.1e}")
 

@@ -28,6 +28,8 @@
 # - write tests that distinguish wrong code from correct code, and measure how good the tests are.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -46,7 +48,8 @@ from coursekit import check, hint, predict, reveal
 # result depend on the order of a file. We therefore let all equally near sentences vote.
 
 # %%
-TIE = 1e-5      # cosines this close count as equal, because a vector computed twice may differ slightly
+# cosines this close count as equal, because a vector computed twice may differ slightly
+TIE = 1e-5
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def evaluate(
@@ -56,14 +59,16 @@ def evaluate(
     asked: Float[Tensor, "n D"],
     asked_words: Int[Tensor, "n"],
 ) -> Int[Tensor, "n"]:
-    """The sense of each held-out word, chosen by a vote of its nearest labelled neighbours.  (difficulty ●●○, 6 minutes)
+    """The sense of each held-out word, chosen by a vote of its nearest labelled neighbours.
+    (difficulty ●●○, 6 minutes)
 
     Nearness is measured by the cosine, as in notebook 08. All labelled occurrences within TIE
     of the highest cosine are equally near, and they vote: the most frequent sense among them
     wins. If several senses are equally frequent, the one with the smallest id wins.
     """
     similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
-    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)  # same word only
+    # same word only
+    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)
     ### BEGIN SOLUTION
     near = torch.isclose(similarity, similarity.amax(dim=-1, keepdim=True), rtol=0, atol=TIE)
     votes = near.float() @ one_hot(known_senses).float()
@@ -101,7 +106,10 @@ use_style()
 torch.set_num_threads(1)
 language, exam, glove = load_language(), sense_exam(), load_glove()
 known, asked = exam.labelled, exam.held_out
-print(f"{len(known):,} labelled and {len(asked):,} held-out sentences. Held-out sentences by kind of question:")
+print(
+    f"{len(known):,} labelled and {len(asked):,} held-out sentences. Held-out sentences by "
+    "kind of question:"
+)
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
@@ -148,7 +156,9 @@ def ids(values) -> Int[Tensor, "n"]:
 truth = ids(asked.sense)
 words = [ids(ambiguous_words(side)) for side in (known, asked)]
 
-def answers(labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]) -> Float[Tensor, "n"]:
+def answers(
+    labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]
+) -> Float[Tensor, "n"]:
     """1 where your `evaluate` finds the sense, otherwise 0; a thousand sentences are processed
     at a time to save memory."""
     parts = zip(unlabelled.split(1000), words[1].split(1000))
@@ -179,7 +189,8 @@ pictures.answers({name: row[some] for name, row in right.items()},
 def bootstrap_interval(
     right: Float[Tensor, "n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """The percentile interval of the mean, as a tuple with the lower end first.  (difficulty ●●○, 6 minutes)
+    """The percentile interval of the mean, as a tuple with the lower end first.
+    (difficulty ●●○, 6 minutes)
 
     Each row of draws contains the indices of the items of one resampled test set. The interval
     contains the fraction `level` of the means of these sets, and equal fractions lie below and
@@ -237,7 +248,9 @@ def exact_reader(context: str) -> Float[Tensor, "n"]:
 torch.manual_seed(0)
 for name, model in small.items():
     untrained = type(model)(model.config).eval()
-    right[f"{name}, untrained"] = answers(*(sense_vectors(untrained, part)[-1] for part in (known, asked)))
+    right[f"{name}, untrained"] = answers(
+        *(sense_vectors(untrained, part)[-1] for part in (known, asked))
+    )
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/one_corpus.csv")
@@ -304,11 +317,13 @@ draw(every=True)
 def clear_differences(
     right: Float[Tensor, "models n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
-    """The differences of all pairs of models, and whether each is clear, as a tuple.  (difficulty ●●○, 8 minutes)
+    """The differences of all pairs of models, and whether each is clear, as a tuple.
+    (difficulty ●●○, 8 minutes)
 
     The entry in row i, column j is the mean of model i minus that of model j, on the original
     items. The difference is clear if its percentile interval over the draws (level as before)
-    does not contain 0. Each draw contains the same items for all models. Use your bootstrap_interval.
+    does not contain 0. Each draw contains the same items for all models. Use your
+    bootstrap_interval.
     """
     ### BEGIN SOLUTION
     gaps = right[:, None] - right                                        # models, models, n
@@ -396,7 +411,11 @@ both_halves, real = real, {name: row[nouns] for name, row in real.items()}
 # in the real sentences? Run the cell to see the choices.
 
 # %% tags=["demo"]
-LARGER, BOTH_SIDES, UNCLEAR = "SmolLM2, the larger model", "MiniLM, which reads both sides", "the difference is not clear"
+LARGER, BOTH_SIDES, UNCLEAR = (
+    "SmolLM2, the larger model",
+    "MiniLM, which reads both sides",
+    "the difference is not clear",
+)
 predict("comparison.decoder_minus_encoder", ..., choices=(LARGER, BOTH_SIDES, UNCLEAR))
 
 # %% tags=["demo"]
@@ -509,14 +528,16 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 # smallest p-value may be at most 0.05 / 21, the next at most 0.05 / 20, and so on until one p-value is too large. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
 
 # %% tags=["demo"]
-duels = torch.triu_indices(len(real), len(real), 1)                         # one column per pair
+duels = torch.triu_indices(len(real), len(real), 1)  # one column per pair
 
 def p_values(
     answers: Float[Tensor, "models n"], draws: Int[Tensor, "times n"]
 ) -> Float[Tensor, "pairs"]:
     means = answers[:, draws].mean(dim=2)                                   # models times
     gaps = means[duels[0]] - means[duels[1]]                                # pairs times
-    other_side = torch.minimum((gaps <= 0).float().mean(dim=1), (gaps >= 0).float().mean(dim=1))
+    other_side = torch.minimum(
+        (gaps <= 0).float().mean(dim=1), (gaps >= 0).float().mean(dim=1)
+    )
     return (2 * other_side).clamp(max=1)
 
 def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
@@ -550,7 +571,9 @@ pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, fa
 # How many sentences does it take to detect a difference? We draw n of our sentences at random and let your function decide whether the difference is clear.
 
 # %% tags=["demo"]
-def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
+def test_sets(
+    pair: Float[Tensor, "two n"], n: int, subsets: int = 60
+) -> list[tuple[float, bool]]:
     """For each random test set of n items: the second model's mean minus the first's, and
     whether this difference is clear."""
     generator, found = torch.Generator().manual_seed(n), []
@@ -597,8 +620,11 @@ def answers_of_2019(gathered):                             # machines, rounds
 # The function contains two errors. One error distorts the mean, and the other distorts everything that we compute from individual answers. Write the corrected function.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-mended_answers", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[Tensor, "items"]:
-    """The answers in the order of the test set, one for each item.  (difficulty ●●○, 6 minutes)
+def mended_answers(
+    gathered: Int[Tensor, "machines rounds"], items: int
+) -> Int[Tensor, "items"]:
+    """The answers in the order of the test set, one for each item.
+    (difficulty ●●○, 6 minutes)
 
     gathered[m, r] is machine m's answer to the item that it received in round r. Items 0, 1,
     2, … are assigned in turn to the machines 0, 1, 2, …; the last round is filled up with the
@@ -609,15 +635,20 @@ def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "comparison-mended_answers-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("comparison.mended_answers", lambda case: mended_answers(case["gathered"], case["items"]))
+check("comparison.mended_answers", lambda case: mended_answers(
+    case["gathered"], case["items"]
+))
 
 # %% tags=["demo"]
 def deal(row: Float[Tensor, "n"], machines: int) -> Float[Tensor, "machines rounds"]:
     rounds = -(-len(row) // machines)
     return torch.cat([row, row[: rounds * machines - len(row)]]).reshape(rounds, machines).T
 
-few = real[encoder][:67]                                   # a small test set shows the effect best
-print(f"{'machines':>8} {'2019 code':>9} {'fixed':>9}   fraction in the right position (2019 code)")
+few = real[encoder][:67]  # a small test set shows the effect best
+print(
+    f"{'machines':>8} {'2019 code':>9} {'fixed':>9}   fraction in the right position (2019 "
+    "code)"
+)
 for machines in (1, 2, 4, 8, 16):
     dealt = deal(few, machines)
     old, new = answers_of_2019(dealt), mended_answers(dealt, len(few))
@@ -629,6 +660,9 @@ for machines in (1, 2, 4, 8, 16):
 # therefore needs tests as well. One of them should check that the result does not depend on how the work was divided.
 
 # %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [An accuracy that depends on the number of machines](../../docs/bugs/12_answers_of_several_machines.md).
+
+# %% [markdown]
 # ## 6 · The architecture table, checked
 #
 # In notebooks 04 to 07 you filled in a table that shows which words a model can use, how far a signal travels and how much the computation costs (after Vaswani et al. 2017, table 1). There we derived the
@@ -636,13 +670,14 @@ for machines in (1, 2, 4, 8, 16):
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
-    """Smallest number of cells on a path from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
+    """Smallest number of cells on a path from input j (column) to output i (row).
+    (difficulty ●●○, 8 minutes)
 
     An entry is 0 where there is no path. A cell is one layer at one position. "recurrent": in
     each layer, a cell reads the cell below it and its left neighbour. "elmo": one such stack
     in each direction, with concatenated outputs. "encoder": a cell reads all cells of the
-    layer below. "decoder": a cell reads the cells of the layer below at its own position and at
-    earlier positions.
+    layer below. "decoder": a cell reads the cells of the layer below at its own position and
+    at earlier positions.
     """
     ### BEGIN SOLUTION
     apart = torch.arange(T)[:, None] - torch.arange(T)
@@ -770,9 +805,11 @@ display(carried())
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def explain(
-    log_prior: Float[Tensor, "K"], log_words: Float[Tensor, "K T"], senses: Int[Tensor, "K"], S: int
+    log_prior: Float[Tensor, "K"], log_words: Float[Tensor, "K T"], senses: Int[Tensor, "K"],
+    S: int
 ) -> Float[Tensor, "T+1 S"]:
-    """Row n: the posterior over S senses after the first n words.  (difficulty ●●●, 10 minutes)
+    """Row n: the posterior over S senses after the first n words.
+    (difficulty ●●●, 10 minutes)
 
     log_prior[k] is the log-probability of template k (not normalised); log_words[k, t] is that
     of word t in template k, −∞ if the template cannot contain this word. senses[k] is the
@@ -857,8 +894,8 @@ def neighbour_posterior(
 
     Labelled occurrences of the same word are weighted by the softmax of their cosines divided
     by the temperature (which may be as low as 0.01); other occurrences have weight 0. The
-    probability of a sense is the sum of the weights of its occurrences (0 if it has none). Each
-    row of same_word contains at least one True.
+    probability of a sense is the sum of the weights of its occurrences (0 if it has none).
+    Each row of same_word contains at least one True.
     """
     ### BEGIN SOLUTION
     cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -948,7 +985,9 @@ for attempt in ("the wombat slept in a cell", "cell the the the"):
     show_sentence(attempt)
 
 # %% tags=["demo"]
-box = ipywidgets.Text("this is clearly the bank with the green willows", layout={"width": "90%"})
+box = ipywidgets.Text(
+    "this is clearly the bank with the green willows", layout={"width": "90%"}
+)
 interact(show_sentence, by_button=True, text=box)
 
 # %% [markdown]
@@ -966,7 +1005,7 @@ from coursekit import planted
 from coursekit.planted import attention as practice
 
 generator = torch.Generator().manual_seed(3)
-shapes = (4, 5, 6), (4, 7, 6), (4, 7, 8), (4, 5, 7)         # B = 4, Tq = 5, Tk = 7, d = 6, dv = 8
+shapes = (4, 5, 6), (4, 7, 6), (4, 7, 8), (4, 5, 7)  # B = 4, Tq = 5, Tk = 7, d = 6, dv = 8
 q, k, v, coin = (torch.randn(shape, generator=generator) for shape in shapes)
 naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dtype=torch.bool)}
 
@@ -996,18 +1035,20 @@ def attention_tests(
     values: Float[Tensor, "B Tk dv"],
     coin: Float[Tensor, "B Tq Tk"],
 ) -> dict[str, Tensor]:
-    """Inputs that distinguish a wrong attention from a correct one.  (difficulty ●●●, 15 minutes)
+    """Inputs that distinguish a wrong attention from a correct one.
+    (difficulty ●●●, 15 minutes)
 
     Return "queries", "keys" and "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4)
     for the attention of 02: keep is True where a query may attend to a key; the output is zero
-    for a query that may attend to no key. The arguments contain standard normal numbers; use, change or
-    ignore them, but do not modify them in place. All numbers you return must be finite and at
-    most a million in absolute value.
+    for a query that may attend to no key. The arguments contain standard normal numbers; use,
+    change or ignore them, but do not modify them in place. All numbers you return must be
+    finite and at most a million in absolute value.
 
     Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15
     practice faults, and your inputs must expose all of them. For the grade they must do so
-    again, and they must also expose 85 % of all 29 faults (these 15 and 14 others). Two outputs count as
-    different if they are further apart than a thousandth of the largest expected number.
+    again, and they must also expose 85 % of all 29 faults (these 15 and 14 others). Two
+    outputs count as different if they are further apart than a thousandth of the largest
+    expected number.
     """
     ### BEGIN SOLUTION
     queries, keys, values = queries.clone(), keys.clone(), values.clone()
@@ -1122,14 +1163,18 @@ def in_pieces(places: list[Place], first: list[int], last: list[int]) -> tuple[I
 @torch.no_grad()
 def read_by_elmo(places: list[Place]) -> Float[Tensor, "n layers D"]:
     words = [["[BOS]", *novels_spelling.split(sentence), "[EOS]"] for sentence, _, _ in places]
-    spelt = pad_sequence([novels_spelling.of_words(row) for row in words], batch_first=True)       # n T C
+    # n T C
+    spelt = pad_sequence([novels_spelling.of_words(row) for row in words], batch_first=True)
     hidden = novels_elmo.encode(novels_elmo.token(spelt), spelt[:, :, 0] != PAD)
-    return mean_at(hidden, [[len(novels_spelling.split(sentence[:end]))] for sentence, _, end in places])
+    return mean_at(
+        hidden, [[len(novels_spelling.split(sentence[:end]))] for sentence, _, end in places]
+    )
 
 @torch.no_grad()
 def read_by_bert(places: list[Place]) -> Float[Tensor, "n layers D"]:
     ids, of_word = in_pieces(places, [CLS], [SEP])
-    return mean_at(novels_bert.encode(novels_bert.embeddings(ids, torch.zeros_like(ids)), ids != PAD), of_word)
+    embedded = novels_bert.embeddings(ids, torch.zeros_like(ids))
+    return mean_at(novels_bert.encode(embedded, ids != PAD), of_word)
 
 @torch.no_grad()
 def read_by_gpt(places: list[Place]) -> Float[Tensor, "n layers D"]:
@@ -1137,7 +1182,8 @@ def read_by_gpt(places: list[Place]) -> Float[Tensor, "n layers D"]:
     return mean_at(novels_gpt.encode(novels_gpt.embed(ids)), of_word)
 
 NOVEL_READERS = {
-    "bag of words": read_as_bag, "near words": read_near_words, "near words before": read_words_before,
+    "bag of words": read_as_bag, "near words": read_near_words,
+    "near words before": read_words_before,
     "ELMo": read_by_elmo, "BERT": read_by_bert, "GPT": read_by_gpt,
 }
 

@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.source import code_cells, grade_id, read_source
+from tests.browser.accessibility import JUPYTERLABS_OWN, serious_findings
 from tests.browser.conftest import choose, choose_theme, lab, wait_for_kernel, window
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
-from tests.conftest import ASSIGNMENTS
+from tests.conftest import ASSIGNMENTS, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -39,6 +40,7 @@ def person(tmp_path_factory):
     (folder / "notebooks").mkdir(parents=True)
     nbformat.write(solution, folder / "notebooks" / "start.ipynb")
     shutil.copy(ASSIGNMENTS[NAME].key, folder / "notebooks")
+    shutil.copytree(ROOT / "tools" / "jupyterlab", folder / "tools" / "jupyterlab")
     return person
 
 
@@ -101,6 +103,13 @@ def test_figures_sliders_and_notes_can_be_read_in_both_themes(notebook, picture)
                 assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (place, words, front, back)
         notebook.locator(".jp-OutputArea img").last.scroll_into_view_if_needed()
         picture(notebook, f"figures_{theme.lower()}")
+
+
+def test_axe_finds_nothing_serious_in_a_notebook_that_has_run(notebook):
+    """With its figures, sliders, hints and the table of its checks."""
+    for theme in ("Light", "Dark"):
+        choose_theme(notebook, theme)
+        assert serious_findings(notebook, ".jp-Cell", JUPYTERLABS_OWN) == []
 
 
 CORNERS = """pictures => pictures.map(one => {

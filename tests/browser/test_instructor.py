@@ -19,6 +19,7 @@ from tornado.web import RequestHandler, StaticFileHandler
 from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, make_course, perfect_notebook
+from tests.browser.accessibility import serious_findings
 from tests.browser.conftest import lab
 from tests.conftest import PREFIX
 
@@ -124,12 +125,16 @@ def hostile(notebook):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Two submissions, graded, with feedback."""
+    """Two submissions, graded, with feedback and a report."""
     course = make_course(tmp_path_factory.mktemp("course"))
     assignment = Assignment(course, NAME)
     hand_in(course, "ada", assignment, perfect_notebook(assignment))
     hand_in(course, "mallory", assignment, hostile(perfect_notebook(assignment)))
-    for command in (["autograder", "grade", NAME], ["nbgrader", "generate_feedback", NAME]):
+    for command in (
+        ["autograder", "grade", NAME],
+        ["nbgrader", "generate_feedback", NAME],
+        ["autograder", "report", NAME],
+    ):
         program = PREFIX / "bin" / command[0]
         done = subprocess.run(
             [program, *command[1:]], cwd=course, capture_output=True, text=True, env=os.environ
@@ -208,6 +213,14 @@ def test_feedback_is_drawn_and_runs_no_script(course, watched, student, picture)
     expect(watched.locator("body")).to_contain_text("attention-similarities: passed")
     formulas_are_drawn(watched)
     picture(watched, f"instructor_feedback_{student}")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_feedback_and_report(course, watched, colours):
+    watched.emulate_media(color_scheme=colours)
+    for page in (feedback(course, "ada"), (course / "report.html").as_uri()):
+        watched.goto(page)
+        assert serious_findings(watched) == [], page
 
 
 def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, picture):

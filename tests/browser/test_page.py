@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 
 from autograder.authoring.student_zip import student_files
+from tests.browser.accessibility import JUPYTERLABS_OWN, serious_findings
 from tests.browser.conftest import choose, choose_theme, lab, open_notebook, window
 from tests.conftest import ROOT
 
@@ -75,6 +76,9 @@ def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_a
     page = jupyterlab
     open_notebook(page, "notebooks/start.ipynb")
     front(page, ".jp-Notebook h1").first.wait_for(timeout=60_000)
+    shown = front(page, ".jp-OutputArea-output").filter(has_text="go on here")
+    expect(shown.locator("a").first).to_have_text("01 · One vector per word")  # before any cell has run
+    picture(page, "start")
     assert not page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").count()
     assert page.get_by_role("button", name="Validate", exact=True).count()
     front(page, ".jp-CodeCell .cm-content").filter(has_text="course_map").click()
@@ -101,6 +105,16 @@ def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_a
     shown = front(page, ".jp-CodeCell .cm-content").evaluate_all("all => all.map(one => one.className)")
     assert shown and all("cm-lineWrapping" in names for names in shown)
     front(page, ".jp-InputPlaceholder, .jp-Placeholder").first.wait_for(state="attached")
+
+
+@pytest.mark.parametrize("name", ["start", "01_static_embeddings", NAME])
+def test_axe_finds_nothing_serious_on_the_start_page_and_in_notebooks(jupyterlab, name):
+    """As they are handed out: text, links, tables and the map that the start page brings along."""
+    open_notebook(
+        jupyterlab, f"notebooks/{name}.ipynb" if name == "start" else f"notebooks/{name}/{name}.ipynb"
+    )
+    front(jupyterlab, ".jp-Notebook h1").first.wait_for(timeout=60_000)
+    assert serious_findings(jupyterlab, ".jp-Cell", JUPYTERLABS_OWN) == []
 
 
 def test_guide_and_glossary_open_as_pages_without_a_network(address, jupyterlab, picture):

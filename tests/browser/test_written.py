@@ -1,4 +1,7 @@
-"""Written answers graded in a browser, with the keyboard alone; another grader; and no script of a student's."""
+"""Written answers graded in a browser, with the keyboard alone; another grader; and no script of a student's.
+
+`SCREENSHOTS=docs/images make test TEST_ARGS="-k round_of_two"` renews the picture in docs/, and leaves others there to delete.
+"""
 
 import re
 import time
@@ -12,6 +15,7 @@ from autograder.gradebook.gradebook import open_gradebook
 from tests.autograder.written.class_of import QUESTION, make_course, record
 from tests.autograder.written.conftest import SIGNS, TEXTS
 from tests.autograder.written.serving import next_address, serving
+from tests.browser.accessibility import serious_findings
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 
 NEXT = "attention-reflection-e"
@@ -93,6 +97,15 @@ def test_the_browser_is_led_from_the_file_to_the_page(chromium, opened):
     context.close()
 
 
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_the_page(sit_down, colours):
+    page = sit_down("axel", color_scheme=colours)
+    assert serious_findings(page) == []
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    assert serious_findings(page) == []
+
+
 def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
     expect(ann.locator("#prompt")).to_contain_text("Why does attention use a softmax?")
@@ -101,6 +114,7 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
     # points of the guide and a comment to the group, and on to the next
     ann.keyboard.press("1")
     expect(ann.get_by_role("spinbutton", name="Points")).to_have_value("1")
+    picture(ann, "written")
     ann.keyboard.press("c")
     ann.keyboard.type("And the maximum?")
     ann.keyboard.press("Control+Enter")

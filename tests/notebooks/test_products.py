@@ -17,6 +17,14 @@ def test_the_start_page_is_fresh():
     assert not builder.StartPage(ROOT).stale
 
 
+def test_the_start_page_shows_its_map_before_a_cell_has_run():
+    """As it is for somebody who begins, whatever the one who built it has done."""
+    cells = json.loads((ROOT / "notebooks" / "start.ipynb").read_text())["cells"]
+    (shown,) = ["".join(one["data"]["text/html"]) for cell in cells for one in cell.get("outputs", [])]
+    assert shown.count("<a href=") == len(ASSIGNMENTS) + 1
+    assert 'Begin with <a href="01_static_embeddings/01_static_embeddings.ipynb">' in shown
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_a_build_is_the_same_byte_for_byte(tmp_path, name):

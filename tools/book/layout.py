@@ -18,11 +18,11 @@ PAGES = {
     "start.ipynb": "/index.md",
     "students.md": "/guides/students.md",
     "glossary.md": "/glossary.md",
-    "bugs/index.md": "/bugs/index.md",
 }
 """What notebooks link beside one another, and the pages of the website with the same content."""
 TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})(#[^)]*)?\)")
-TO_CARD = re.compile(r"\]\((?:\.\./)+(data/[\w/]+\.md(?:#[^)]*)?)\)")
+TO_SAME_PLACE = re.compile(r"\]\((?:\.\./)*(?:docs/)?((?:data|bugs)/[\w/]+\.md(?:#[^)]*)?)\)")
+"""Cards of data and pages of bugs, which stand on the website where they stand in the repository."""
 TO_REPOSITORY = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)\)")
 
 
@@ -59,13 +59,13 @@ def source_files(
 
 
 def lead_to_pages(text: str, names: list[str]) -> str:
-    """Links to notebooks, the start page, guides and data cards as links to pages of the website; the title alone where a notebook has none."""
+    """Links to notebooks, the start page, guides, data cards and pages of bugs as links to pages of the website; the title alone where a notebook has none."""
 
     def replace(link: re.Match) -> str:
         title, name = link.groups()
         return f"[{title}](/notebooks/{name}.ipynb)" if name in names else title
 
-    text = TO_CARD.sub(r"](/\1)", TO_NOTEBOOK.sub(replace, text))
+    text = TO_SAME_PLACE.sub(r"](/\1)", TO_NOTEBOOK.sub(replace, text))
     return TO_PAGE.sub(lambda link: f"]({PAGES[link[1]]}{link[2] or ''})", text)
 
 

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -76,6 +77,21 @@ def test_a_known_mistake_shows_name_hint_and_heat_maps():
     assert 'src="data:image/png;base64,' in card["text/html"]
     assert "Largest difference shown: 5" in card["text/html"]
     assert journal.checks() == {"demo.double": False}
+
+
+@pytest.mark.parametrize(("factor", "is_shown"), [(2, True), (3, False), (5, True)])
+def test_a_warning_of_pytorch_is_left_out_where_the_card_names_the_mistake(factor, is_shown):
+    """A schedule that steps too early: PyTorch's paragraph stood above a card with the same words."""
+
+    def too_early(case):
+        weight = torch.nn.Parameter(torch.zeros(1))
+        schedule = torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([weight], 1.0), lambda step: 1.0)
+        schedule.step()
+        return case["x"] * factor
+
+    with warnings.catch_warnings(record=True) as warned:
+        shown(check, "demo.double", too_early)
+    assert any("before `optimizer.step()`" in str(one.message) for one in warned) == is_shown
 
 
 def test_the_student_s_text_is_escaped():
@@ -203,6 +219,20 @@ def test_a_function_that_writes_into_lists_leaves_the_key_as_it_was(tmp_path):
 
     assert "changed its input (rows, words)" in shown(check, "lists.count", spoils)[1]
     assert shown(check, "lists.count", right)[1] == ""
+
+
+def test_the_heat_maps_say_which_of_several_tables_they_show(tmp_path):
+    def right(case):
+        return {"ids": case["x"], "labels": case["x"] + 1}
+
+    expected = answers(right)
+    one = answer_key.ExerciseKey("parts.two", Rule(arrays="torch"), ("", "", "", ""), (), CASES, expected, ())
+    (tmp_path / "02_parts.key").write_bytes(answer_key.to_bytes([one]))
+    (card,), error = shown(check, "parts.two", lambda case: right(case) | {"labels": case["x"]})
+    assert 'alt="labels: Heat maps.' in card["text/html"]
+    assert "labels: yours    shape 2×3" in card["text/plain"]
+    (card,), _ = shown(check, "demo.double", lambda case: case["x"])
+    assert 'alt="Heat maps.' in card["text/html"]
 
 
 def test_a_right_answer_reads_its_key_once_and_draws_nothing(monkeypatch):

@@ -1,5 +1,6 @@
 """`coursekit.progress()` says which checks pass, of the notebook it stands in."""
 
+import re
 import shutil
 
 import pytest
@@ -29,6 +30,11 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     assert "attention.scale</td>" in shown["text/html"]
 
 
+def rows_of_the_map() -> list[str]:
+    """A line for each notebook, below what comes next and how much of the course is done."""
+    return str(coursekit.course_map()).splitlines()[2:]
+
+
 @pytest.mark.slow
 def test_what_goes_further_is_marked_and_a_notebook_is_done_without_it(monkeypatch):
     monkeypatch.chdir(ROOT / "notebooks")
@@ -39,7 +45,7 @@ def test_what_goes_further_is_marked_and_a_notebook_is_done_without_it(monkeypat
     )
     for name in shown.checks.keys() - further:
         journal.save_check(name, True)
-    rows = str(coursekit.course_map()).splitlines()
+    rows = rows_of_the_map()
     count = len(shown.checks) - len(further)
     assert rows[6] == f"✓ {count} of {count}  07 · GPT"
     journal.save_check("gpt.beam_search", True)
@@ -80,14 +86,28 @@ def test_the_map_counts_links_and_says_where_to_go_on(monkeypatch):
         journal.save_check(name, True)
     journal.save_check("elmo.scalar_mix", False)
     shown = coursekit.course_map()._repr_mimebundle_()
-    rows = shown["text/plain"].splitlines()
+    first, done, *rows = shown["text/plain"].splitlines()
+    assert first == f"Go on with 02 · Attention, step by step: {len(core) - 1} of {len(core)} checks pass."
+    assert re.fullmatch(rf"Core path of the course: {len(core) - 1} of \d+ checks pass\.", done)
+    assert shown["text/html"].index(">02 · Attention") < shown["text/html"].index("Core path")
+    assert f'<progress style="width:6em" value="{len(core) - 1}" max="{len(core)}"' in shown["text/html"]
     assert len(rows) == len(ASSIGNMENTS)
     assert rows[1] == f"  {len(core) - 1} of {len(core)}  02 · Attention, step by step  ← go on here"
     assert 'href="02_attention/02_attention.ipynb"' in shown["text/html"]
     journal.save_check(core[-1], True)
-    rows = str(coursekit.course_map()).splitlines()
+    rows = rows_of_the_map()
     assert rows[1] == f"✓ {len(core)} of {len(core)}  02 · Attention, step by step"
     assert rows[4].endswith("05 · ELMo  ← go on here"), "the one that was begun, not the first"
+
+
+@pytest.mark.slow
+def test_the_map_says_where_to_begin_and_when_all_is_done(monkeypatch):
+    monkeypatch.chdir(ROOT / "notebooks")
+    assert str(coursekit.course_map()).startswith("Begin with 01 · One vector per word.\n")
+    for path in answer_key.key_files():
+        for name in answer_key.load(path):
+            journal.save_check(name, True)
+    assert str(coursekit.course_map()).startswith("Every check of the core path passes.\n")
 
 
 def test_a_notebook_that_cannot_be_read_is_on_the_map_by_its_file(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from copy import deepcopy
 from html.parser import HTMLParser
 from urllib.parse import quote
 
@@ -11,8 +12,10 @@ import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 from traitlets.config import Config
 
+from autograder.source import grade_id
 from autograder.untrusted.pages import Pages, policy_of_formgrader
 from autograder.untrusted.templates import FOLDER, formgraders
+from tests.conftest import ROOT, release_of
 
 HOSTILE = [
     "<img src=x onerror=top.ran=1>",
@@ -146,3 +149,24 @@ def test_no_value_changes_what_the_page_of_a_submission_is_made_of():
             (code for _, code in page.scripts), (code for _, code in usual.scripts), strict=True
         ):
             assert code == usually.replace('"ada"', f'"{quote(value, safe="")}"')
+
+
+@pytest.mark.slow
+def test_formgrader_calls_cells_as_the_notebook_does_and_keeps_their_ids_as_tooltips():
+    config = Config()
+    config.HTMLExporter.template_name, config.CourseDirectory.root = "formgrade", str(ROOT)
+    written, exercise = "attention-reflection-e", "attention-similarities"
+    chosen = (written, exercise, f"{exercise}-check")
+    cells = [cell for cell in release_of("02_attention").cells if grade_id(cell) in chosen]
+    foreign = new_markdown_cell("x", metadata=deepcopy(cells[0].metadata))
+    foreign.metadata.nbgrader.grade_id = "<of another notebook>"
+    names = "student last_name first_name notebook_path submission_id base_url".split()
+    resources = dict.fromkeys(names, "ada") | {"index": 0, "total": 1}
+    resources |= {"assignment_id": "02_attention", "notebook_id": "02_attention"}
+    page, _ = Pages(config=config).from_notebook_node(new_notebook(cells=[*cells, foreign]), resources)
+    assert re.findall(r'<span class="nbgrader-label" title="([^"]*)">([^<]*)</span>', page) == [
+        (exercise, "similarities"),
+        (f"{exercise}-check", "Check of similarities"),
+        (written, "Question 5 · Where the input vectors come from"),
+        ("&lt;of another notebook&gt;", "Student's answer"),
+    ]

@@ -1,5 +1,5 @@
 // Marks the cells of nbgrader's notebooks, so that page.css can give them an edge, and the links that lead nowhere: a notebook
-// that was fetched from an exchange has no start page and no neighbours. Lists what Validate found under a count. JupyterLab and Notebook 7 load this file
+// that was fetched from an exchange has no start page and no neighbours. Lists what Validate found under a count, and gives sliders names. JupyterLab and Notebook 7 load this file
 // as it stands: it is what a bundler would make of an extension (a container of webpack's module federation), written by hand.
 (() => {
   const NAME = "exercise-page";
@@ -62,10 +62,23 @@
     look();
   }
 
+  /** A slider's handle is called by the words beside it, so that a screen reader can say what it moves. */
+  function nameSliders(notebook) {
+    const look = () => {
+      for (const handle of notebook.node.querySelectorAll("[role=slider]:not([aria-label])")) {
+        const words = handle.closest(".jupyter-widgets")?.querySelector(".widget-label")?.textContent.trim();
+        if (words) handle.setAttribute("aria-label", words);
+      }
+    };
+    new MutationObserver(look).observe(notebook.node, { childList: true, subtree: true });
+    look();
+  }
+
   function watch(server, panel) {
     panel.context.ready.then(() => {
       mark(panel.content);
       followLinks(server, panel.content);
+      nameSliders(panel.content);
       panel.content.model?.cells.changed.connect(() => mark(panel.content));
     });
   }
