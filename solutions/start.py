@@ -28,6 +28,23 @@ installation()
 # [begin with the first notebook](01_static_embeddings/01_static_embeddings.ipynb).
 
 # %% [markdown]
+# ## See a word's vector move
+#
+# Type sentences with *bank*, *cell*, *mouse* or another word from the list. For GloVe, ELMo, BERT and a decoder, the picture shows how the word's vector
+# moves between its senses from layer to layer, and the colour of each other word shows towards which sense it moves the vector. Can you write a sentence
+# that misleads BERT? Nothing here is graded, and all of it will be explained in notebooks 01 to 08.
+
+# %% tags=["demo"]
+from coursekit.word_explorer import explore
+
+explore("bank")
+
+# %% [markdown]
+# From bottom to top, the line passes through the model's layers. On a vertical line, the vector equals the mean of example sentences with that sense, as far as
+# the senses differ; the shaded bands contain about two thirds of other sentences. For a word with three senses, the means are the corners of a triangle. The colours
+# show attention × value, summed over all heads and layers; feed-forward layers move the vector as well.
+
+# %% [markdown]
 # ## Where you are
 #
 # Below the next cell you see where to begin. Run the cell after a break: it then shows where to continue, and how many checks of each notebook pass.
