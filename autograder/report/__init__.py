@@ -4,7 +4,7 @@ Scores come from nbgrader's gradebook; verdicts, seconds and answers from what w
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +17,10 @@ from autograder.gradebook.queries import Score
 from autograder.grading.discrimination import ENOUGH
 from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST
 from autograder.report.alike import MOST_MEMBERS, alike
+from autograder.report.changes import DAYS, changes_since, keep, kept_since, numbers_of
 from autograder.report.everybody import Class, read_class
 from autograder.report.exercises import exercise_rows, graded, written_rows
-from autograder.report.mistakes import by_frequency, mistakes, unnamed
+from autograder.report.mistakes import by_frequency, known_mistakes, unnamed
 from autograder.report.pages import write_page
 from autograder.source import points
 
@@ -47,14 +48,28 @@ class Bar:
     before: int  # that late penalties are deducted, of both kinds
 
 
-def write_report(assignment: Assignment, output: Path) -> None:
+def write_report(assignment: Assignment, output: Path, days: int = DAYS) -> None:
     """Write the page. Raises CourseError when nobody has been graded, or where `output` is a file of somebody else."""
-    classes = [read_class(notebook) for notebook in assignment.notebooks]
-    write_page(assignment.root, output, "report.html", contents(*classes))
+    write_page_of([read_class(notebook) for notebook in assignment.notebooks], output, days)
+
+
+def write_page_of(classes: Sequence[Class], output: Path, days: int = DAYS) -> None:
+    """Write the page of an assignment, whose notebooks these are, and keep its numbers for later ones.
+
+    It shows what changed since the last one that is at least `days` old.
+    """
+    assignment, numbers = classes[0].assignment, numbers_of(classes)
+    changed = {
+        "changes": changes_since(assignment, numbers, days),
+        "days": days,
+        "kept_since": kept_since(assignment),
+    }
+    write_page(assignment.root, output, "report.html", contents(*classes) | changed)
+    keep(assignment, numbers)
 
 
 def contents(*classes: Class) -> dict[str, object]:
-    """What the template shows of an assignment's notebooks."""
+    """What the template shows of an assignment's notebooks, without what has changed."""
     first = classes[0]
     scores = first.scores
     most = sum(points(cell) for one in classes for cell in graded(one))
@@ -86,7 +101,7 @@ def contents(*classes: Class) -> dict[str, object]:
         "bars": _bars(scores.values(), most),
         "exercises": [row for one in classes for row in exercise_rows(one)],
         "written": [row for one in classes for row in written_rows(one)],
-        "mistakes": by_frequency(row for one in classes for row in mistakes(one)),
+        "mistakes": by_frequency(row for one in classes for row in known_mistakes(one)),
         "shown_mistakes": MISTAKES,
         "enough": ENOUGH,
         "unnamed": by_frequency(row for one in classes for row in unnamed(one)),

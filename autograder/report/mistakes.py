@@ -26,8 +26,8 @@ class MistakeRow:
     example: str = ""  # the shortest of the answers
 
 
-def mistakes(everybody: Class) -> list[MistakeRow]:
-    """The known mistakes."""
+def known_mistakes(everybody: Class) -> list[MistakeRow]:
+    """The wrong answers that the exercises know by name."""
     students_with: dict[tuple[str, str], list[tuple[str, CellVerdict]]] = {}
     for student, verdict in _verdicts(everybody):
         if verdict.mistake:
