@@ -16,6 +16,7 @@ from autograder.report.everybody import Class
 from autograder.report.exercises import ExerciseRow, exercise_rows, graded
 from autograder.report.mistakes import MistakeRow, by_frequency, known_mistakes
 from autograder.report.pages import write_page
+from autograder.settings import course_settings
 from autograder.source import points
 
 REPORTS = "reports"
@@ -117,7 +118,7 @@ def contents(root: Path, summaries: Sequence[Summary], left: Iterable[str] = ())
     students = sorted({*names, *(student for one in summaries for student in one.scores)})
     script = (files("autograder") / "templates" / "sort.js").read_text(encoding="utf-8")
     return {
-        "course": root.name,
+        "course": course_settings(root).course_id or root.name,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "names": names,
         "assignments": summaries,
