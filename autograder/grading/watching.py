@@ -8,12 +8,13 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from autograder.course import Assignment, notebooks_of
-from autograder.errors import CourseError, JailError, ServerDied
+from autograder.errors import CourseError, JailError
 from autograder.files import UNWRITABLE, Busy, course_lock, watch_lock
 from autograder.gradebook.exchange import Inbound
 from autograder.gradebook.feedback import make_pages, page_of
@@ -35,6 +36,8 @@ from autograder.untrusted.submission import (
 
 SECONDS = 1.0
 """Between two looks. What is the same in two of them is complete."""
+MOST_AT_ONCE = 32
+"""Hand-ins that are graded before their feedback is made."""
 AGAIN_AFTER = 60.0
 """Seconds until something is tried again that failed for another reason than the hand-in."""
 
@@ -64,7 +67,7 @@ class Watch:
     wanted: Collection[str] = ()  # students; none: all
     inbound: Inbound | None = None  # of nbgrader's exchange
     clock: Callable[[], float] = time.monotonic
-    _lock: object = None
+    _held: ExitStack = field(default_factory=ExitStack)
     _last: dict[str, State] = field(default_factory=dict)  # at the last look
     _done: dict[str, State] = field(default_factory=dict)  # as they were graded
     _failed: dict[str, tuple[State, float]] = field(default_factory=dict)  # with the time of the next trial
@@ -74,15 +77,12 @@ class Watch:
 
     def __enter__(self) -> "Watch":
         """Raises Busy where another process watches the course."""
-        self._lock = lock = watch_lock(self.assignment.root)
-        lock.__enter__()
+        self._held.enter_context(watch_lock(self.assignment.root))
+        self._held.callback(self._end_engines)
         return self
 
     def __exit__(self, *error: object) -> None:
-        try:
-            self._end_engines()
-        finally:
-            self._lock.__exit__(None, None, None)  # type: ignore[attr-defined]
+        self._held.close()
 
     def start(self) -> None:
         """Begin to start what runs notebooks, and do not wait for it. After a change of the exercises, start again."""
@@ -101,19 +101,17 @@ class Watch:
     def look(self) -> list[Arrival]:
         """Grade what is complete and new, and make its feedback. Returns what was graded, and tells of everything else.
 
-        Raises JailError or ServerDied where nothing can be graded.
+        Raises JailError where no jail can be started.
         """
         if self.inbound:
             self._say(EXCHANGE, self.inbound.collect())
         arrivals: list[Arrival] = []
-        ready = self._ready()
-        if not ready:
-            return arrivals
         try:
-            for arrival in self._graded(ready):
-                arrivals.append(arrival)
+            if ready := self._ready():
+                for arrival in self._graded(ready):
+                    arrivals.append(arrival)
             self._told.pop(RUN, None)
-        except Busy as error:  # the rest waits for the next look
+        except CourseError as error:  # perhaps another run is grading: the next look goes on
             self._say(RUN, str(error))
         if arrivals:
             self._make_feedback([arrival.student for arrival in arrivals])
@@ -126,7 +124,7 @@ class Watch:
         folders = dict(students(self.submitted, self.assignment.name))
         if self.wanted:
             folders = {student: folders[student] for student in self.wanted if student in folders}
-        now = {student: state for student, folder in folders.items() if (state := _state(folder))}
+        now = {student: state for student, folder in folders.items() if (state := _state(folder)) is not None}
         complete = [
             student
             for student, state in now.items()
@@ -144,7 +142,7 @@ class Watch:
                 self._done[student] = now[student]
             else:
                 ready[student] = folders[student]
-        return ready
+        return dict(islice(ready.items(), MOST_AT_ONCE))
 
     def _has_just_failed(self, student: str, state: State) -> bool:
         failed, next_trial = self._failed.get(student, (None, 0.0))
@@ -155,7 +153,7 @@ class Watch:
         states = {student: self._last[student] for student in folders}
         try:
             results = self._grade(folders)
-        except (Busy, JailError, ServerDied):
+        except (Busy, JailError):
             raise
         except Exception as error:
             self._end_engines()
@@ -201,7 +199,11 @@ class Watch:
         try:
             made, left = make_pages(self.assignment, graded)
         except (CourseError, *UNWRITABLE) as error:
-            self.tell(f"No feedback for {', '.join(graded)}: {error}")
+            if len(graded) > 1:
+                for student in graded:
+                    self._make_feedback([student])
+            else:
+                self.tell(f"No feedback for {LeftOut(graded[0], str(error))}")
             return
         for one in left:
             self.tell(f"No feedback for {one}")

@@ -151,9 +151,11 @@ def test_a_broken_hand_in_gets_its_sentence_and_harms_only_itself(watched):
     small.hand_in("ada")
     small.hand_in("hao", "This is my homework.")
     (small.assignment.submitted / "notes.ipynb").write_text("{}")
+    (small.assignment.submitted / "fay").mkdir()
+    (small.assignment.submitted / "fay" / NAME).write_text("a file in the place of the folder")
     with watched.watch() as watch:
         scores = {one.student: sum(result.score for result in one.results) for one in twice(watch)}
-        assert scores == {"ada": 9, "hao": 0}
+        assert scores == {"ada": 9, "fay": 0, "hao": 0}
         assert twice(watch) == []
     assert "not a notebook" in page(small, "hao").read_text()
     (told,) = watched.told
