@@ -86,4 +86,4 @@ def test_the_page_says_since_when(graded):
     write_report(graded.assignment, output)
     page = " ".join(output.read_text().split())
     assert f"Compared with the report of {old} (UTC), the last one that is at least 7 days old" in page
-    assert "1 student with another score" in page
+    assert "The score of 1 student is different" in page
