@@ -11,7 +11,7 @@ from rich.text import Text
 
 from autograder.cli.options import Name
 from autograder.cli.tables import agreement_table
-from autograder.cli.terminal import complain_of, console, progress_bar
+from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
 from autograder.course import Assignment, assignments, course_root, find_notebooks
 from autograder.errors import CourseError
 
@@ -59,7 +59,7 @@ def report(
 
 
 def _report_term(root: Path, output: Path, days: int) -> None:
-    """The page on all assignments, and the report of each, to which it links."""
+    """The page on all assignments, and after it the report of each, to which it links."""
     from autograder.files import require_replaceable
     from autograder.report import write_page_of  # start-up: nbgrader
     from autograder.report.everybody import NobodyGraded, read_class
@@ -69,24 +69,34 @@ def _report_term(root: Path, output: Path, days: int) -> None:
     notebooks_of: dict[str, list[Assignment]] = {}
     for notebook in assignments(root):
         notebooks_of.setdefault(notebook.name, []).append(notebook)
-    summaries, left = [], []
-    with progress_bar() as progress:
-        task = progress.add_task("reports", total=len(notebooks_of))
-        for name, notebooks in notebooks_of.items():
-            try:
-                classes = [read_class(notebook) for notebook in notebooks]
-                write_page_of(classes, report_path(output, name), days)
-                summaries.append(summary(classes))
-            except NobodyGraded:
-                pass  # nothing to report yet
-            except CourseError as error:
-                left.append(f"{name}: {error}")
-            progress.advance(task)
+    summaries, left, written = [], [], 0
+    for name, notebooks in notebooks_of.items():
+        try:
+            classes = [read_class(notebook) for notebook in notebooks]
+            require_replaceable(root, report_path(output, name))
+            summaries.append(summary(classes))
+        except NobodyGraded:
+            pass  # nothing to report yet
+        except CourseError as error:
+            left.append(f"{name}: {error}")
     if not summaries and not left:
         raise CourseError("Nothing has been graded yet: run `autograder grade ASSIGNMENT` first.")
     write_term(root, summaries, output, left)
-    console.print(
-        f"wrote {output} and {len(summaries)} reports in {report_path(output, '').parent}/", soft_wrap=True
+    say_lines([f"wrote {output}"])
+    with progress_bar() as progress:
+        task = progress.add_task("reports", total=len(summaries))
+        for one in summaries:
+            classes = [read_class(notebook) for notebook in notebooks_of[one.name]]
+            written += write_page_of(classes, report_path(output, one.name), days, only_changed=True)
+            progress.advance(task)
+    unchanged = len(summaries) - written
+    folder = report_path(output, "").parent
+    say_lines(
+        [
+            f"wrote {written} of the reports in {folder}/; {unchanged} would be the same"
+            if unchanged
+            else f"wrote the reports in {folder}/"
+        ]
     )
     complain_of(left, "could not be reported")
 

@@ -3,10 +3,12 @@
 Scores come from nbgrader's gradebook; verdicts, seconds and answers from what was kept when they were graded.
 """
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from statistics import mean, median
 
@@ -53,10 +55,13 @@ def write_report(assignment: Assignment, output: Path, days: int = DAYS) -> None
     write_page_of([read_class(notebook) for notebook in assignment.notebooks], output, days)
 
 
-def write_page_of(classes: Sequence[Class], output: Path, days: int = DAYS) -> None:
+def write_page_of(
+    classes: Sequence[Class], output: Path, days: int = DAYS, only_changed: bool = False
+) -> bool:
     """Write the page of an assignment, whose notebooks these are, and keep its numbers for later ones.
 
-    It shows what changed since the last one that is at least `days` old.
+    It shows what changed since the last one that is at least `days` old. With `only_changed` a page that is there and was made
+    of the same stays. Returns whether one was written.
     """
     assignment, numbers = classes[0].assignment, numbers_of(classes)
     changed = {
@@ -64,8 +69,28 @@ def write_page_of(classes: Sequence[Class], output: Path, days: int = DAYS) -> N
         "days": days,
         "kept_since": kept_since(assignment),
     }
-    write_page(assignment.root, output, "report.html", contents(*classes) | changed)
+    made_of = _made_of(classes, changed)
+    if not (only_changed and output.is_file() and made_of in output.read_text(encoding="utf-8")[-200:]):
+        write_page(
+            assignment.root, output, "report.html", contents(*classes) | changed | {"made_of": made_of}
+        )
+        written = True
+    else:
+        written = False
     keep(assignment, numbers)
+    return written
+
+
+def _made_of(classes: Sequence[Class], changed: Mapping[str, object]) -> str:
+    """A digest of all that a page is made of."""
+    template = files("autograder") / "templates" / "report.html"
+    parts: list[object] = [template.read_text(encoding="utf-8"), changed]
+    for one in classes:
+        assignment = one.assignment
+        beside = [assignment.source, assignment.release, *assignment.source.parent.glob("*.py")]
+        parts += [one.scores, one.histories, one.means, one.names]
+        parts += [(path.name, path.stat().st_mtime_ns) for path in beside]
+    return hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()
 
 
 def contents(*classes: Class) -> dict[str, object]:

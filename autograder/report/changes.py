@@ -80,9 +80,9 @@ def keep(assignment: Assignment, numbers: Numbers, today: date | None = None) ->
     write_aside(path, json.dumps(numbers, ensure_ascii=False))
 
 
-def kept_since(assignment: Assignment) -> date | None:
-    """The day of the oldest report whose numbers are kept."""
-    return min((day for day, _ in _kept(assignment)), default=None)
+def kept_since(assignment: Assignment) -> date:
+    """The day of the oldest report whose numbers are kept: today, if there is none yet."""
+    return min((day for day, _ in _kept(assignment)), default=_today())
 
 
 def changes_since(

@@ -90,7 +90,30 @@ def test_the_command_writes_the_page_and_every_report_that_it_links_to(term):
     assert all((Path("of/the") / link).exists() for link in links)
     assert SCRIPT not in page and SCRIPT in unescape(page) and "<b>Zoë" not in page
     assert re.findall(r"<script", page) == ["<script"] and "unsafe-inline'; script-src 'sha256-" in page
-    assert CliRunner().invoke(app, ["report", "--output", "of/the/term.html"]).exit_code == 0
+
+
+def test_a_report_of_which_nothing_has_changed_is_not_made_again(term):
+    """Looking for likeness takes seconds in a large class."""
+    pages = [Path("reports") / f"{name}.html" for name in (NAME, SECOND)]
+
+    def written():
+        before = [page.exists() and page.stat().st_ino for page in pages]
+        result = CliRunner().invoke(app, ["report"])
+        assert result.exit_code == 0, result.output
+        return [page.stat().st_ino != old for page, old in zip(pages, before, strict=True)]
+
+    assert written() == [True, True]
+    assert written() == [False, False]
+    term.finish("dua")
+    assert written() == [True, False]
+    grade_second(term, "ada")
+    assert written() == [False, True]
+    with term.gradebook() as gradebook:
+        gradebook.update_or_create_student("yan")
+    assert written() == [True, True]
+    hints = Assignment(term.root, NAME).exercises_file
+    hints.write_text(hints.read_text() + "\n# other hints\n")
+    assert written() == [True, False]
 
 
 def test_an_assignment_that_cannot_be_reported_is_named_and_harms_no_other(term):
