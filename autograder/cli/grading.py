@@ -31,7 +31,7 @@ from autograder.cli.options import (
     write_json,
 )
 from autograder.cli.tables import arrival_line, change_table, class_summary, class_table, own_table
-from autograder.cli.terminal import console, people, progress_bar, say_lines, teller, warn_of_old_points
+from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
 from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
 from autograder.results import Result
@@ -173,7 +173,9 @@ def _watch(
 
 
 def _say_now(sentence: str) -> None:
-    say_lines([f"{datetime.now():%H:%M:%S}  {sentence}"])
+    """A line with the time, at once. Rich would print it again after a signal that comes while it prints."""
+    shown = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in sentence)
+    print(f"{datetime.now():%H:%M:%S}  {shown}", flush=True)
 
 
 def watch(name: Name) -> None:
