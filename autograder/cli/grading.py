@@ -144,6 +144,12 @@ def _watch(
     folder = submitted or chosen.submitted
     if submitted and not folder.is_dir():
         raise CourseError(f"--submitted {folder}: there is no such folder.")
+    for student in students or ():
+        if Path(student).is_dir() and not (folder / student).is_dir():
+            where = shlex.quote(student)
+            raise CourseError(
+                f"{student} is a folder, and no student: `--watch --submitted {where}` watches it."
+            )
     ended: list[int] = []
 
     def end(number: int, frame: object) -> None:

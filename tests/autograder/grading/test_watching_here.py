@@ -295,6 +295,7 @@ def test_without_an_exchange_there_is_a_sentence(small):
         (["--watch", "--fresh"], "go without it"),
         (["--watch", "--json", "x.json"], "go without it"),
         (["--watch", "--submitted", "nowhere"], "there is no such folder"),
+        (["--watch", "source"], "`--watch --submitted source` watches it"),
     ],
 )
 def test_what_cannot_be_is_said(small, arguments, sentence):
