@@ -15,12 +15,14 @@ from autograder.errors import CourseError
 
 __all__ = [
     "UNWRITABLE",
+    "Busy",
     "aside",
     "course_lock",
     "product",
     "read_object",
     "require_replaceable",
     "restored_on_failure",
+    "watch_lock",
     "write_aside",
     "write_product",
 ]
@@ -99,14 +101,32 @@ def restored_on_failure(folder: Path) -> Iterator[None]:
             raise
 
 
+class Busy(CourseError):
+    """Another process does what only one may do at a time."""
+
+
 @contextmanager
 def course_lock(root: Path) -> Iterator[None]:
-    """Only one run at a time writes the gradebook of a course."""
+    """Only one run at a time writes the gradebook of a course. Raises Busy."""
     path = root / ".autograder" / "lock"
+    sentence = f"Another run is grading this course (it holds {path}). Try again when it is done."
+    with _only_one(path, sentence):
+        yield
+
+
+@contextmanager
+def watch_lock(root: Path) -> Iterator[None]:
+    """Only one process at a time watches a course; between two hand-ins, other runs may grade. Raises Busy."""
+    path = root / ".autograder" / "watching"
+    sentence = f"Another process is watching this course already (it holds {path}). Leave it to that one, or end it first."
+    with _only_one(path, sentence):
+        yield
+
+
+@contextmanager
+def _only_one(path: Path, otherwise: str) -> Iterator[None]:
     path.parent.mkdir(exist_ok=True)
     with path.open("w") as file:
         if not try_lock(file):
-            raise CourseError(
-                f"Another run is grading this course (it holds {path}). Try again when it is done."
-            )
+            raise Busy(otherwise)
         yield

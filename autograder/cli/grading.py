@@ -1,10 +1,13 @@
 """Commands that run students' notebooks, and how far they are."""
 
 import shlex
+import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -27,7 +30,7 @@ from autograder.cli.options import (
     chosen_assignments,
     write_json,
 )
-from autograder.cli.tables import change_table, class_summary, class_table, own_table
+from autograder.cli.tables import arrival_line, change_table, class_summary, class_table, own_table
 from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
 from autograder.course import Assignment, course_root, find_notebooks
 from autograder.errors import CourseError
@@ -43,6 +46,17 @@ def grade(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything again, also what has not changed.")
     ] = False,
+    watching: Annotated[
+        bool,
+        typer.Option("--watch", help="Grade what arrives in the folder, with feedback, until Ctrl+C."),
+    ] = False,
+    exchange: Annotated[
+        bool,
+        typer.Option(
+            "--exchange",
+            help="With --watch: collect from nbgrader's exchange, and release the feedback there.",
+        ),
+    ] = False,
     json_file: Json = None,
     isolation: Jail = Isolation.BWRAP,
 ) -> None:
@@ -57,7 +71,21 @@ def grade(
 
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
+
+    With --watch the command does not end: it looks at the folder once a second, grades what is new and complete, and makes
+    the page of feedback, with a line for each hand-in. Servers stay warm, so that this takes seconds. Ctrl+C ends it; the same
+    command goes on, and grades nothing twice.
     """
+    if watching or exchange:
+        _watch(
+            name,
+            submitted,
+            students,
+            _options(isolation, workers, scheduler),
+            exchange,
+            watching and not (fresh or json_file),
+        )
+        return
     from autograder.grading.run import NotAllGraded, grade_class  # start-up: the jail, msgspec
 
     notebooks = find_notebooks(course_root(), name)
@@ -98,6 +126,62 @@ def grade(
     )  # of those who were not graded now
     if left:
         raise NotAllGraded(left)
+
+
+def _watch(
+    name: str, submitted: Path | None, students: list[str] | None, options, exchange: bool, possible: bool
+) -> None:
+    """Grade what arrives, until a signal ends it."""
+    from autograder.gradebook.exchange import Inbound  # start-up: nbgrader
+    from autograder.grading.watching import SECONDS, Watch
+
+    if not possible:
+        raise CourseError(
+            "--watch grades what is new, until it is ended: --exchange needs it, --fresh and --json go without it."
+        )
+    notebooks = find_notebooks(course_root(), name)
+    chosen, titles = notebooks[0], {notebook.part: notebook.title for notebook in notebooks}
+    folder = submitted or chosen.submitted
+    if submitted and not folder.is_dir():
+        raise CourseError(f"--submitted {folder}: there is no such folder.")
+    for student in students or ():
+        if Path(student).is_dir() and not (folder / student).is_dir():
+            where = shlex.quote(student)
+            raise CourseError(
+                f"{student} is a folder, and no student: `--watch --submitted {where}` watches it."
+            )
+    ended: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        ended.append(number)  # nbgrader's commands hold back what is raised in them
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    count = 0
+    try:
+        inbound = Inbound(chosen) if exchange else None
+        with Watch(chosen, folder, options, _say_now, students or (), inbound) as watched:
+            watched.start()
+            where = f"{folder.name}/ and the exchange" if inbound else f"{folder.name}/"
+            _say_now(
+                f"Watching {where} for {chosen.name}; feedback goes to {chosen.feedback('STUDENT').relative_to(chosen.root)}/. Ctrl+C ends it."
+            )
+            while not ended:
+                for arrival in watched.look():
+                    count += 1
+                    _say_now(arrival_line(arrival.student, arrival.results, titles))
+                time.sleep(SECONDS)
+    except KeyboardInterrupt:
+        if not ended:
+            raise
+    console.print(Text(f"Ended: {count} graded. The same command goes on."))
+
+
+def _say_now(sentence: str) -> None:
+    """A line with the time, at once. Rich would print it again after a signal that comes while it prints."""
+    shown = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in sentence)
+    print(f"{datetime.now():%H:%M:%S}  {shown}", flush=True)
 
 
 def watch(name: Name) -> None:

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from autograder.cli.options import Name
 from autograder.cli.tables import agreement_table
-from autograder.cli.terminal import console
-from autograder.course import Assignment, course_root, find_notebooks
+from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
+from autograder.course import Assignment, assignments, course_root, find_notebooks
 from autograder.errors import CourseError
 
 
@@ -24,18 +24,81 @@ class Likeness(StrEnum):
 
 
 def report(
-    name: Name,
-    output: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    name: Annotated[
+        str, typer.Argument(metavar="[ASSIGNMENT]", help="Such as 02_attention. Default: the whole term.")
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The page to write. Default: report.html, or term.html for the whole term."),
+    ] = None,
+    days: Annotated[
+        int,
+        typer.Option(min=1, help="What has changed since the last report that is at least so many days old."),
+    ] = 7,
 ) -> None:
-    """One page about a graded assignment, for the instructor: it names students and shows their work.
+    """One page about a graded assignment, or about the whole term, for the instructor: it names students.
 
-    Scores, each exercise's success, the most frequent mistakes by name, slow and failed submissions, and
-    groups that are nearly the same. The page needs nothing else and no network.
+    - Of an assignment: scores, each exercise's success, the most frequent mistakes by name, what has changed since last
+      week, slow and failed submissions, and groups that are nearly the same. It shows students' work.
+    - Without one: each student's scores in all assignments, who was late and who still waits for grading by hand; of
+      each assignment the mean, the hardest exercise and the most frequent mistake; of each exercise its difficulty and
+      discrimination. The headings sort the tables. The reports of all assignments are written, too, into the folder
+      reports/ beside the page, which links to them.
+
+    A page needs no network.
     """
     from autograder.report import write_report  # start-up: nbgrader
 
-    write_report(find_notebooks(course_root(), name)[0], output)
-    console.print(f"wrote {output}")
+    root = course_root()
+    if name:
+        output = output or Path("report.html")
+        write_report(find_notebooks(root, name)[0], output, days)
+        console.print(f"wrote {output}")
+    else:
+        _report_term(root, output or Path("term.html"), days)
+
+
+def _report_term(root: Path, output: Path, days: int) -> None:
+    """The page on all assignments, and after it the report of each, to which it links."""
+    from autograder.files import require_replaceable
+    from autograder.report import write_page_of  # start-up: nbgrader
+    from autograder.report.everybody import NobodyGraded, read_class
+    from autograder.report.term import report_path, summary, write_term
+
+    require_replaceable(root, output)
+    notebooks_of: dict[str, list[Assignment]] = {}
+    for notebook in assignments(root):
+        notebooks_of.setdefault(notebook.name, []).append(notebook)
+    summaries, left, written = [], [], 0
+    for name, notebooks in notebooks_of.items():
+        try:
+            classes = [read_class(notebook) for notebook in notebooks]
+            require_replaceable(root, report_path(output, name))
+            summaries.append(summary(classes))
+        except NobodyGraded:
+            pass  # nothing to report yet
+        except CourseError as error:
+            left.append(f"{name}: {error}")
+    if not summaries and not left:
+        raise CourseError("Nothing has been graded yet: run `autograder grade ASSIGNMENT` first.")
+    write_term(root, summaries, output, left)
+    say_lines([f"wrote {output}"])
+    with progress_bar() as progress:
+        task = progress.add_task("reports", total=len(summaries))
+        for one in summaries:
+            classes = [read_class(notebook) for notebook in notebooks_of[one.name]]
+            written += write_page_of(classes, report_path(output, one.name), days, only_changed=True)
+            progress.advance(task)
+    unchanged = len(summaries) - written
+    folder = report_path(output, "").parent
+    say_lines(
+        [
+            f"wrote {written} of the reports in {folder}/; {unchanged} would be the same"
+            if unchanged
+            else f"wrote the reports in {folder}/"
+        ]
+    )
+    complain_of(left, "could not be reported")
 
 
 def written(

@@ -49,6 +49,17 @@ def class_table(results: Iterable[Result], titles: Titles) -> Table:
     return table
 
 
+def arrival_line(student: str, results: Collection[Result], titles: Titles) -> str:
+    """The same of a single student, in a line of its own."""
+    waiting = sum(verdict.status == Status.MANUAL for one in results for verdict in one.verdicts)
+    parts = [f"{waiting} to grade by hand"] if waiting else []
+    for one in results:
+        if lost := _lost(one, titles[one.notebook]):
+            parts.append(f"{one.notebook}: {lost}" if one.notebook else lost)
+    shown = student if student.isprintable() else ascii(student)
+    return "  ".join([shown, _points(results), *filter(None, ["; ".join(parts)])])
+
+
 def class_summary(results: Collection[Result], titles: Titles, left: int = 0) -> Table:
     """The class: how many are graded and how many are `left`, mean and range of the scores, what most lost points on, what waits."""
     table = Table(box=None, show_header=False)

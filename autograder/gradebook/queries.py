@@ -6,7 +6,7 @@ recording the two-thousandth student took three times as long as the first.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from nbgrader.api import (
@@ -45,6 +45,7 @@ class Score:
     penalty: float  # for being late
     waiting: bool  # for a person to grade some of it
     timestamp: datetime | None
+    late: bool = False  # after the due date and the student's extension, whatever that costs
 
     @property
     def net(self) -> float:
@@ -60,15 +61,30 @@ class CellMean:
     mean: float
 
 
+def seconds_late(handed_in: datetime | None, due: datetime | None, extension: timedelta | None) -> float:
+    """Seconds after the due date and the student's extension; 0 if either date is unknown."""
+    if handed_in is None or due is None:
+        return 0.0
+    return max(0.0, (handed_in - due - (extension or timedelta())).total_seconds())
+
+
 # A class ----------------------------------------------------------------------------------------------
 
 
 def class_scores(gradebook: Gradebook, assignment: str) -> Mapping[str, Score]:
     """The scores of everybody who handed in, by the student's id."""
-    query = _submissions(
-        assignment, SubmittedAssignment.student_id, func.sum(SubmittedNotebook.late_submission_penalty)
-    ).group_by(SubmittedAssignment.student_id)
-    penalties = {student: penalty or 0.0 for student, penalty in gradebook.db.execute(query)}
+    when = (
+        SubmittedAssignment.student_id,
+        SubmittedAssignment.timestamp,
+        SubmittedAssignment.extension,
+        Assignment.duedate,
+    )
+    query = _submissions(assignment, *when, func.sum(SubmittedNotebook.late_submission_penalty))
+    penalties: dict[str, float] = {}
+    late: dict[str, bool] = {}
+    for student, handed_in, extension, due, penalty in gradebook.db.execute(query.group_by(*when)):
+        penalties[student] = penalty or 0.0
+        late[student] = seconds_late(handed_in, due, extension) > 0
     submissions = sorted(gradebook.submission_dicts(assignment), key=lambda submission: submission["student"])
     return {
         submission["student"]: Score(
@@ -76,6 +92,7 @@ def class_scores(gradebook: Gradebook, assignment: str) -> Mapping[str, Score]:
             penalties[submission["student"]],
             bool(submission["needs_manual_grade"]),
             submission["timestamp"],
+            late[submission["student"]],
         )
         for submission in submissions
     }

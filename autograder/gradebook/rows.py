@@ -10,7 +10,7 @@ from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, Submitted
 from sqlalchemy import Row, insert, update
 from sqlalchemy.orm import Session
 
-from autograder.gradebook.queries import Released, cell_rows, submission_rows
+from autograder.gradebook.queries import Released, cell_rows, seconds_late, submission_rows
 
 Values = Mapping[str, Any]
 
@@ -32,9 +32,7 @@ class SubmissionRow:
 
     def seconds_late(self, duedate: datetime | None) -> float:
         """Seconds after the due date and the student's extension; 0 if either date is unknown."""
-        if self.timestamp is None or duedate is None:
-            return 0.0
-        return max(0.0, (self.timestamp - duedate - (self.extension or timedelta())).total_seconds())
+        return seconds_late(self.timestamp, duedate, self.extension)
 
 
 class Rows:

@@ -138,9 +138,24 @@ class Engine:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._forget_inputs()
+        self.pool.close()
+
+    def draw_again(self) -> None:
+        """New inputs for what is graded from now on: an answer may be made from the feedback on an earlier one.
+
+        Nothing may be on its way. The servers stay warm.
+        """
+        self._forget_inputs()
+        self.seed = secrets.randbits(128)
+        self._reference = self._servers_for_the_solution()
+        self._inputs.clear()
+        self._not_stored.clear()
+
+    def _forget_inputs(self) -> None:
         if "expected" in vars(self):
             self.expected.close()
-        self.pool.close()
+            del self.expected
 
     def _servers_for_the_solution(self) -> ServerPool:
         """Here, whatever runs the notebooks; beside those where these are here, too: torch is imported once.

@@ -94,25 +94,33 @@ def grade_class(
     error of ours stops the run, and nothing is recorded of the submission that met it. A hand-in that the machine
     does not let us read stops nobody: NotAllGraded, raised at the end, has it and the results of the others.
     """
+    with course_lock(assignment.root), make_engine(assignment, folders, options, tell) as engine:
+        return grade_with(engine, folders, on_result, tell)
+
+
+def grade_with(
+    engine: "Engine", folders: Mapping[str, Path], on_result: OnResult, tell: Tell = lambda sentence: None
+) -> "list[Result]":
+    """The same with an engine that is there already, under the course's lock."""
+    assignment = engine.assignment
     results: dict[str, Result] = {}
     left: list[LeftOut] = []
-    with course_lock(assignment.root), make_engine(assignment, folders, options, tell) as engine:
-        from autograder.gradebook.gradebook import (  # start-up: nbgrader takes a second, and servers start meanwhile
-            GradebookWriter,
-            open_gradebook,
-            register,
-        )
+    from autograder.gradebook.gradebook import (  # start-up: nbgrader takes a second, and servers start meanwhile
+        GradebookWriter,
+        open_gradebook,
+        register,
+    )
 
-        whole = register(assignment)
-        if said := remark(whole):
-            tell(said)
-        with open_gradebook(assignment.root) as gradebook:
-            recorder = GradebookWriter(gradebook, assignment)
-            for batch in engine.batches(read_all(assignment, folders, whole, left)):
-                left += recorder.record(batch)
-                for submission, result in batch:
-                    results[submission.student] = replace(result, outputs={})
-                    on_result(result)
+    whole = register(assignment)
+    if said := remark(whole):
+        tell(said)
+    with open_gradebook(assignment.root) as gradebook:
+        recorder = GradebookWriter(gradebook, assignment)
+        for batch in engine.batches(read_all(assignment, folders, whole, left)):
+            left += recorder.record(batch)
+            for submission, result in batch:
+                results[submission.student] = replace(result, outputs={})
+                on_result(result)
     graded = [results[student] for student in folders if student in results]
     if left:
         raise NotAllGraded(left, graded)
@@ -140,6 +148,19 @@ def make_engine(
     engine = Engine(assignment, store, options.isolation, pool, options.fresh)
     if new:
         engine.start()
+    return engine
+
+
+def warm_engine(assignment: Assignment, options: Options) -> "Engine":
+    """An engine for whatever will come, with the course's store. It starts, and its servers stay until it is closed."""
+    settings = settings_for(assignment, options.isolation)
+    pool = make_pool(settings, options.workers or cores(), options.scheduler)
+    pool.warm_up()
+    from autograder.grading.engine import Engine  # start-up: as above
+
+    store = Store(assignment.root / ".autograder" / "store")
+    engine = Engine(assignment, store, options.isolation, pool)
+    engine.start()
     return engine
 
 

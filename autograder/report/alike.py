@@ -8,10 +8,11 @@ from typing import Any
 from autograder.course import Assignment
 from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.report.everybody import Class
+from autograder.report.mistakes import MOST_CODE
 from autograder.source import code_cells, grade_id, is_solution, read_source
 from autograder.untrusted import similarity
 
-MOST_GROUPS, MOST_MEMBERS, MOST_CODE = 40, 4, 6000  # that are shown; the last in characters of a cell
+MOST_GROUPS, MOST_MEMBERS = 40, 4  # that are shown
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,10 @@ from autograder.gradebook.queries import CellMean, Score, cell_means, class_scor
 from autograder.source import grade_id
 
 
+class NobodyGraded(CourseError):
+    """There is nothing to report of an assignment yet."""
+
+
 @dataclass(frozen=True)
 class Class:
     """Everything that is known of the submissions of a notebook; the scores are those of the whole assignment."""
@@ -32,7 +36,7 @@ class Class:
 
 
 def read_class(assignment: Assignment) -> Class:
-    """What the gradebook and the kept results hold. Raises CourseError when nobody has been graded."""
+    """What the gradebook and the kept results hold. Raises NobodyGraded."""
     keep_up(assignment)
     with open_gradebook(assignment.root) as gradebook:
         scores: Mapping[str, Score] = {}
@@ -44,7 +48,7 @@ def read_class(assignment: Assignment) -> Class:
             scores = class_scores(gradebook, assignment.name)
             means = cell_means(gradebook, assignment.name, assignment.notebook)
         if not scores:
-            raise CourseError(
+            raise NobodyGraded(
                 f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
             )
         names = {

@@ -1,9 +1,11 @@
 """Assignments and notebooks as people name them: every command finds them, and what it prints can be copied."""
 
+import re
 import shlex
 import zipfile
 from pathlib import Path
 from unicodedata import normalize
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner
@@ -49,6 +51,9 @@ def test_a_notebook_with_another_name_than_its_folder_goes_all_the_way(tmp_path,
     assert following and all(name in words for words in following)
     command(root, monkeypatch, "report", name)
     assert "1 of 2" in (root / "report.html").read_text()
+    command(root, monkeypatch, "report")
+    (link,) = re.findall(r'href="(reports/[^"]*)"', (root / "term.html").read_text())
+    assert (root / unquote(link)).exists()
     command(root, monkeypatch, "feedback", name, "--zip")
     with zipfile.ZipFile(root / f"{name}-feedback.zip") as archive:
         assert archive.namelist() == [f"ada/{file}.html", f"bob/{file}.html"]

@@ -79,6 +79,7 @@ def test_what_a_command_wrote_is_replaced_even_after_the_course_was_moved(tmp_pa
 
 WRITERS = {
     "report": (["report", NAME], "report.html"),
+    "report on the term": (["report"], "term.html"),
     "export": (["export", NAME, "--to", "csv"], "grades.csv"),
     "feedback": (["feedback", NAME, "ada", "--zip"], f"{NAME}-feedback.zip"),
     "student-release": (["student-release", "students.zip"], "students.zip"),

@@ -156,6 +156,10 @@ def test_the_report_sums_up_and_names_the_notebook(course):
     assert ("cem", "Teil B: There is no Teil B.ipynb in the submission.", "all") in shown["failed"]
     command("report", NAME)
     assert f"Teil B: {TEST}" in Path("report.html").read_text()
+    command("report")
+    term = Path("term.html").read_text()
+    assert f"Teil B: {TEST}" in term and f"part_a: {TEST}" in term and 'href="reports/hw%201.html"' in term
+    assert Path("reports", f"{NAME}.html").exists()
 
 
 def test_there_is_a_page_of_feedback_for_each_notebook(course):
