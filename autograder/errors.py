@@ -21,8 +21,8 @@ class KernelFailed(CourseError):
     def __init__(self, said: str):
         super().__init__(
             f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said.rstrip('.')}. "
-            "If it starts in Jupyter, it may need a folder that the jail does not show: name it in c.Autograder.readable "
-            "(nbgrader_config.py)."
+            'If it starts in Jupyter, it may need a folder that the jail does not show: those that the "env" of its kernel.json '
+            "names are shown."
         )
 
 

@@ -20,7 +20,7 @@ from nbgrader.preprocessors import InstantiateTests, SaveCells
 from autograder.autotests import AutoTests
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.kernels import language
+from autograder.kernels import kernel_for, language
 from autograder.old_metadata import require_current_metadata
 from autograder.settings import limits, load
 from autograder.source import CELL, grade_id, read_source, write_notebook
@@ -69,7 +69,11 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
         converter = _Converter(coursedir=CourseDirectory(config=config), config=config)
         converter.log = logging.Logger("generate_assignment", logging.CRITICAL)
         converter.autotests = AutoTests(
-            assignment.root, limits(assignment.root).notebook_seconds, as_built, config
+            assignment.root,
+            limits(assignment.root).notebook_seconds,
+            as_built,
+            config,
+            lambda notebook: kernel_for(notebook, assignment.source),
         )
         try:
             converter.start()

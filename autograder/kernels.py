@@ -59,12 +59,11 @@ SYSTEM = ("/usr/lib", "/usr/local/lib", "/usr/share", "/usr/local/share", "/etc"
 """Where a system keeps what a language needs, in a folder that has its name."""
 PARTS = ("bin", "lib", "lib64", "libexec", "share", "etc", "ssl", "pyvenv.cfg")
 """Of a folder in which a language is installed by itself."""
-SHARED = (Path("/"), Path("/usr"), Path("/usr/local"), Path.home(), Path.home() / ".local")
+SHARED = (Path("/usr"), Path("/usr/local"), Path.home() / ".local", Path.home(), *Path.home().parents)
 """Where others than the language keep things, too."""
 
 LIBRARIES = {
     "r": (("-s", "-e", "cat(.libPaths(), sep='\\n')"), "R_LIBS"),
-    "julia": (("--startup-file=no", "-e", "foreach(println, DEPOT_PATH)"), "JULIA_DEPOT_PATH"),
 }
 """By language: how to ask its program where its packages are, and the variable that tells it."""
 ASK_SECONDS = 60
@@ -143,7 +142,12 @@ def find_kernel(name: str) -> Kernel:
     found = shutil.which(program)
     if found is None:
         raise CourseError(f"{folder / 'kernel.json'} starts {program}, which is not installed: install it.")
-    needs = [folder, *map(Path, filter(os.path.isabs, arguments)), *_installation(Path(found))]
+    named = [
+        *arguments,
+        *(place for value in specification.env.values() for place in value.split(os.pathsep)),
+    ]
+    needs = [Path(place) for place in named if os.path.isabs(place) and Path(place).resolve() not in SHARED]
+    needs += [folder, *_installation(Path(found))]
     needs += [Path(place, called) for place in SYSTEM for called in {spoken, spoken.lower()}]
     libraries, variable = _libraries(found, spoken)
     needs += libraries

@@ -115,15 +115,27 @@ class ToyKernel(Kernel):
         self.send_response(self.iopub_socket, kind, {"data": data, "metadata": {"a": 1}, **more})
 
 
-def install(folder: Path, name: str = "toy", program: str = sys.executable, language: str = "toy") -> Path:
+def install(
+    folder: Path, name: str = "toy", program: str = sys.executable, language: str = "toy", **env: str
+) -> Path:
     """A specification in a folder for JUPYTER_PATH, with a copy of this file. Returns that folder."""
     place = folder / "kernels" / name
     place.mkdir(parents=True, exist_ok=True)
     shutil.copy(__file__, place / "toy_kernel.py")
     argv = [program, "{resource_dir}/toy_kernel.py", "-f", "{connection_file}"]
-    (place / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": name, "language": language}))
+    specification = {"argv": argv, "display_name": name, "language": language, "env": env}
+    (place / "kernel.json").write_text(json.dumps(specification))
     return folder
 
 
+class WithColons(IPKernelApp):
+    """Composes the addresses of its sockets as those of a network, which IJulia does."""
+
+    def _try_bind_socket(self, s, port):
+        s.bind(f"{self.transport}://{self.ip}:{port}")
+        return port
+
+
 if __name__ == "__main__":
-    IPKernelApp.launch_instance(kernel_class=ToyKernel)
+    application = WithColons if "TOY_COLONS" in os.environ else IPKernelApp
+    application.launch_instance(kernel_class=ToyKernel)

@@ -35,6 +35,7 @@ from .watch import FINISHED, KERNEL_KILLED
 START_SECONDS = 60
 LATE_SECONDS = 4  # in which the outputs of a cell that has ended arrive
 LOOK_SECONDS = 0.1  # between two looks whether the kernel still lives
+SOCKETS = 5  # of a kernel
 DUMPABLE = 4  # an option of prctl
 DIED = 1  # exit status
 
@@ -77,6 +78,8 @@ def start(folder: Path, errors: int | IO[bytes] = subprocess.DEVNULL) -> Kernel:
     """Start the kernel and wait until it answers. Raises whatever went wrong, when nothing of it is left."""
     specifications = KernelSpecManager(kernel_dirs=[str(folder.parent)], ensure_native_kernel=False)
     place = tempfile.mkdtemp(prefix="kernel-")
+    for number in range(1, 1 + SOCKETS):  # Julia's kernel puts a colon there, as in an address of a network
+        os.symlink(f"socket:{number}", f"{place}/socket-{number}")
     manager = KernelManager(
         kernel_name=folder.name.lower(),
         kernel_spec_manager=specifications,

@@ -121,3 +121,22 @@ def test_a_kernel_that_does_not_start_is_nobodys_mistake(jail_possible, tmp_path
             run_in(server, "say hello")
         broken.write_text(Path(toy_kernel.__file__).read_text())
         assert run_in(server, "say hello").stream() == "hello\n"
+
+
+def test_a_kernel_is_reached_whose_sockets_have_a_colon_in_their_names(jail_possible, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path, TOY_COLONS="1")))
+    with Server(LIMITS, view=View(kernel=find_kernel("toy"))) as server:
+        assert run_in(server, "list /tmp\nsay hello").stream().endswith("hello\n")
+
+
+def test_folders_that_its_specification_names_are_shown(jail_possible, tmp_path, monkeypatch):
+    depot = tmp_path / "depot"
+    depot.mkdir()
+    (depot / "package.toy").write_text("words")
+    monkeypatch.setenv(
+        "JUPYTER_PATH", str(install(tmp_path, TOY_DEPOT=f"{depot}:/nowhere", HOME=str(Path.home())))
+    )
+    kernel = find_kernel("toy")
+    assert depot in kernel.needs and not {Path.home(), Path("/nowhere")} & {*kernel.needs}
+    with Server(LIMITS, view=View(kernel=kernel)) as server:
+        assert run_in(server, f"env TOY_DEPOT\nread {depot}/package.toy").stream().endswith("words\n")
