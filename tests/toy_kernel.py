@@ -30,7 +30,7 @@ class ToyKernel(Kernel):
         try:
             for line in filter(None, map(str.strip, code.splitlines())):
                 word, _, rest = line.partition(" ")
-                if word != "#":
+                if not word.startswith("#"):
                     getattr(self, f"do_{word}_line")(rest)
         except BaseException as error:
             told = {"ename": type(error).__name__, "evalue": str(error), "traceback": [f"toy: {error}"]}
@@ -78,7 +78,10 @@ class ToyKernel(Kernel):
     def do_eat_line(self, rest):
         kept = []
         while True:
-            kept.append(b"x" * (8 << 20))
+            try:
+                kept.append(b"x" * (8 << 20))
+            except MemoryError:  # it holds what it has
+                time.sleep(0.01)
 
     def do_ask_line(self, prompt):
         self._allow_stdin = True  # as kernels do that do not look at what they are told
