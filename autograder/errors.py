@@ -18,13 +18,6 @@ class ServerDied(RuntimeError):
 class KernelFailed(CourseError):
     """The kernel of a notebook in another language does not start where notebooks are run."""
 
-    def __init__(self, said: str):
-        super().__init__(
-            f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said.rstrip('.')}. "
-            'If it starts in Jupyter, it may need a folder that the jail does not show: those that the "env" of its kernel.json '
-            "names are shown."
-        )
-
 
 def install_command(extra: str) -> str:
     """The command that installs an extra of the tool. pip finds the tool itself installed, and asks no index for it."""

@@ -13,10 +13,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
 from autograder.errors import CourseError
+
+if TYPE_CHECKING:
+    from jupyter_client.kernelspec import KernelSpecManager
 
 USUAL = ("", "python3", "python")
 PYTHON = re.compile(r"i?python", re.IGNORECASE)
@@ -95,10 +99,14 @@ def _language(kernel: str, said: str) -> str:
 
 def installed() -> dict[str, str]:
     """The languages of the kernels that are installed here, by name."""
-    from jupyter_client.kernelspec import KernelSpecManager  # start-up: only for other languages
-
-    found = KernelSpecManager().get_all_specs()
+    found = _specifications().get_all_specs()
     return {name: _language(name, one["spec"].get("language") or "") for name, one in sorted(found.items())}
+
+
+def _specifications() -> "KernelSpecManager":
+    from jupyter_client.kernelspec import KernelSpecManager  # start-up: for other languages alone
+
+    return KernelSpecManager()
 
 
 def kernel_for(notebook: NotebookNode, path: Path) -> str:
@@ -108,7 +116,7 @@ def kernel_for(notebook: NotebookNode, path: Path) -> str:
         return ""
     there = installed()
     own = str((notebook.metadata.get("kernelspec") or {}).get("name") or "").lower()
-    if own in there:
+    if there.get(own, "Python") != "Python":
         return own
     same = [name for name, other in there.items() if other.lower() == wanted.lower()]
     if same:
@@ -126,12 +134,8 @@ def how_to_install(spoken: str) -> str:
 
 def find_kernel(name: str) -> Kernel:
     """The installed kernel of that name, with what it needs. Raises CourseError."""
-    from jupyter_client.kernelspec import (
-        KernelSpecManager,
-    )  # start-up: only for other languages
-
     try:
-        specification = KernelSpecManager().get_kernel_spec(name)
+        specification = _specifications().get_kernel_spec(name)
     except KeyError:  # NoSuchKernel
         raise CourseError(
             f"The kernel {name} is not installed on {platform.node()}: install it there."
@@ -180,6 +184,7 @@ def _libraries(program: str, spoken: str) -> tuple[list[Path], str]:
             capture_output=True,
             text=True,
             timeout=ASK_SECONDS,
+            cwd="/",  # R runs what a file .Rprofile in its folder says, whoever put it there
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return [], ""
@@ -192,13 +197,9 @@ def remark(notebook: NotebookNode) -> str:
     """What to say once of a notebook that is run in a kernel of another name than its own; "" otherwise."""
     name = (notebook.metadata.get("kernelspec") or {}).get("name") or ""
     if language(notebook) != "Python":
-        kernel = kernel_for(notebook, Path(name))
+        kernel, named = kernel_for(notebook, Path(name)), f"the kernel {name}" if name else "no kernel"
         same = kernel == name.lower()
-        return (
-            ""
-            if same
-            else f"The notebook names the kernel {name or 'of no name'}: it is run in the kernel {kernel}."
-        )
+        return "" if same else f"The notebook names {named}: it is run in the kernel {kernel}."
     if name in USUAL:
         return ""
     return (

@@ -84,10 +84,12 @@ def test_the_kernel_of_that_name_is_taken_else_one_of_the_language(jupyter):
     for name in ("other", "toy", "toy-2"):
         install(jupyter, name, language="cobol" if name == "other" else "toy")
     assert kernel_for(named({"name": "Toy-2", "language": "toy"}), Path("x")) == "toy-2"
+    assert kernel_for(named({"name": "python3", "language": "toy"}), Path("x")) == "toy"
     assert remark(named({"name": "toy-2", "language": "toy"})) == ""
     elsewhere = named({"name": "toy-9", "language": "Toy"})
     assert kernel_for(elsewhere, Path("x")) == "toy"
     assert remark(elsewhere) == "The notebook names the kernel toy-9: it is run in the kernel toy."
+    assert remark(named({"language": "toy"})) == "The notebook names no kernel: it is run in the kernel toy."
 
 
 def test_a_kernel_needs_its_folder_and_what_is_installed_with_its_program(jupyter, tmp_path):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.errors import CourseError
+from autograder.errors import CourseError, KernelFailed
 from autograder.gradebook.feedback import page_of
 from autograder.kernels import installed
 from tests.autograder.road import hand_in, with_cell
@@ -240,3 +240,18 @@ def test_without_the_kernel_nobody_is_graded_and_everything_else_works(of_class,
         done.exception
     )
     assert not (tmp_path / "autograded").exists() and (tmp_path / "submitted" / "right").exists()
+
+
+def test_a_kernel_that_does_not_start_ends_the_run_and_costs_nobody_a_point(of_class, tmp_path, monkeypatch):
+    if of_class.language is not TOY:
+        pytest.skip("R's kernel is not ours to break")
+    for folder in ("source", "release", "submitted"):
+        shutil.copytree(of_class.root / folder, tmp_path / folder)
+    (tmp_path / "nbgrader_config.py").write_text(SETTINGS)
+    broken = install(tmp_path / "jupyter") / "kernels" / "toy" / "toy_kernel.py"
+    broken.write_text("raise SystemExit('no toys here')")
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["grade", NAME, "--workers", "1"])
+    assert isinstance(done.exception, KernelFailed) and "It said: no toys here" in str(done.exception)
+    assert not scores(tmp_path, NAME)

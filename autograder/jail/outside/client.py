@@ -307,8 +307,11 @@ def exchange(
             f"A fork of the grading server ended ({report['status']}) before its notebook began."
         )
     if reader.greeting.startswith(NO_KERNEL.encode()):
-        said = reader.greeting.decode(errors="replace").removeprefix(NO_KERNEL)
-        raise KernelFailed(said)
+        said = reader.greeting.decode(errors="replace").removeprefix(NO_KERNEL).rstrip(".")
+        raise KernelFailed(
+            f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said}. If it starts in "
+            'Jupyter, it may need a folder that the jail does not show: those that the "env" of its kernel.json names are shown.'
+        )
     if reader.greeting:
         raise ServerDied(
             f"No notebook could begin: {reader.greeting[-1000:].decode(errors='replace').strip()}"
