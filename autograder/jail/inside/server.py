@@ -98,6 +98,7 @@ def prepare(limits: Limits, modules: Sequence[str]):
 def prepare_for(kernel: str) -> str:
     """Import what talks to the kernel of another language, whose folder this is. Returns it, in the shell's place."""
     del sys.path[0]
+    # start-up: once for all forks
     from . import another_kernel  # noqa: F401
 
     gc.freeze()
