@@ -80,7 +80,7 @@ R = Language(
     test_of_triple="library(stats)\nstopifnot(triple(4) == 12)\nprint(triple(4))",
     wrong="double <- function(x) abs(x) * 2",
     loops="double <- function(x) while (TRUE) {}\ndouble(1)",
-    eats="kept <- list()\nwhile (TRUE) kept[[length(kept) + 1]] <- rep(1.5, 1e6)",
+    eats="kept <- list()\nwhile (TRUE) try(kept[[length(kept) + 1]] <- numeric(1e7), silent = TRUE)",
     floods="while (TRUE) cat(strrep('spam ', 1000))",
     why="Error: double(-4) == -8 is not TRUE",
 )
