@@ -7,7 +7,7 @@ solution that draws random numbers keeps the tests that students received.
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -29,12 +29,14 @@ EXAMPLE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide" / "a
 
 
 @contextmanager
-def run_kernel(folder: Path) -> Iterator[Any]:
-    """The client of a kernel in that folder, which ends with the block. Raises CourseError where there is none of Python."""
+def run_kernel(folder: Path, other: str = "") -> Iterator[Any]:
+    """The client of a kernel in that folder, by default Python's, which ends with the block. Raises CourseError without Python's."""
     environment = os.environ | {"PYTHONHASHSEED": "0"}  # as in the jail: one order of sets
     quiet = {"stdout": DEVNULL, "stderr": DEVNULL}
     try:
-        manager, client = start_new_kernel(kernel_name=KERNEL, cwd=str(folder), env=environment, **quiet)
+        manager, client = start_new_kernel(
+            kernel_name=other or KERNEL, cwd=str(folder), env=environment, **quiet
+        )
     except KeyError:  # jupyter_client's NoSuchKernel
         raise CourseError(
             f"AUTOTEST lines need the kernel {KERNEL}, which is not installed: run `{install_command('grading')}`."
@@ -52,11 +54,19 @@ class AutoTests(InstantiateTests):
 
     kc: Any = None  # the kernel's client
 
-    def __init__(self, root: Path, seconds: float, as_built: bool, config: Config):
+    def __init__(
+        self,
+        root: Path,
+        seconds: float,
+        as_built: bool,
+        config: Config,
+        other_kernel: Callable[[NotebookNode], str] = lambda notebook: "",
+    ):
         super().__init__(config=config, log=logging.Logger("autotests", logging.CRITICAL))
         self.root = root
         self.seconds = seconds  # that a part of a cell may take
         self.as_built = as_built  # take what is kept
+        self.other_kernel = other_kernel  # of a notebook that is not in Python, where one is installed
         self.made: dict[Path, bytes] = {}  # what is to be kept
         self.cell: NotebookNode | None = None  # that is being run
 
@@ -99,30 +109,33 @@ class AutoTests(InstantiateTests):
 
     def _run(self, nb: NotebookNode, resources: dict[str, Any], folder: Path, templates: Path) -> None:
         self.autotest_filename = str(templates)
-        resources["kernel_name"] = section = self._section(nb, templates)
+        other = self.other_kernel(nb)
+        resources["kernel_name"] = section = self._section(nb, templates, other)
         try:
             self._load_test_template_file(resources)
         except KeyError as error:
             raise CourseError(f"{templates}: the section {section} lacks {error}.") from None
         self.global_tests_loaded = True
         self.sanitizer = self.sanitizers[section]
-        with run_kernel(folder) as self.kc:
+        with run_kernel(folder, other) as self.kc:
             NbGraderPreprocessor.preprocess(self, nb, resources)
 
-    def _section(self, nb: NotebookNode, templates: Path) -> str:
+    def _section(self, nb: NotebookNode, templates: Path, other: str) -> str:
         """The part of the templates for the notebook's kernel; whatever Python's is called, that for Python."""
         try:
             sections = yaml.safe_load(templates.read_text(encoding="utf-8"))
         except (yaml.YAMLError, ValueError) as error:
             raise CourseError(f"{templates} is no valid YAML: {' '.join(str(error).split())}.") from None
         named = nb.metadata.get("kernelspec", {}).get("name", "")
-        usable = [
-            name for name in (named, KERNEL, "python") if name in self.comment_strs.keys() & self.sanitizers
-        ]
+        names = (named, other) if other else (named, KERNEL, "python")
+        usable = [name for name in names if name in self.comment_strs.keys() & self.sanitizers]
         for name in usable:
             if isinstance(sections, dict) and isinstance(sections.get(name), dict):
                 return name
-        raise CourseError(f"{templates} has no section {KERNEL}, which says how tests in Python are made.")
+        raise CourseError(
+            f"{templates} has no section {other or KERNEL} that nbgrader knows, which says how tests in "
+            f"{'its language' if other else 'Python'} are made."
+        )
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], index: int

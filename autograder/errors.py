@@ -15,6 +15,10 @@ class ServerDied(RuntimeError):
     """A server failed a job (it ended, fell silent, or built no jail), and so did a fresh one with the same job."""
 
 
+class KernelFailed(CourseError):
+    """The kernel of a notebook in another language does not start where notebooks are run."""
+
+
 def install_command(extra: str) -> str:
     """The command that installs an extra of the tool. pip finds the tool itself installed, and asks no index for it."""
     return f"pip install '{DISTRIBUTION}[{extra}]'"

@@ -20,7 +20,7 @@ from nbgrader.preprocessors import InstantiateTests, SaveCells
 from autograder.autotests import AutoTests
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.kernels import require_python
+from autograder.kernels import kernel_for, language
 from autograder.old_metadata import require_current_metadata
 from autograder.settings import limits, load
 from autograder.source import CELL, grade_id, read_source, write_notebook
@@ -50,7 +50,7 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
             f"{assignment.source} is missing: an assignment is made from a script of that name."
         )
     source = read_source(assignment.source)
-    require_python(source, assignment.source)
+    _require_python_for_exercises(source, assignment)
     require_current_metadata(source, assignment.source)
     assignment.require_checks(source, assignment.source)
     with tempfile.TemporaryDirectory(prefix="release-") as aside:
@@ -69,7 +69,11 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
         converter = _Converter(coursedir=CourseDirectory(config=config), config=config)
         converter.log = logging.Logger("generate_assignment", logging.CRITICAL)
         converter.autotests = AutoTests(
-            assignment.root, limits(assignment.root).notebook_seconds, as_built, config
+            assignment.root,
+            limits(assignment.root).notebook_seconds,
+            as_built,
+            config,
+            lambda notebook: kernel_for(notebook, assignment.source),
         )
         try:
             converter.start()
@@ -106,6 +110,16 @@ def _contents(notebook: NotebookNode) -> list[tuple[str, str, str]]:
         (cell.cell_type, cell.source, json.dumps(cell.metadata.get("nbgrader", {}), sort_keys=True))
         for cell in notebook.cells
     ]
+
+
+def _require_python_for_exercises(source: NotebookNode, assignment: Assignment) -> None:
+    """Raise CourseError for a notebook in another language with exercises of ours."""
+    found = language(source)
+    if found != "Python" and assignment.exercises:
+        raise CourseError(
+            f"{assignment.source} is written in {found}, and {assignment.exercises_file.name} beside it describes exercises, whose "
+            "checks are for Python: write test cells as for nbgrader, and remove that file."
+        )
 
 
 class _Converter(GenerateAssignment):

@@ -3,7 +3,6 @@
 from nbformat import NotebookNode
 
 from autograder.course import Assignment
-from autograder.kernels import require_python
 from autograder.source import is_task
 
 
@@ -11,10 +10,9 @@ def registered_release(assignment: Assignment) -> NotebookNode:
     """The notebook whose cells nbgrader registers, and from which submissions are restored.
 
     Where all checks are our own, it is the release, which has every cell whole. Raises CourseError where the release
-    is not what its source gives, or not in Python.
+    is not what its source gives.
     """
     release = assignment.read_release()
-    require_python(release, assignment.release)
     if assignment.test_cells(release) or any(is_task(cell) for cell in release.cells):
         from autograder.generating import require_current  # start-up: nbgrader, and most releases do without
 

@@ -5,6 +5,8 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,14 +14,16 @@ from autograder.checks.status import Ending
 from autograder.course import assignments
 from autograder.doctor.course import is_built
 from autograder.doctor.readiness import Level, Readiness
-from autograder.errors import JailError, ServerDied, install_command
+from autograder.errors import CourseError, JailError, ServerDied, install_command
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.client import find_problem
 from autograder.jail.outside.jobs import HARMLESS
+from autograder.kernels import how_to_install, installed, kernel_for, language
 from autograder.pool.local import cores
 from autograder.pool.pool import settings_for
 from autograder.pool.servers import ServerPool, Settings
 from autograder.settings import course_settings, limits
+from autograder.source import read_source
 
 NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
 OLDEST = (3, 11)
@@ -144,15 +148,54 @@ def jail(root: Path, isolation: str) -> Readiness:
         return Readiness(
             "jail", Level.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
         )
-    servers = ServerPool(settings_for(next(filter(is_built, assignments(root))), isolation))
+    kernels: dict[str, Settings] = {}  # one assignment's settings for each
+    for assignment in filter(is_built, assignments(root)):
+        with suppress(CourseError):  # `kernels` says that one is missing
+            settings = settings_for(assignment, isolation)
+            kernels.setdefault(settings.kernel, settings)
+    kernels = kernels or {"": Settings(limits(root), isolation)}
+    for kernel, settings in kernels.items():
+        if problem := _why_not(settings):
+            return Readiness("jail", Level.BAD, f"{kernel}: {problem}" if kernel else problem)
+    if isolation == "none":
+        return Readiness("jail", Level.NOTE, "not asked for: students' code would run with your rights.")
+    return Readiness("jail", Level.GOOD, f"a notebook ran in it{_in_each(kernels)}")
+
+
+def _why_not(settings: Settings) -> str:
+    """Why a harmless notebook cannot be run so; "" where it can."""
+    servers = ServerPool(settings)
     try:
         outcome = servers.run(HARMLESS)
-    except (JailError, ServerDied) as error:
-        return Readiness("jail", Level.BAD, str(error))
+    except (CourseError, JailError, ServerDied) as error:
+        return str(error)
     finally:
         servers.close()
     if outcome.status != Ending.FINISHED:
-        return Readiness("jail", Level.BAD, f"a harmless notebook ended with {str(outcome.status)!r} in it.")
-    if isolation == "none":
-        return Readiness("jail", Level.NOTE, "not asked for: students' code would run with your rights.")
-    return Readiness("jail", Level.GOOD, "a notebook ran in it")
+        return f"a harmless notebook ended with {str(outcome.status)!r} in it."
+    return ""
+
+
+def _in_each(kernels: Iterable[str]) -> str:
+    """ ", in Python and in ir", where there is another language than Python."""
+    names = [kernel or "Python" for kernel in kernels]
+    return f", in {' and in '.join(names)}" if any(kernels) else ""
+
+
+def kernels(root: Path) -> Readiness:
+    """Which kernels are installed, and whether those of notebooks in other languages than Python are among them."""
+    there = installed()
+    named = ", ".join(f"{name} ({spoken})" for name, spoken in there.items()) or "none"
+    missing: dict[str, list[str]] = {}
+    for assignment in assignments(root):
+        if assignment.release.exists():
+            release = read_source(assignment.release)
+            try:
+                kernel_for(release, assignment.release)
+            except CourseError:
+                missing.setdefault(language(release), []).append(assignment.called)
+    if missing:
+        which = "; ".join(f"none for {spoken} ({', '.join(names)})" for spoken, names in missing.items())
+        remedy = "; ".join(f"{spoken}: {how_to_install(spoken)}" for spoken in missing)
+        return Readiness("kernels", Level.BAD, f"{named}; {which}.", remedy)
+    return Readiness("kernels", Level.GOOD, named)

@@ -50,4 +50,5 @@ def job_id(digest: str, rules: str, settings: Settings) -> str:
 @lru_cache(maxsize=8)
 def _how(settings: Settings) -> str:
     """What of the settings may change a verdict: the same for a class."""
-    return json.dumps({"isolation": settings.isolation, "limits": asdict(settings.limits)}, sort_keys=True)
+    how = {"isolation": settings.isolation, "limits": asdict(settings.limits), "kernel": settings.kernel}
+    return json.dumps(how, sort_keys=True)

@@ -211,7 +211,7 @@ def _complaint(frame: Frame, score: float | None) -> tuple[Status, str] | None:
     for output in frame.outputs:
         if output["output_type"] == "error":
             status = Status.FAILED if output["ename"] == "AssertionError" else Status.ERROR
-            return status, f"{output['ename']}: {output['evalue'].strip()}".removesuffix(": ")
+            return status, _as_said(output["ename"], output["evalue"].strip())
         if output.get("name") == "stderr":
             return (
                 Status.ERROR,
@@ -294,7 +294,12 @@ def last_error(outputs: Iterable[Mapping[str, Any]]) -> str:
     if not errors:
         return ""
     said = next(iter(errors[-1]["evalue"].strip().splitlines()), "")
-    return f"{errors[-1]['ename']}: {said[:200]}".removesuffix(": ")
+    return _as_said(errors[-1]["ename"], said[:200])
+
+
+def _as_said(kind: str, message: str) -> str:
+    """An error in a line. R begins its messages with "Error" and calls each of them ERROR."""
+    return message if message.lower().startswith(kind.lower()) else f"{kind}: {message}".removesuffix(": ")
 
 
 def without_running(assignment: Assignment, submission: Submission) -> list[CellVerdict]:

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from autograder.course import Assignment
 from autograder.jail.outside.client import Outcome
 from autograder.jail.outside.withheld import definitions
+from autograder.kernels import kernel_for
 from autograder.pool.servers import Settings
 from autograder.settings import limits
 from autograder.source import (
@@ -22,8 +23,9 @@ from autograder.source import (
 def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] = ()) -> Settings:
     """What an assignment's notebooks may use, and see. `modules` are imported ahead beside what the release needs."""
     course, release = assignment.settings, assignment.read_release()
+    kernel = kernel_for(release, assignment.release)
     preload = course.preload or usual_imports(release)
-    ahead = (*preload, *imported_ahead(course.preload_where, release), *modules)
+    ahead = () if kernel else (*preload, *imported_ahead(course.preload_where, release), *modules)
     return Settings(
         limits(assignment.root),
         isolation,
@@ -34,6 +36,7 @@ def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] 
         answers=course.answers,
         practice=imported_from(course.answers, release),
         withheld=withheld(assignment, release),
+        kernel=kernel,
     )
 
 

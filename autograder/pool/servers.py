@@ -12,6 +12,7 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
 from autograder.jail.outside.client import Outcome, Server, Zygote
 from autograder.jail.outside.jobs import HARMLESS
+from autograder.kernels import find_kernel
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Settings:
     answers: tuple[str, ...] = ()  # packages that hold right answers
     practice: tuple[str, ...] = ()  # modules of these that the notebook itself imports
     withheld: tuple[str, ...] = ()  # what its exercises ask for, where the course's packages have it
+    kernel: str = ""  # the name of that of the notebook, where that is not in Python
 
     @property
     def places(self) -> list[Path]:
@@ -44,7 +46,8 @@ class Settings:
         """What a jail shows and hides of the course. Folders that do not exist are left out."""
         readable = tuple(place for place in self.places if place.is_dir())
         hidden = (Path(self.course),) if self.course else ()
-        return View(self.packages, readable, hidden, self.answers, self.practice, self.withheld)
+        kernel = find_kernel(self.kernel) if self.kernel else None
+        return View(self.packages, readable, hidden, self.answers, self.practice, self.withheld, kernel)
 
 
 class ServerPool:

@@ -17,9 +17,11 @@ from autograder.course import Assignment
 from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.generating import Generated, generate, require_current
+from autograder.kernels import installed
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, with_cell
 from tests.plain.test_against_nbgrader import scores
+from tests.toy_kernel import install
 
 pytestmark = pytest.mark.slow
 
@@ -31,14 +33,16 @@ def new_cell(source: str, name: str, of_nbgrader: dict):
     return new_code_cell(source, metadata={"nbgrader": usual | {"grade_id": name} | of_nbgrader})
 
 
-def make(folder: Path, solution: str, test: str, kernel: str = "python3", more=()) -> Assignment:
+def make(
+    folder: Path, solution: str, test: str, kernel: str = "python3", more=(), language: str = "python"
+) -> Assignment:
     """A course of one notebook: an answer and a test."""
     (folder / "source" / "hw").mkdir(parents=True)
     (folder / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'plain'\n")
     shutil.copy(EXAMPLE, folder)
     solution = f"### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
     notebook = new_notebook(cells=[new_cell(solution, *ANSWER), new_cell(test, *TEST), *more])
-    notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
+    notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": language}
     nbformat.write(notebook, folder / "source" / "hw" / "hw.ipynb")
     return Assignment(folder, "hw")
 
@@ -151,7 +155,9 @@ def test_another_fault_is_named_beside_them_and_runs_nothing_twice(tmp_path, mon
     one = make(tmp_path, "a = 1", "### AUTOTEST a", more=[wrong])
     runs: list[Path] = []
     run_kernel = autotests.run_kernel
-    monkeypatch.setattr(autotests, "run_kernel", lambda folder: runs.append(folder) or run_kernel(folder))
+    monkeypatch.setattr(
+        autotests, "run_kernel", lambda folder, other: runs.append(folder) or run_kernel(folder)
+    )
     with pytest.raises(CourseError, match="the cell m0 cannot be used"):
         generate(one)
     assert len(runs) == 1
@@ -163,3 +169,19 @@ def test_a_kernel_that_is_not_installed_is_named_with_what_to_run(tmp_path, monk
         CourseError, match=r"need the kernel no-such-kernel, which is not installed: run `pip"
     ):
         generate(make(tmp_path, "a = 1", "### AUTOTEST a"))
+
+
+@pytest.mark.skipif(
+    "ir" not in installed(), reason="R's kernel is not installed: apt-get install r-cran-irkernel"
+)
+def test_lines_of_an_r_notebook_become_tests_in_r(tmp_path):
+    one = make(tmp_path, "a <- c(1, 2)", "### AUTOTEST a", "ir", language="R")
+    made = made_test(generate(one))
+    assert "values of a are not correct" in made and 'sort(a)), "1, 2")' in made
+
+
+def test_templates_for_another_language_are_not_those_for_python(tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path / "jupyter")))
+    (tmp_path / "course").mkdir()
+    with pytest.raises(CourseError, match="has no section toy that nbgrader knows"):
+        generate(make(tmp_path / "course", "set a 1", "### AUTOTEST a", "toy", language="toy"))

@@ -189,6 +189,9 @@ SOCKETPAIR = {"x86_64": 53, "aarch64": 199}
 
 NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW: USER PID NET IPC UTS CGROUP, NS, TIME
 SOCKET_FAMILIES = (1, 2)  # UNIX and INET; the network namespace they act in is empty
+NETLINK = (
+    16  # refused with an error of its own, with which ZeroMQ goes on: it would end the process of a kernel
+)
 HELD_FROM_OTHERS = (1024, 1026)  # fcntl's leases and notices, which hold up whoever opens the file next
 X32 = 0x40000000  # the bit that marks the x32 calls of an x86-64 kernel, which have numbers of their own
 
@@ -256,6 +259,7 @@ def _when(number: int, lines: list[Instruction], argument: int = FIRST_ARGUMENT)
 
 
 def _only_families() -> list[Instruction]:
-    count = len(SOCKET_FAMILIES)
-    tests = [(EQUAL, count - i, 0, family) for i, family in enumerate(SOCKET_FAMILIES)]
-    return [*tests, _refuse(errno.EAFNOSUPPORT)]
+    refused = [(EQUAL, 0, 1, NETLINK), _refuse(errno.EOPNOTSUPP), _refuse(errno.EAFNOSUPPORT)]
+    after = len(SOCKET_FAMILIES) + len(refused) - 1
+    tests = [(EQUAL, after - i, 0, family) for i, family in enumerate(SOCKET_FAMILIES)]
+    return [*tests, *refused]

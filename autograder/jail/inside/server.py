@@ -16,25 +16,40 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from . import heap, watch
 from .isolation import Jailed, Plain
 from .limits import Limits
 
+if TYPE_CHECKING:
+    from .another_kernel import Kernel
+    from .runner import Job
+
 MOST_DESCRIPTORS = 8  # of a message: the job, the pipe, and those of a control group
+OPEN_FILES = 256  # at least, of the kernel of another language: R does not start with fewer than 167
+NO_KERNEL = "No kernel: "
+"""How the first frame begins where the kernel of another language does not start. What it said follows."""
 ANSWERS, JOB = 3, 4  # a child's only descriptors, beside three that lead nowhere
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until the client closes the socket. Arguments: its descriptor, the isolation, the limits, modules."""
+    """Serve until the client closes the socket.
+
+    Arguments: its descriptor, the isolation, the limits, the folder of the kernel ("": notebooks in Python), modules.
+    """
     began = time.monotonic()
     control = socket.socket(fileno=int(arguments[0]))
+    kernel = arguments[3]
     isolation = Jailed() if arguments[1] == "bwrap" else Plain(own_user=arguments[1] == "nobody")
     limits = Limits.from_json(arguments[2])
+    if kernel:
+        limits = replace(limits, open_files=max(limits.open_files, OPEN_FILES))
     isolation.before_imports()
     heap.prepare()
     with ending_with(control), heap.arenas_in_heap():
-        shell = prepare(limits, arguments[3:])
+        shell = prepare_for(kernel) if kernel else prepare(limits, arguments[4:])
     isolation.after_imports()
     watch.say(control, {"ready": time.monotonic() - began})
     serve(control, isolation, shell, limits)
@@ -78,6 +93,16 @@ def prepare(limits: Limits, modules: Sequence[str]):
     gc.freeze()  # else each fork's collector writes to every page, and copies it by that
     gc.enable()
     return made
+
+
+def prepare_for(kernel: str) -> str:
+    """Import what talks to the kernel of another language, whose folder this is. Returns it, in the shell's place."""
+    del sys.path[0]
+    # start-up: once for all forks
+    from . import another_kernel  # noqa: F401
+
+    gc.freeze()
+    return kernel
 
 
 def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limits) -> None:
@@ -163,14 +188,31 @@ def live(
 
             with open(JOB, "rb") as file:
                 notebook = runner.read_job(file.read())
+            kernel = begin_kernel(shell, notebook) if isinstance(shell, str) else None
         except BaseException:
             send(traceback.format_exc().encode())
             raise
         send(b"")
-        runner.run_job(notebook, shell, limits, send)
-        code = watch.FINISHED
+        if kernel:
+            from . import another_kernel  # start-up: servers of Python notebooks do without
+
+            code = another_kernel.run_job(notebook, kernel, limits, send)
+        else:
+            runner.run_job(notebook, shell, limits, send)
+            code = watch.FINISHED
     finally:
         os._exit(code)
+
+
+def begin_kernel(folder: str, notebook: "Job") -> "Kernel":
+    """Start the kernel of another language. Says what is wrong with it, and raises, where it does not start."""
+    from . import another_kernel  # start-up: `prepare_for` has imported it
+
+    try:
+        return another_kernel.begin(folder, notebook)
+    except another_kernel.NoKernel as error:
+        send(f"{NO_KERNEL}{error}".encode())
+        raise
 
 
 def keep_only(job: int, answers: int) -> None:

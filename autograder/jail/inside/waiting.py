@@ -30,6 +30,11 @@ BARS = "TMonitor"  # tqdm's thread, which only draws
 MOMENT = 0.2  # seconds in which what is on its way within the machine arrives
 
 
+NOBODY_ANSWERS = (
+    "waits for somebody to type, and nobody does while a notebook is graded: put the value into the code."
+)
+
+
 class NobodyAnswers(RuntimeError):
     """The notebook asks a person for something."""
 
@@ -49,9 +54,7 @@ def without_waiting(limits: Limits) -> Iterator[None]:
 
 
 def _nobody_answers(*prompt: Any, **how: Any) -> NoReturn:
-    raise NobodyAnswers(
-        "input() waits for somebody to type, and nobody does while a notebook is graded: put the value into the code."
-    )
+    raise NobodyAnswers(f"input() {NOBODY_ANSWERS}")
 
 
 class Waits:

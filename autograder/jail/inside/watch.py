@@ -16,6 +16,7 @@ from autograder.checks.status import Ending
 from .limits import Limits
 
 FINISHED = 80  # exit status of a fork that came to its notebook's end
+KERNEL_KILLED = 81  # of one whose kernel was killed, as a system out of memory does
 SAMPLE_SECONDS = 0.05
 HEARTBEAT_SECONDS = 1.0
 PAGE = resource.getpagesize()
@@ -105,7 +106,8 @@ def count_threads() -> int:
 def _own_status(code: int) -> Ending:
     if os.WIFSIGNALED(code) and os.WTERMSIG(code) == signal.SIGKILL:
         return Ending.KILLED  # nobody inside can send it to the jail's first process
-    return Ending.FINISHED if os.WIFEXITED(code) and os.WEXITSTATUS(code) == FINISHED else Ending.DIED
+    exits = {FINISHED: Ending.FINISHED, KERNEL_KILLED: Ending.KILLED}
+    return exits.get(os.WEXITSTATUS(code), Ending.DIED) if os.WIFEXITED(code) else Ending.DIED
 
 
 def _is_below(pid: int, ancestor: int, parents: dict[int, int]) -> bool:

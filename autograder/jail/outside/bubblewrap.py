@@ -21,6 +21,7 @@ from types import MappingProxyType
 
 from autograder.errors import CourseError
 from autograder.jail.outside import refusals
+from autograder.kernels import Kernel
 
 NOBODY = 65534  # whom the server runs as when we are root
 INSIDE = Path("/opt/inside")  # where the server finds the package of that name
@@ -80,7 +81,8 @@ class View:
     answers     packages whose modules hold right answers, so that none can be imported,
     practice    but these;
     withheld    functions and classes of the packages that an exercise asks for: "coursekit.modules.Block". None of them
-                can be imported or read (`autograder.jail.outside.withheld`).
+                can be imported or read (`autograder.jail.outside.withheld`);
+    kernel      that of the notebook, where that is not in Python.
     """
 
     packages: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class View:
     answers: tuple[str, ...] = ()
     practice: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+    kernel: Kernel | None = None
 
 
 NOTHING_MORE = View()
@@ -114,6 +117,8 @@ def command(
     hidden += dict.fromkeys(file.parent / "__pycache__" for file in masks)
     hidden += [Path(path).resolve() for path in view.hidden]
     system, visible = _system_paths(), [*_environment_parts(), *map(package_folder, view.packages), *extra]
+    needs = view.kernel.needs if view.kernel else ()
+    visible += [path for path in needs if not any(path.is_relative_to(place) for place in system)]
     visible = [path for path in _outermost(visible, hidden) if path not in system]
     needed = _outermost([*visible, *OURS, bwrap])
     as_root = os.getuid() == 0
@@ -208,8 +213,10 @@ def package_folder(name: str) -> Path:
 def variables(view: View, library: Path = AUTOGRADER.parent) -> Mapping[str, str]:
     """The whole environment of a server, beside the places where it may write."""
     paths = [library, *(package_folder(name).parent for name in view.packages)]
+    of_kernel = view.kernel.variables if view.kernel else {}
+    programs = (f"{sys.prefix}/bin", "/usr/bin", "/bin", *(view.kernel.programs if view.kernel else ()))
     return dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | {
-        "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+        "PATH": os.pathsep.join(dict.fromkeys(programs)),
         "PYTHONPATH": os.pathsep.join(map(str, dict.fromkeys(paths))),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",  # one order of sets for all, the reference included
@@ -220,6 +227,7 @@ def variables(view: View, library: Path = AUTOGRADER.parent) -> Mapping[str, str
         "TOKENIZERS_PARALLELISM": "false",
         **WITHOUT_NETWORK,
         **NOT_COMPILED,
+        **of_kernel,
     }
 
 

@@ -15,8 +15,9 @@ from functools import partial
 from typing import Any
 
 from autograder.checks.status import Ending
-from autograder.errors import ServerDied
+from autograder.errors import KernelFailed, ServerDied
 from autograder.jail.inside.limits import Limits
+from autograder.jail.inside.server import NO_KERNEL
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
 from autograder.jail.outside.launch import LAUNCH, ForkedServer, ServerProcess, fork, start
@@ -282,7 +283,10 @@ def exchange(
     silence_seconds: float,
     group: cgroup.ControlGroup | None,
 ) -> Outcome:
-    """Hand over one job, which runs in `group`, and read its frames until the server reports its end. Raises ServerDied."""
+    """Hand over one job, which runs in `group`, and read its frames until the server reports its end.
+
+    Raises ServerDied, or KernelFailed where the kernel of another language does not start.
+    """
     answers, theirs = os.pipe()
     sealed = _sealed(job)
     try:
@@ -301,6 +305,12 @@ def exchange(
     if reader.greeting is None:
         raise ServerDied(
             f"A fork of the grading server ended ({report['status']}) before its notebook began."
+        )
+    if reader.greeting.startswith(NO_KERNEL.encode()):
+        said = reader.greeting.decode(errors="replace").removeprefix(NO_KERNEL).rstrip(".")
+        raise KernelFailed(
+            f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said}. If it starts in "
+            'Jupyter, it may need a folder that the jail does not show: those that the "env" of its kernel.json names are shown.'
         )
     if reader.greeting:
         raise ServerDied(

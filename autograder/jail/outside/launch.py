@@ -151,7 +151,8 @@ def _start(
 ) -> ServerProcess:
     ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
     with theirs:
-        arguments = [str(theirs.fileno()), isolation, limits.to_json(), *modules]
+        kernel = str(view.kernel.folder) if view.kernel else ""
+        arguments = [str(theirs.fileno()), isolation, limits.to_json(), kernel, *modules]
         process = LAUNCH[isolation](arguments, ours, theirs, view)
     try:
         spawned(process)

@@ -51,6 +51,7 @@ def test_a_fresh_course_is_told_what_comes_next_and_that_grading_works(course):
         "gradebook",
         "hand-ins",
         "exchange",
+        "kernels",
         "browser",
         "memory",
         "jail",

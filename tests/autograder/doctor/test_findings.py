@@ -1,11 +1,13 @@
 """What the doctor finds."""
 
+import nbformat
 import pytest
 
 from autograder.doctor import course as of_course
 from autograder.doctor import machine
 from autograder.doctor.readiness import Level
 from autograder.settings import limits
+from tests.toy_kernel import install
 
 
 def test_a_release_without_its_key_is_not_built(small):
@@ -25,3 +27,31 @@ def test_memory_is_needed_for_as_many_notebooks_as_run_at_once(small, monkeypatc
     monkeypatch.setattr("autograder.jail.outside.cgroup.possible", lambda: True)
     found = machine.memory(small.root)
     assert found.state == state and (state == Level.GOOD or "`--workers 3`" in found.remedy)
+
+
+def in_another_language(small, name: str, language: str) -> None:
+    notebook = nbformat.read(small.assignment.release, 4)
+    notebook.metadata["kernelspec"] = {"name": name, "display_name": name, "language": language}
+    nbformat.write(notebook, small.assignment.release)
+
+
+def test_kernels_are_listed_and_a_missing_one_is_named_with_how_to_install_it(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path / "jupyter")))
+    monkeypatch.setattr("jupyter_core.paths.SYSTEM_JUPYTER_PATH", [])
+    found = machine.kernels(small.root)
+    assert found.state == Level.GOOD and "python3 (Python), toy (toy)" in found.finding
+    in_another_language(small, "ir", "R")
+    found = machine.kernels(small.root)
+    assert found.state == Level.BAD and "none for R (01_steps)" in found.finding
+    assert "apt-get install r-cran-irkernel" in found.remedy
+
+
+@pytest.mark.slow
+def test_a_notebook_is_run_in_each_kernel_that_the_course_needs(small, tmp_path, monkeypatch):
+    folder = install(tmp_path / "jupyter")
+    monkeypatch.setenv("JUPYTER_PATH", str(folder))
+    in_another_language(small, "toy", "toy")
+    assert machine.jail(small.root, "none").state == Level.NOTE
+    (folder / "kernels" / "toy" / "toy_kernel.py").write_text("raise SystemExit('no toys here')")
+    found = machine.jail(small.root, "none")
+    assert found.state == Level.BAD and found.finding.startswith("toy: ") and "no toys here" in found.finding
