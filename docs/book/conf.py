@@ -14,6 +14,8 @@ from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxRole
 
+from tools.book.sections import write_sections
+
 WITH_SOLUTIONS = os.environ.get("BOOK_KIND") == "with-solutions"
 
 project = "Words in Context"
@@ -48,7 +50,9 @@ toc_object_entries = False
 
 html_theme = "sphinx_book_theme"
 html_title = "Words in Context, with solutions" if WITH_SOLUTIONS else "Words in Context"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static", "../images/cell.png"]
+templates_path = ["_templates"]
 html_css_files = ["book.css"]
 html_search_scorer = str(
     Path(__file__).with_name("_static") / "scorer.js"
@@ -56,7 +60,9 @@ html_search_scorer = str(
 html_baseurl = os.environ.get("SITE_URL", "")  # where the website will stand: previews of links need it
 html_copy_source = False  # the sources of pages are no pages
 html_show_sphinx = False
-html_show_search_summary = False  # would have to fetch pages, which a browser refuses for files on a disk
+html_show_search_summary = (
+    False  # would fetch pages, which a browser refuses for files on a disk: see search.js
+)
 html_theme_options = {
     "show_toc_level": 2,
     "home_page_in_toc": True,
@@ -205,6 +211,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", docstring_as_text)
     app.connect("autodoc-process-signature", without_modules)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", write_sections)
     app.connect("html-page-context", describe_page)
     # Links to notebooks depend on which there are: another set, and all pages are read again.
     app.add_config_value("notebooks", [], "env")

@@ -6,9 +6,11 @@ import subprocess
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from multiprocessing import get_context
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
@@ -244,6 +246,41 @@ def test_formulas_are_typeset(visit):
     assert fonts == 0
 
 
+def test_a_first_visit_takes_less_than_a_megabyte(chromium, site):
+    """Every file that the first page asks for, as it lies on the disk: a server would send it compressed."""
+    context = chromium.new_context()
+    page, files = context.new_page(), set()
+    page.on("request", lambda one: files.add(urlsplit(one.url).path) if one.url.startswith("file:") else None)
+    page.goto(f"file://{site}/index.html", wait_until="networkidle")
+    sizes = {file: Path(unquote(file)).stat().st_size for file in files}
+    context.close()
+    assert len(sizes) > 8 and any(file.endswith("cell.png") for file in sizes)
+    assert sum(sizes.values()) < 1e6, sorted(sizes.items(), key=lambda one: -one[1])[:5]
+
+
+def test_the_first_page_shows_a_card_and_has_two_buttons(visit):
+    page = visit("index.html")
+    second = page.locator("article img").nth(1)
+    assert (
+        "names the mistake" in second.get_attribute("alt")
+        and second.evaluate("one => one.naturalWidth") > 300
+    )
+    start, instructors = page.locator("article a.btn").all()
+    assert "Start" in start.inner_text() and start.get_attribute("href").endswith(".zip")
+    instructors.click()
+    assert page.locator("article h1").inner_text().startswith("The first hour")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_title_is_said_once_and_there_is_a_favicon(site, name):
+    page = (site / name).read_text()
+    assert page.count("<h1") == 1
+    title = unescape(re.search("<title>(.*?)</title>", page)[1])
+    assert len(set(parts := re.split(" [—-] ", title))) == len(parts)
+    icon = re.search(r'<link rel="icon" href="([^"?]+)', page)[1]
+    assert (site / name).parent.joinpath(icon).is_file()
+
+
 def test_a_reader_s_dark_setting_is_followed(visit):
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
     assert max(visit(PAGE, color_scheme="dark").evaluate(ground)) < 60
@@ -258,3 +295,20 @@ def test_the_search_finds_a_term_in_the_notebook_and_the_glossary_first(visit):
     first_module = next(i for i, place in enumerate(places) if place.startswith("api/"))
     assert {PAGE, "glossary.html"} <= {place.partition("#")[0] for place in places[:first_module]}
     assert all(place.startswith("api/") for place in places[first_module:])
+
+
+def test_a_result_leads_to_the_section_and_shows_the_words_in_it(visit):
+    page = visit("search.html?q=padding+masks")
+    result = page.locator(f"#search-results li:has(a[href^='{PAGE}'])").first
+    shown = result.locator("p.context")
+    shown.wait_for(timeout=20_000)
+    marked = [word.lower() for word in shown.locator("mark").all_inner_texts()]
+    assert marked and all(word.startswith(("pad", "mask")) for word in marked)
+    title = result.locator("a").inner_text().rpartition(" › ")[2]
+    result.locator("a").click()
+    place = urlsplit(page.url).fragment
+    section = page.locator(f"[id='{place}']")
+    assert title in section.locator("h1, h2, h3").first.inner_text()
+    assert re.search(r"\bpad", section.inner_text(), re.I) and re.search(
+        r"\bmask", section.inner_text(), re.I
+    )
