@@ -1321,3 +1321,8 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 
 # %% [markdown]
 # Next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()
