@@ -1,6 +1,6 @@
 """`predictions()`: a student's predictions so far against what came out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from math import isfinite, log2
@@ -21,30 +21,35 @@ WIDEST = 3.0
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A prediction and the result: two numbers, or two of the sentences among which the student chose."""
+class Choice:
+    """The sentence that a student chose, and the right one."""
 
     name: str
-    predicted: float | str
-    found: float | str
-
-    @property
-    def of_choices(self) -> bool:
-        """Whether the student chose one of several sentences."""
-        return isinstance(self.predicted, str) or isinstance(self.found, str)
+    predicted: str
+    found: str
 
     @property
     def close(self) -> bool:
-        """The right choice, or a number within a tenth of the result."""
-        if self.of_choices:
-            return self.predicted == self.found
+        """Whether the choice was right."""
+        return self.predicted == self.found
+
+
+@dataclass(frozen=True)
+class Number:
+    """The number that a student predicted, and the result."""
+
+    name: str
+    predicted: float
+    found: float
+
+    @property
+    def close(self) -> bool:
+        """Whether it is within a tenth of the result."""
         return abs(self.predicted - self.found) <= CLOSE * abs(self.found)
 
     @property
     def doublings(self) -> float | None:
         """log₂(predicted / found): 0 is exact, 1 is twice the result; None where there is no such ratio."""
-        if self.of_choices:
-            return None
         ratio = self.predicted / self.found if self.found else 0.0
         return log2(ratio) if ratio > 0 and isfinite(ratio) else None
 
@@ -53,14 +58,14 @@ class Compared:
 class Calibration:
     """All predictions of which the result is known."""
 
-    compared: tuple[Compared, ...]
+    compared: tuple[Choice | Number, ...]
 
     def sentences(self) -> list[str]:
         """How many predictions there are, how many are right, and whether they tend to be too high or too low."""
         if not self.compared:
             return [NONE_YET]
-        choices = [one for one in self.compared if one.of_choices]
-        numbers = [one for one in self.compared if not one.of_choices]
+        choices = [one for one in self.compared if isinstance(one, Choice)]
+        numbers = self._numbers()
         said = []
         if choices:
             right = sum(one.close for one in choices)
@@ -69,7 +74,7 @@ class Calibration:
             close = sum(one.close for one in numbers)
             high = sum(one.predicted > one.found for one in numbers)
             low = sum(one.predicted < one.found for one in numbers)
-            ratios = [one.doublings for one in numbers if one.doublings is not None]
+            ratios = self._ratios()
             double = sum(abs(ratio) <= 1 for ratio in ratios)
             said.append(
                 f"Of your {_count(len(numbers), 'number')}, {close} {_was(close)} within 10 % of the result and {double} within a factor of 2. "
@@ -91,9 +96,16 @@ class Calibration:
         mimes["text/html"] += self._figure() + self._table()
         return mimes
 
+    def _numbers(self) -> list[Number]:
+        return [one for one in self.compared if isinstance(one, Number)]
+
+    def _ratios(self) -> list[float]:
+        """By how many doublings numbers are off, in order."""
+        return sorted(ratio for one in self._numbers() if (ratio := one.doublings) is not None)
+
     def _figure(self) -> str:
         """A dot for each number, by its ratio to the result, on an axis with steps of factor 2."""
-        ratios = sorted(one.doublings for one in self.compared if one.doublings is not None)
+        ratios = self._ratios()
         if not ratios:
             return ""
         width, left, step, row = 420, 30, 60, 9
@@ -151,13 +163,14 @@ def remember(name: str, predicted: float | str, found: float | str) -> None:
         outcomes[name] = {"predicted": first, "found": found}
 
 
-def _compared(outcomes: Mapping[str, Any]) -> list[Compared]:
+def _compared(outcomes: Mapping[str, Any]) -> Iterator[Choice | Number]:
     """In the order of their names; what someone has spoilt in the file is left out."""
-    return [
-        Compared(name, pair["predicted"], pair["found"])
-        for name, pair in sorted(outcomes.items())
-        if isinstance(pair, dict) and {"predicted", "found"} <= set(pair)
-    ]
+    for name, pair in sorted(outcomes.items()):
+        match pair:
+            case {"predicted": str(predicted), "found": str(found)}:
+                yield Choice(name, predicted, found)
+            case {"predicted": float() | int() as predicted, "found": float() | int() as found}:
+                yield Number(name, predicted, found)
 
 
 def _count(number: int, what: str) -> str:
