@@ -12,6 +12,7 @@ _HOME = {
     "borrow": "autograder.checks.lending",
     "predict": "autograder.checks.predicting",
     "reveal": "autograder.checks.predicting",
+    "predictions": "autograder.checks.calibrating",
     "CheckFailed": "autograder.checks.exceptions",
     "show": "coursekit.plots",
     "installation": "coursekit.environment",

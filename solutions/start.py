@@ -67,8 +67,8 @@ course_map()
 # | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 75 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
 # | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 75 | write an LSTM step, attention and a decoder block, and measure how much each step improves translation | 03 | 05, 07 |
 # | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
-# | 06 | [BERT](06_bert/06_bert.ipynb) | 75 | split words into subwords, mask tokens and pre-train an encoder | 03, 05 | 08, 09, 11 |
-# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14 |
+# | 06 | [BERT](06_bert/06_bert.ipynb) | 85 | split words into subwords, mask tokens and pre-train an encoder | 03, 05 | 08, 09, 11 |
+# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14 |
 # | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09 |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |

@@ -1,4 +1,4 @@
-"""What a notebook of any course imports: `from autograder.checks import borrow, case, check, hint, predict, reveal, progress, course_map`.
+"""What a notebook of any course imports: `from autograder.checks import borrow, case, check, hint, predict, reveal, predictions, progress, course_map`.
 
 It needs numpy and IPython, and nothing of the rest of the autograder. The names are loaded when first used.
 """
@@ -12,6 +12,7 @@ _HOME = {
     "borrow": "lending",
     "predict": "predicting",
     "reveal": "predicting",
+    "predictions": "calibrating",
     "CheckFailed": "exceptions",
     "progress": "overview",
     "course_map": "overview",

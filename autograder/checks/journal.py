@@ -21,13 +21,14 @@ import platformdirs
 from autograder.checks.storing import locked, write_aside
 
 FORMAT = 2
-SECTIONS = ("checks", "hints", "lent", "keys", "predictions", "scoreboard")
+SECTIONS = ("checks", "hints", "lent", "keys", "predictions", "outcomes", "scoreboard")
 """
 checks        {exercise: whether its check passed when it ran last, None if there was no answer};
 hints         {exercise: the rung that was reached};
 lent          {exercise: when its function was borrowed first, in UTC};
 keys          {notebook: the key that opens what it lends};
 predictions   {name: the number, or the sentence that was chosen};
+outcomes      {name: {"predicted": what the student said first, "found": what came out}};
 scoreboard    {model: its row}: what a course adds for itself.
 """
 ANY = ""

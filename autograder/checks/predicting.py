@@ -6,7 +6,7 @@ from typing import Any
 
 from IPython.display import display
 
-from autograder.checks import journal, recording
+from autograder.checks import calibrating, journal, recording
 from autograder.checks.exceptions import WrongCall
 from autograder.checks.notes import WAITING, Note
 
@@ -52,6 +52,8 @@ def reveal(name: str = "", value: float | str | None = None, because: Mapping[st
         raise WrongCall('reveal takes the name of a prediction and what came out: reveal("topic.name", 0.5).')
     guess = journal.predictions().get(name)
     if isinstance(value, str):
+        if isinstance(guess, str):
+            calibrating.remember(name, guess, value)
         yours = _about_the_choice(guess, value, because)
         display(Note(f"Prediction {name}", (f"It is: {value}.", yours)))
         return
@@ -59,6 +61,7 @@ def reveal(name: str = "", value: float | str | None = None, because: Mapping[st
     if not isinstance(guess, float):
         yours = "You made no prediction."
     else:
+        calibrating.remember(name, guess, value)
         yours = f"You predicted {_number(guess)}, off by {abs(guess - value):.2g}."
     display(Note(f"Prediction {name}", (f"It is {_number(value)}. {yours}",)))
 

@@ -1273,3 +1273,8 @@ print("occupations outside the range of 95 % of random words:", ", ".join(beyond
 
 # %% [markdown]
 # Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

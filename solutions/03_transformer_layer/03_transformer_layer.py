@@ -1141,7 +1141,7 @@ class Embeddings(nn.Module):
         return self.token(ids) + self.position[: ids.shape[1]]
         ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "transformer-Embeddings-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "transformer-Embeddings-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("transformer.Embeddings", lambda case: run_module(Embeddings, case, "ids"))
 
 # %% tags=["demo"]
@@ -1165,7 +1165,7 @@ def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B 
     return ids, torch.arange(longest) < lengths[:, None]
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "transformer-collate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "transformer-collate-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("transformer.collate", lambda case: collate(
     [row.tolist() for row in case["ids"].split(case["lengths"].tolist())]
 ))
@@ -1259,7 +1259,7 @@ def mended_positions(
     return words[ids] + places[: ids.shape[1]]
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "transformer-mended_positions-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "transformer-mended_positions-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("transformer.mended_positions", lambda case: mended_positions(**case),
       gradients=["words"])
 
@@ -1377,3 +1377,8 @@ for what, gap in shifted.items():
 
 # %% [markdown]
 # Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

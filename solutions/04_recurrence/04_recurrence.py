@@ -1489,3 +1489,8 @@ check("recurrence.path_length", lambda case: path_length(
 
 # %% [markdown]
 # Next: [05 · ELMo](../05_elmo/05_elmo.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

@@ -1570,3 +1570,8 @@ display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.rou
 
 # %% [markdown]
 # Next: [06 · BERT](../06_bert/06_bert.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

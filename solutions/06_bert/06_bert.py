@@ -12,7 +12,7 @@
 # ELMo (Peters et al. 2018) combines two language models, one for each direction, so neither of them ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like the encoder of notebook 03, in which
 # every word attends to every other, and trains it to predict words that have been masked. In this notebook we build everything around the encoder: subword tokenisation, sentence pairs, masking and two losses. Then we train the model and measure how much the right-hand context is worth.
 #
-# **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises and two written questions. Seven
+# **You need** notebooks 03 and 05. **Time** about 85 minutes: seven exercises and two written questions. Seven
 # extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
@@ -22,19 +22,21 @@
 #
 # - tokenise words into subwords from a fixed vocabulary, and encode a sentence pair as BERT's input;
 # - mask words as in BERT's pre-training, and compute the loss on the masked words only;
-# - train a small masked language model and compare its loss with the entropy of the language;
+# - predict a model's loss before training, train a small masked language model, and compare its loss with the entropy of the language;
 # - state in nats how much the right-hand context is worth;
 # - load the weights of a published model into an encoder of your own.
 
 # %%
 # If a module is missing, this notebook has been opened without its course: unpack the course's
 # zip file, run `make lab` in its folder, and open the notebook from the start page.
+import math
+
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from coursekit import check, hint, predict, reveal
-from coursekit.growing import whole_numbers
+from coursekit.growing import mine, whole_numbers
 
 UNCHOSEN = -100  # the label of a position that the loss ignores, as in PyTorch
 
@@ -169,177 +171,6 @@ from coursekit.models.catalogue import MINILM
 automatic = AutoTokenizer.from_pretrained(MINILM.package.folder())
 inputs = automatic("unforgettable embeddings", return_tensors="pt")
 print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids[0]))
-
-# %% [markdown]
-# ## Further: learn a subword vocabulary
-#
-# Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters. Then the best pair of adjacent units is merged into a new subword, and this step is repeated until
-# the vocabulary has the desired size. Two criteria are common. **Byte-pair encoding** (BPE; Sennrich et al. 2016) merges the pair that occurs most often. WordPiece merges the pair
-# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published. Textbooks usually give the following ratio as its criterion:
-#
-# $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
-#
-# Up to a constant factor, this ratio measures how much more often b follows a than it would by chance.
-
-# %% [markdown]
-# As an example, consider a text with the words *the* (9 times), *hat* (4 times) and *quiz* (once). The pairs (t, ##h) and (##h, ##e) occur 9 times, the pair (h, ##a) occurs 4 times, and the pair (q, ##u) occurs once. BPE therefore starts with a pair from *the*.
-# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for the pairs of *hat*, and 1/(1 · 1) = 1 for the pairs of *quiz*. With this ratio, therefore, a pair from the rarest word is merged first.
-
-# %%
-from collections import Counter
-from itertools import pairwise
-
-def by_count(pair: int, left: int, right: int) -> float:
-    """The count of the pair."""
-    return pair
-
-def by_likelihood(pair: int, left: int, right: int) -> float:
-    """The count of the pair, divided by the counts of its two parts."""
-    return pair / (left * right)
-
-def by_share(pair: int, left: int, right: int) -> float:
-    """The count of the pair, divided by the count of its left part; the check uses this third
-    score."""
-    return pair / left
-
-SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
-
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
-    """One row of character codes per subword, padded with −1 so that the rows form an array."""
-    rows = [[ord(letter) for letter in piece[:12]] + [-1] * (12 - len(piece)) for piece in pieces]
-    return torch.tensor(rows, dtype=torch.int16)
-
-# %% nbgrader={"grade": false, "grade_id": "bert-learn_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
-    """A vocabulary of `size` subwords, in the order in which they are learned.
-    (extension, ●●●, 15 minutes)
-
-    counts: the number of occurrences of each word in a text. At first each word consists of
-    its letters, and every letter but the first has ## in front. The list starts with these
-    one-letter subwords in the order of `sorted`, even if there are more than `size` of them.
-    Then merge pairs until the list has `size` entries or no word has two parts left. In each
-    step, choose the pair of adjacent parts with the highest score(pair, left, right); the
-    arguments are the numbers of occurrences of the pair, of its left part and of its right
-    part in the text. In a tie, choose the pair (left, right) that comes first when the pairs
-    are sorted. Within each word, merge from left to right. All counts refer to the current
-    segmentation; x ##a ##a ##a contains (##a, ##a) twice.
-    """
-    ### BEGIN SOLUTION
-    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
-    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
-    while len(vocabulary) < size:
-        alone, pairs = Counter(), Counter()
-        for word, pieces in cut.items():
-            for piece in pieces:
-                alone[piece] += counts[word]
-            for pair in pairwise(pieces):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
-        vocabulary.append(best[0] + best[1][2:])
-        for word, pieces in cut.items():
-            merged = []
-            for piece in pieces:
-                if merged and (merged[-1], piece) == best:
-                    merged[-1] = vocabulary[-1]
-                else:
-                    merged.append(piece)
-            cut[word] = merged
-    return vocabulary
-    ### END SOLUTION
-
-# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "bert-learn_pieces-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("bert.learn_pieces", lambda case: spell_all(
-    learn_pieces(
-        dict(zip(case["words"], case["counts"].tolist())), case["size"], SCORES[case["by"]]
-    )
-))
-
-# %% [markdown]
-# Our training text consists of the sentences in `data/senses`, which we split into words as BERT does. Like most programs of this kind, ours ignores rare words and learns only from words that occur at least three times. We first apply both scores to a text of only six different words:
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-
-bert_splits = wordpieces.backend_tokenizer
-
-def count_words(texts) -> Counter:
-    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or punctuation."""
-    small = (bert_splits.normalizer.normalize_str(text) for text in texts)
-    return Counter(
-        word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
-    )
-
-of_senses = count_words(read_table("senses/senses.csv").sentence)
-frequent = {word: count for word, count in of_senses.items() if count >= 3}
-six_words = {word: frequent[word] for word in ("the", "then", "their", "quite", "quiet", "of")}
-letters = len(learn_pieces(six_words, 0, by_count))
-merges = {name: learn_pieces(six_words, letters + 5, SCORES[name])[letters:] for name in ("count", "likelihood")}
-print(six_words)
-for name, new in merges.items():
-    print(f"merged by {name:<10} →", ", ".join(new))
-
-# %% tags=["demo"]
-print("This takes about five seconds.")
-learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
-
-# %% [markdown]
-# We now apply the two vocabularies that you have learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
-vocabularies = {
-    **{f"learned by {name}": {piece: i for i, piece in enumerate([*new, "[UNK]"])} for name, new in learned.items()},
-    "BERT's own": real,
-}
-examples = ("the", "wonderful", "boring", "responsibility", "enjoyed")
-
-def at_work(vocab: dict[str, int]) -> dict[str, str]:
-    """Statistics of the reviews when tokenised with a vocabulary."""
-    shares = Counter()
-    for word, count in of_reviews.items():
-        ids = wordpiece(word, vocab)
-        unknown = ids == [vocab["[UNK]"]]
-        shares.update({"pieces": count * len(ids), "whole": count * (len(ids) == 1 and not unknown), "unknown": count * unknown})
-    total = of_reviews.total()
-    return {
-        "size of the vocabulary": f"{len(vocab):,}",
-        "subwords per word": f"{shares['pieces'] / total:.2f}",
-        "words that are a single token": f"{shares['whole'] / total:.1%}",
-        "words that become [UNK]": f"{shares['unknown'] / total:.1%}",
-        **{word: cut_into(word, vocab) for word in examples},
-    }
-
-cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies.items()})
-display(cut_reviews)
-
-# %% [markdown]
-# Merging by count uses its 300 subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
-
-# %% [markdown]
-# **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
-
-# %% tags=["demo"]
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-trained.pre_tokenizer = pre_tokenizers.Whitespace()
-repeated = (" ".join([word] * count) for word, count in frequent.items())
-trained.train_from_iterator(
-    repeated, trainers.WordPieceTrainer(vocab_size=300, show_progress=False)
-)
-their_pieces = set(trained.get_vocab())
-shared = len(their_pieces & set(learned["count"]))
-only_theirs = sorted(their_pieces - set(learned["count"]))
-print(
-    f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that "
-    f"only Hugging Face's vocabulary contains: {', '.join(only_theirs)}"
-)
-
-# %% [markdown]
-# Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
 
 # %% [markdown]
 # ## 3 · Sentence pairs
@@ -541,7 +372,67 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. The first loss of our model is much higher, because its token embeddings are initialised ten times as large as its other weights. As a result, the untrained model is confident in random predictions. Training corrects this quickly, but comparing the first loss with ln V is a simple test of any initialisation. At the other end of the list, even the best possible prediction has a loss above zero, because the entropy is the uncertainty of the language itself, which no model can remove.
+# At the end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove. The beginning of the list is surprising. A model that knows nothing should predict a uniform distribution, so its first loss should be ln V. Our untrained BERT is worse than that: it is confident in random predictions. We can derive its first loss from the initialisation alone.
+
+# %% [markdown]
+# The logit of word j is the dot product $h \cdot e_j$ of the model's vector h and the embedding of the word. The coordinates of all embeddings are drawn from a normal distribution with mean 0 and standard deviation σ. For a given h, the logits of the V words are therefore V draws from another normal distribution with mean 0 and some standard deviation s. If z has this distribution, the mean of exp(z) is exp(s²/2), so the sum of the V exponentials is close to V exp(s²/2). What does this imply for the mean of −log p?
+
+# %% nbgrader={"grade": false, "grade_id": "bert-first_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def first_loss(hidden: Float[Tensor, "N D"], V: int, std: float) -> Float[Tensor, ""]:
+    """The loss that you expect before training, in nats.  (difficulty ●●○, 6 minutes)
+
+    hidden[n] is the model's vector at position n, whatever its length. Its dot products with the
+    embeddings of the V words are the logits; the coordinates of the embeddings are independent
+    draws with mean 0 and standard deviation std. Replace the sum of the exponentials by its
+    expected value, as above, before you take its logarithm. The logit of the correct word is 0
+    on average. Take the mean over the positions.
+    """
+    ### BEGIN SOLUTION
+    variance = std**2 * hidden.square().sum(dim=-1)
+    return (math.log(V) + variance / 2).mean()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "bert-first_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("bert.first_loss", lambda case: first_loss(case["hidden"], case["V"], case["std"]))
+
+# %% [markdown]
+# In our recipe σ is 0.2. In the original BERT it is 0.02. **Predict:** what is the first loss of our model with σ = 0.02?
+
+# %% tags=["demo"]
+predict("bert.first_loss", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.intervals import mean_and_half
+
+print("This takes about five seconds.")
+
+@torch.no_grad()
+def first_losses(std: float, seed: int) -> tuple[float, float]:
+    """The first loss by your function, and the measured one, of a model whose embeddings have this standard deviation."""
+    torch.manual_seed(seed)
+    model = BERT(bert.config).eval()
+    model.embeddings.token.weight.mul_(std / 0.2)
+    few, answers = masked_input[:200], labels[:200]
+    head, chosen = model.masked_word, answers != UNCHOSEN
+    top = model.encode(model.embeddings(few, torch.zeros_like(few)), few != PAD)[-1][chosen]
+    vectors = head.norm(torch.nn.functional.gelu(head.transform(top)))
+    expected = first_loss(vectors, len(language.vocabulary), std)
+    measured = mlm_loss((vectors @ model.embeddings.token.weight.T)[None], answers[chosen][None])
+    return float(expected), measured.item()
+
+at_first = {std: np.array([first_losses(std, seed) for seed in range(10)]) for std in (0.02, 0.05, 0.1, 0.2)}
+reveal("bert.first_loss", at_first[0.02][:, 1].mean())
+display(pd.DataFrame({
+    f"σ = {std}": {
+        "expected (your function)": f"{found[:, 0].mean():.2f}",
+        "measured, mean of ten seeds": "{:.2f} ± {:.2f}".format(*mean_and_half(found[:, 1])),
+        "lowest and highest of the ten": f"{found[:, 1].min():.2f} to {found[:, 1].max():.2f}",
+    }
+    for std, found in at_first.items()
+}).T.rename_axis(f"first loss in nats; ln V = {np.log(len(language.vocabulary)):.2f}"))
+
+# %% [markdown]
+# Your formula predicts the first loss from the size of the embeddings alone. (A single model can deviate from it, most of all with σ = 0.2, because all positions with [MASK] have nearly the same vector and thus the same random logits.) Comparing the first loss with ln V is therefore a simple test of any initialisation, and it reveals many bugs (Karpathy 2022). Our recipe accepts a high first loss, which training corrects quickly, because training takes longer if the token embeddings do not dominate the sum of the three embeddings.
 
 # %% [markdown]
 # ## 6 · Train it
@@ -557,8 +448,6 @@ for name, nats in ladder.items():
 
 # %%
 from torch.utils.data import DataLoader
-
-from coursekit.growing import mine
 
 collate, training_step = mine("collate", "training_step")
 
@@ -806,7 +695,6 @@ predict("bert.order_layer_1", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS
-from coursekit.intervals import mean_and_half
 from coursekit.small import recorded, recorded_senses
 
 accuracy = {"ELMo": recorded_senses("elmo", 2), "BERT": recorded_senses("bert", 2)}      # one for each seed
@@ -865,6 +753,57 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
 
 # %% [markdown]
+# ### Why the field moved
+#
+# Our test of senses is *saturated*: ELMo and BERT answer at least nine in ten questions of every kind correctly, so the test leaves little room for improvement. Why did the field nevertheless move from ELMo to BERT? The answer lies in tasks in English that were not saturated. The first table shows the six tasks with which ELMo was presented. The second shows BERT's eleven, of which the first eight belong to the GLUE benchmark (Wang et al. 2018). All scores are those of the two papers; we computed only the last columns.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def distance_closed(before: float, after: float) -> float:
+    """The fraction of the distance to 100 by which a score has improved."""
+    return (after - before) / (100 - before)
+
+elmo_tasks = pd.DataFrame(
+    [
+        ("SQuAD", "answers to questions (F1)", 84.4, 81.1, 85.8),
+        ("SNLI", "entailment (accuracy)", 88.6, 88.0, 88.7),
+        ("SRL", "semantic roles (F1)", 81.7, 81.4, 84.6),
+        ("Coref", "coreference (mean F1)", 67.2, 67.2, 70.4),
+        ("NER", "named entities (F1)", 91.93, 90.15, 92.22),
+        ("SST-5", "sentiment, five classes (accuracy)", 53.7, 51.4, 54.7),
+    ],
+    columns=["task", "what is predicted", "best before", "their network", "the same with ELMo"],
+).set_index("task")
+elmo_tasks["errors removed"] = distance_closed(elmo_tasks["their network"], elmo_tasks["the same with ELMo"]).map("{:.0%}".format)
+display(elmo_tasks.rename_axis("Peters et al. (2018), table 1"))
+
+bert_tasks = pd.DataFrame(
+    [
+        ("MNLI", "entailment (accuracy, matched)", 392, 82.1, 84.6, 86.7),
+        ("QQP", "same question? (F1)", 363, 70.3, 71.2, 72.1),
+        ("QNLI", "does it contain the answer? (accuracy)", 108, 87.4, 90.5, 92.7),
+        ("SST-2", "sentiment (accuracy)", 67, 93.2, 93.5, 94.9),
+        ("CoLA", "acceptable sentence? (Matthews)", 8.5, 45.4, 52.1, 60.5),
+        ("STS-B", "similarity (Spearman)", 5.7, 81.0, 85.8, 86.5),
+        ("MRPC", "paraphrase? (F1)", 3.5, 86.0, 88.9, 89.3),
+        ("RTE", "entailment (accuracy)", 2.5, 61.7, 66.4, 70.1),
+        ("SQuAD 1.1", "answers to questions (F1)", np.nan, 91.7, np.nan, 93.2),
+        ("SQuAD 2.0", "the same, some without answer (F1)", np.nan, 78.0, np.nan, 83.1),
+        ("SWAG", "which continuation? (accuracy)", np.nan, 78.0, np.nan, 86.3),
+    ],
+    columns=["task", "what is predicted", "training examples (thousands)", "best before", "BERT-Base", "BERT-Large"],
+).set_index("task")
+closed_by_large = distance_closed(bert_tasks["best before"], bert_tasks["BERT-Large"])
+display(
+    bert_tasks.assign(**{"distance to 100 closed": closed_by_large.map("{:.0%}".format)})
+    .rename_axis("Devlin et al. (2019), tables 1 to 4").style.format(precision=1, na_rep="–")
+)
+
+# %% [markdown]
+# ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of its errors. BERT replaced all these networks by one, which is fine-tuned for each task (09), and improved all eleven results, often by more.
+#
+# The second table also shows the effect of **scale**: on all eight GLUE tasks, the larger BERT is better. Scale is what our own models lack. On gaps in English novels, 5-grams, which only count, beat a BERT with five million parameters after an hour of training (see *Further: masked words in English*). BERT-Base has twenty times as many parameters, BERT-Large more than sixty times, and both were trained on 3.3 billion words.
+
+# %% [markdown]
 # **Question 2 · Why BERT predicts so few words.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why is it impossible for a model that uses both sides in every layer, such as BERT, to predict every word as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -884,8 +823,6 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # Attention ignores positions (03), and it would also ignore the boundary between two sentences. Each token is therefore represented by the sum of three learned vectors: one for its subword, one for its segment and one for its position. BERT does not use the sinusoids of notebook 03. Its position embeddings are a learned table of 512 rows, which limits the length of the input. After the last block, the **pooler** applies a linear map and tanh to the vector of [CLS]; the result is used for predictions about the whole sequence.
 
 # %%
-from torch import nn
-
 from coursekit.growing import NOTHING, after_backward, build
 
 Block = mine("Block")
@@ -1049,6 +986,177 @@ pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
 # At layer 0 the vectors of *cell* differ only because of the position of the word. From layer 1 on, pairs of vectors with the same sense are more similar on average than pairs with different senses. The difference is clearest in the top layer, but individual pairs overlap at every layer. Ten sentences are an illustration rather than a test, because sentences with the same sense also share other words. Notebook 08 repeats the comparison with hundreds of sentences and with controls.
+
+# %% [markdown]
+# ## Further: learn a subword vocabulary
+#
+# Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters. Then the best pair of adjacent units is merged into a new subword, and this step is repeated until
+# the vocabulary has the desired size. Two criteria are common. **Byte-pair encoding** (BPE; Sennrich et al. 2016) merges the pair that occurs most often. WordPiece merges the pair
+# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published. Textbooks usually give the following ratio as its criterion:
+#
+# $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
+#
+# Up to a constant factor, this ratio measures how much more often b follows a than it would by chance.
+
+# %% [markdown]
+# As an example, consider a text with the words *the* (9 times), *hat* (4 times) and *quiz* (once). The pairs (t, ##h) and (##h, ##e) occur 9 times, the pair (h, ##a) occurs 4 times, and the pair (q, ##u) occurs once. BPE therefore starts with a pair from *the*.
+# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for the pairs of *hat*, and 1/(1 · 1) = 1 for the pairs of *quiz*. With this ratio, therefore, a pair from the rarest word is merged first.
+
+# %%
+from collections import Counter
+from itertools import pairwise
+
+def by_count(pair: int, left: int, right: int) -> float:
+    """The count of the pair."""
+    return pair
+
+def by_likelihood(pair: int, left: int, right: int) -> float:
+    """The count of the pair, divided by the counts of its two parts."""
+    return pair / (left * right)
+
+def by_share(pair: int, left: int, right: int) -> float:
+    """The count of the pair, divided by the count of its left part; the check uses this third
+    score."""
+    return pair / left
+
+SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
+
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
+def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
+    """One row of character codes per subword, padded with −1 so that the rows form an array."""
+    rows = [[ord(letter) for letter in piece[:12]] + [-1] * (12 - len(piece)) for piece in pieces]
+    return torch.tensor(rows, dtype=torch.int16)
+
+# %% nbgrader={"grade": false, "grade_id": "bert-learn_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
+    """A vocabulary of `size` subwords, in the order in which they are learned.
+    (extension, ●●●, 15 minutes)
+
+    counts: the number of occurrences of each word in a text. At first each word consists of
+    its letters, and every letter but the first has ## in front. The list starts with these
+    one-letter subwords in the order of `sorted`, even if there are more than `size` of them.
+    Then merge pairs until the list has `size` entries or no word has two parts left. In each
+    step, choose the pair of adjacent parts with the highest score(pair, left, right); the
+    arguments are the numbers of occurrences of the pair, of its left part and of its right
+    part in the text. In a tie, choose the pair (left, right) that comes first when the pairs
+    are sorted. Within each word, merge from left to right. All counts refer to the current
+    segmentation; x ##a ##a ##a contains (##a, ##a) twice.
+    """
+    ### BEGIN SOLUTION
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
+    while len(vocabulary) < size:
+        alone, pairs = Counter(), Counter()
+        for word, pieces in cut.items():
+            for piece in pieces:
+                alone[piece] += counts[word]
+            for pair in pairwise(pieces):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        for word, pieces in cut.items():
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged
+    return vocabulary
+    ### END SOLUTION
+
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "bert-learn_pieces-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("bert.learn_pieces", lambda case: spell_all(
+    learn_pieces(
+        dict(zip(case["words"], case["counts"].tolist())), case["size"], SCORES[case["by"]]
+    )
+))
+
+# %% [markdown]
+# Our training text consists of the sentences in `data/senses`, which we split into words as BERT does. Like most programs of this kind, ours ignores rare words and learns only from words that occur at least three times. We first apply both scores to a text of only six different words:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+
+bert_splits = wordpieces.backend_tokenizer
+
+def count_words(texts) -> Counter:
+    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or punctuation."""
+    small = (bert_splits.normalizer.normalize_str(text) for text in texts)
+    return Counter(
+        word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
+    )
+
+of_senses = count_words(read_table("senses/senses.csv").sentence)
+frequent = {word: count for word, count in of_senses.items() if count >= 3}
+six_words = {word: frequent[word] for word in ("the", "then", "their", "quite", "quiet", "of")}
+letters = len(learn_pieces(six_words, 0, by_count))
+merges = {name: learn_pieces(six_words, letters + 5, SCORES[name])[letters:] for name in ("count", "likelihood")}
+print(six_words)
+for name, new in merges.items():
+    print(f"merged by {name:<10} →", ", ".join(new))
+
+# %% tags=["demo"]
+print("This takes about five seconds.")
+learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
+
+# %% [markdown]
+# We now apply the two vocabularies that you have learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
+vocabularies = {
+    **{f"learned by {name}": {piece: i for i, piece in enumerate([*new, "[UNK]"])} for name, new in learned.items()},
+    "BERT's own": real,
+}
+examples = ("the", "wonderful", "boring", "responsibility", "enjoyed")
+
+def at_work(vocab: dict[str, int]) -> dict[str, str]:
+    """Statistics of the reviews when tokenised with a vocabulary."""
+    shares = Counter()
+    for word, count in of_reviews.items():
+        ids = wordpiece(word, vocab)
+        unknown = ids == [vocab["[UNK]"]]
+        shares.update({"pieces": count * len(ids), "whole": count * (len(ids) == 1 and not unknown), "unknown": count * unknown})
+    total = of_reviews.total()
+    return {
+        "size of the vocabulary": f"{len(vocab):,}",
+        "subwords per word": f"{shares['pieces'] / total:.2f}",
+        "words that are a single token": f"{shares['whole'] / total:.1%}",
+        "words that become [UNK]": f"{shares['unknown'] / total:.1%}",
+        **{word: cut_into(word, vocab) for word in examples},
+    }
+
+cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies.items()})
+display(cut_reviews)
+
+# %% [markdown]
+# Merging by count uses its 300 subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
+
+# %% [markdown]
+# **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
+
+# %% tags=["demo"]
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+trained.pre_tokenizer = pre_tokenizers.Whitespace()
+repeated = (" ".join([word] * count) for word, count in frequent.items())
+trained.train_from_iterator(
+    repeated, trainers.WordPieceTrainer(vocab_size=300, show_progress=False)
+)
+their_pieces = set(trained.get_vocab())
+shared = len(their_pieces & set(learned["count"]))
+only_theirs = sorted(their_pieces - set(learned["count"]))
+print(
+    f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that "
+    f"only Hugging Face's vocabulary contains: {', '.join(only_theirs)}"
+)
+
+# %% [markdown]
+# Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
@@ -1743,7 +1851,8 @@ def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, 
     which follows the pooler, maps D to 2.
     """
     ### BEGIN SOLUTION
-    embeddings = (V + P + 2) * D + 2 * D
+    tables = sum(rows * D for rows in (V, P, 2))
+    embeddings = tables + 2 * D
     layers = L * (4 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * 2 * D)
     heads = (D * D + D) + 2 * D + V + (2 * D + 2)
     return embeddings, layers, D * D + D, heads
@@ -1768,11 +1877,11 @@ for name, c in configurations.items():
 # %% [markdown]
 # ## Summary
 #
-# - Text provides its own labels: an autoregressive model predicts next words, and a masked model predicts masked words.
-# - WordPiece tokenises greedily by the longest match. A word that the 30,522 subwords cannot represent becomes [UNK].
-# - Each token starts as the sum of its token, segment and position embeddings.
+# - Text provides its own labels: the next word, or a masked word.
+# - WordPiece tokenises greedily by the longest match; a word that it cannot represent becomes [UNK].
+# - The input is the sum of token, segment and position embeddings.
 # - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. Only these positions contribute to the loss.
-# - A model's loss minus the entropy of the language is a KL divergence.
+# - A model's loss minus the entropy of the language is a KL divergence. Before training, the loss should be ln V.
 # - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
 # **Next**: notebook 07 introduces a causal mask. A decoder sees only the words on the left, but it can generate text.
@@ -1785,13 +1894,20 @@ for name, c in configurations.items():
 # - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL-HLT*, 4171–4186.
 #   arXiv:1810.04805.
 # - Hendrycks, D. and Gimpel, K. (2016). Gaussian error linear units (GELUs). arXiv:1606.08415.
+# - Karpathy, A. (2022). Building makemore, part 3: activations and gradients, BatchNorm. *Neural Networks: Zero to Hero*. github.com/karpathy/nn-zero-to-hero.
 # - Liu, Y. et al. (2019). RoBERTa: a robustly optimized BERT pretraining approach. arXiv:1907.11692.
 # - Peters, M. E. et al. (2018). Deep contextualized word representations. *NAACL-HLT*, 2227–2237. arXiv:1802.05365.
 # - Schuster, M. and Nakajima, K. (2012). Japanese and Korean voice search. *ICASSP*, 5149–5152.
 # - Sennrich, R., Haddow, B. and Birch, A. (2016). Neural machine translation of rare words with subword units. *ACL*, 1715–1725. arXiv:1508.07909.
 # - Taylor, W. L. (1953). "Cloze procedure": a new tool for measuring readability. *Journalism Quarterly* 30, 415–433.
+# - Wang, A., Singh, A., Michael, J., Hill, F., Levy, O. and Bowman, S. R. (2018). GLUE: a multi-task benchmark and analysis platform for natural language understanding. *BlackboxNLP*, 353–355. arXiv:1804.07461.
 # - Wettig, A., Gao, T., Zhong, Z. and Chen, D. (2023). Should you mask 15% in masked language modeling? *EACL*, 2985–3000. arXiv:2202.08005.
 # - Wu, Y. et al. (2016). Google's neural machine translation system: bridging the gap between human and machine translation. arXiv:1609.08144.
 
 # %% [markdown]
 # Next: [07 · GPT](../07_gpt/07_gpt.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

@@ -2477,6 +2477,150 @@ def mlm_loss(logits, labels):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ the first loss
+
+
+def first_loss_cases(draw: Draw) -> Iterator[Case]:
+    """Vectors of very different lengths; few and many words; small and large embeddings."""
+    for N, D, V, std in ((5, 6, 50, 0.3), (4, 9, 30_000, 0.02), (7, 4, 1_000, 1.0), (1, 8, 9, 0.5)):
+        lengths = np.linspace(0.4, 1.6, N) if N > 1 else np.array([1.3])
+        lengths *= float(draw.uniform(1, low=0.8, high=1.2)[0]) * (8 if std < 0.1 else 1)
+        hidden = draw.normal(N, D)
+        hidden *= (lengths * np.sqrt(D) / np.linalg.norm(hidden, axis=1))[:, None].astype(np.float32)
+        yield {"hidden": hidden, "V": V + int(draw.integers(0, 100)), "std": std}
+
+
+VARIANCE = "std**2 * hidden.square().sum(dim=-1)"
+EXPECTED = "(math.log(V) + variance / 2).mean()"
+
+first_loss = Exercise(
+    cases=first_loss_cases,
+    mistakes=(
+        Mistake(
+            "ln V alone",
+            "You return the loss of a uniform distribution. Random logits of different sizes give a distribution that is not "
+            "uniform, and the loss is higher.",
+            EXPECTED, "torch.tensor(math.log(V))",
+        ),
+        Mistake(
+            "ln V left out",
+            "You return only the amount by which the loss exceeds ln V.",
+            "math.log(V) + variance", "variance",
+        ),
+        Mistake(
+            "V instead of ln V",
+            "Take the logarithm of the whole sum, V · exp(s²/2). The logarithm of its first factor is ln V.",
+            "math.log(V)", "V",
+        ),
+        Mistake(
+            "s² not halved",
+            "You add s² to ln V. The mean of exp(z) is exp(s²/2), and its logarithm is s²/2.",
+            "variance / 2", "variance",
+        ),
+        Mistake(
+            "excess subtracted",
+            "Your loss is below ln V, but a model that is confident in random predictions is worse than a uniform "
+            "distribution.",
+            "+ variance", "- variance",
+        ),
+        Mistake(
+            "standard deviation instead of variance",
+            "The standard deviation of the logits is proportional to std, and their variance to std². The formula needs the "
+            "variance.",
+            "std**2", "std",
+        ),
+        Mistake(
+            "s instead of s²",
+            "The mean of exp(z) is exp(s²/2). Your exponent contains s without its square.",
+            "variance / 2", "variance.sqrt() / 2",
+        ),
+        Mistake(
+            "length instead of squared length",
+            "The variance of a dot product is the sum of D variances, std² · hᵢ². Its sum is proportional to the *squared* "
+            "length of h.",
+            "hidden.square().sum(dim=-1)", "hidden.norm(dim=-1)",
+        ),
+        Mistake(
+            "logits as large as the embeddings",
+            "You use the variance of a single coordinate of an embedding. A logit is a sum of D products, one for each "
+            "coordinate.",
+            VARIANCE, "std**2 * torch.ones(len(hidden))",
+        ),
+        Mistake(
+            "mean over the coordinates",
+            "You average over the D coordinates of each vector, but a dot product is a sum, so its variance is a sum as well.",
+            ".sum(dim=-1)", ".mean(dim=-1)",
+        ),
+        Mistake(
+            "D instead of the squared length",
+            "You assume that each vector has the squared length D, as after a layer norm. The docstring allows any length.",
+            "hidden.square().sum(dim=-1)", "hidden.shape[1] * torch.ones(len(hidden))",
+        ),
+        Mistake(
+            "square of the mean length",
+            "You average the lengths of the vectors and then square the mean. Compute the loss at each position first, then "
+            "take the mean.",
+            "hidden.square().sum(dim=-1)", "hidden.norm(dim=-1).mean() ** 2",
+        ),
+        Mistake(
+            "vectors averaged first",
+            "You average the vectors and then compute one loss. Vectors in different directions cancel each other; compute the "
+            "loss at each position first.",
+            "hidden.square()", "hidden.mean(dim=0, keepdim=True).square()",
+        ),
+        Mistake(
+            "mean of the exponentials",
+            "You average the sums of exponentials over the positions before you take the logarithm. Take the logarithm at each "
+            "position first, then the mean.",
+            EXPECTED, "math.log(V) + (variance / 2).exp().mean().log()",
+        ),
+        Mistake(
+            "sum over the positions",
+            "Your loss grows with the number of positions. Take the mean.",
+            ".mean()", ".sum()",
+        ),
+        Mistake(
+            "excess summed over the positions",
+            "The amount by which your loss exceeds ln V grows with the number of positions. Take the mean over the positions.",
+            EXPECTED, "math.log(V) + variance.sum() / 2",
+        ),
+        Mistake(
+            "summed over the positions instead of the coordinates",
+            "You sum the squares along the wrong axis: each *position* has a vector whose coordinates belong together.",
+            ".sum(dim=-1)", ".sum(dim=0)",
+        ),
+        Mistake(
+            "bits instead of nats",
+            "Your logarithm has base 2. This course uses nats, so take the natural logarithm.",
+            "math.log(V)", "math.log2(V)",
+        ),
+    ),
+    alternatives={
+        "logarithm of the sum, position by position": """
+def first_loss(hidden, V, std):
+    losses = []
+    for h in hidden.double():
+        s = std * h.norm()
+        losses.append(torch.log(V * torch.exp(s**2 / 2)))
+    return torch.stack(losses).mean()
+""",
+        "one number from all squares": """
+def first_loss(hidden, V, std):
+    return torch.tensor(float(V)).log() + 0.5 * std**2 * (hidden**2).sum() / len(hidden)
+""",
+        "a plain number": """
+def first_loss(hidden, V, std):
+    return math.log(V) + sum(std**2 * float(h @ h) / 2 for h in hidden) / len(hidden)
+""",
+    },
+    hints=(
+        "What is the variance of one product hᵢ · eⱼᵢ, in which hᵢ is given? And what is the variance of the sum of D such products?",
+        "hidden: (N, D). One variance for each position: (N,). Output: a single number.",
+        "for each position:\n    s² = std² · (squared length of the vector)\n    −log p = ln(V · exp(s²/2)) − 0 = ln V + s²/2\nmean over the positions",
+        "A near miss: if you average the lengths first and square the mean, the result is too small whenever the vectors differ in length.",
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ both objectives (find the bug)
 
 
@@ -3111,7 +3255,7 @@ def configuration_cases(draw: Draw) -> Iterator[Case]:
 
 
 ONE_LAYER = "4 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * 2 * D"
-EMBEDDINGS = "(V + P + 2) * D + 2 * D"
+EMBEDDINGS = "tables + 2 * D"
 HEADS = "(D * D + D) + 2 * D + V + (2 * D + 2)"
 COUNTED = """
 def count_parameters(V, P, D, L, F):
@@ -3126,7 +3270,12 @@ count_parameters = Exercise(
             "embeddings with 2D parameters too few",
             "Your first number is too small by 2D. Two components have exactly this size: the segment table and the layer "
             "norm after the sum.",
-            EMBEDDINGS, "(V + P + 2) * D",
+            EMBEDDINGS, "tables",
+        ),
+        Mistake(
+            "token table only",
+            "Your first number lacks two tables. The segments and the positions have embeddings as well.",
+            "(V, P, 2)", "(V,)",
         ),
         Mistake(
             "biases missing in the layers",
@@ -3165,7 +3314,7 @@ count_parameters = Exercise(
             "layer norms with one vector",
             "Three of your numbers are too small. A layer norm has a scale *and* a shift.",
             edits={
-                EMBEDDINGS: "(V + P + 2) * D + D",
+                EMBEDDINGS: "tables + D",
                 ONE_LAYER: "4 * (D * D + D) + (D * F + F) + (F * D + D) + 2 * D",
                 HEADS: "(D * D + D) + D + V + (2 * D + 2)",
             },

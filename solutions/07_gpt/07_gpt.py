@@ -11,8 +11,8 @@
 #
 # A **decoder-only model** predicts the next word from the words before it. For this reason it can generate text, but its vector for a word cannot depend on the words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly which words it cannot see. Your model can also load GPT-2's weights. At the end we use a published model with 135 million parameters.
 #
-# **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 75 minutes for the core: seven exercises and one
-# written question. Optional sections cover a bug, few-shot prompts, in-context learning and beam search.
+# **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 90 minutes for the core: eight exercises and one
+# written question. Optional sections after the scoreboard cover a bug, few-shot prompts and in-context learning.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
@@ -20,7 +20,8 @@
 # **By the end, you will be able to**
 #
 # - write a GPT as modules, with a causal mask, tied embeddings and a key–value cache, and load GPT-2's weights into it;
-# - train it with the shifted loss, and state how far its loss is from the entropy of the language;
+# - build bigram and trigram models by counting, as a baseline;
+# - train a GPT with the shifted loss, and state how far its loss is from the entropy of the language;
 # - sample with temperature, top-k and top-p;
 # - show what a decoder's vectors can and cannot encode, compared with BERT's.
 
@@ -46,19 +47,28 @@ from coursekit.plots import use_style
 use_style()
 pictures.mask_at_work("anna locked the cell".split())
 
-# %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def causal_mask(T: int) -> Float[Tensor, "T T"]:
-    """The matrix added to the scores of a decoder with T positions.  (difficulty ●○○, 3 minutes)
+# %% [markdown]
+# While a model generates text, it processes only the *new* tokens in each step, because nothing changes for the earlier ones (section 2). The mask then has one row for each new token, but still a column for each token that can be seen.
 
-    Row i belongs to the query at position i, and column j belongs to the key at position j. The
-    entry is 0 where j ≤ i and −∞ where j > i. (The check adds your mask to scores and takes the softmax of each row.)
+# %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_mask(T: int, past: int = 0) -> Float[Tensor, "T past+T"]:
+    """The matrix added to the scores of a decoder with T new tokens.  (difficulty ●○○, 4 minutes)
+
+    `past` earlier tokens precede the new ones. They have keys but no queries: row i belongs to
+    the query at position past + i, and column j belongs to the key at position j. The entry is 0
+    where the key is not later than the query, and −∞ elsewhere. (The check adds your mask to
+    scores and takes the softmax of each row.)
     """
     ### BEGIN SOLUTION
-    return torch.full((T, T), -torch.inf).triu(1)
+    position = torch.arange(past, past + T)[:, None]
+    later = torch.arange(past + T) > position
+    return torch.zeros(T, past + T).masked_fill(later, -torch.inf)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["scores"]))).softmax(dim=-1))
+check("gpt.causal_mask", lambda case: (
+    case["scores"] + causal_mask(len(case["scores"]), case["past"])
+).softmax(dim=-1))
 
 # %% [markdown]
 # What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from notebook 06. In this language *cell* has three senses. The following two sentences differ only in the words to the *right* of *cell*.
@@ -168,7 +178,8 @@ class CausalAttention(torch.nn.Module):
         if self.cached:
             self.past = k, v
         scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5                           # B H T t+T
-        weights = (scores + causal_mask(k.shape[2])[-x.shape[1] :]).softmax(dim=-1)
+        mask = causal_mask(x.shape[1], past=k.shape[2] - x.shape[1])                      # T t+T
+        weights = (scores + mask).softmax(dim=-1)
         return self.output((weights @ v).transpose(1, 2).flatten(2))
         ### END SOLUTION
 
@@ -323,7 +334,49 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train your GPT with your `training_step` from notebook 03. This function takes the targets as an argument, so we shift the labels when we create the batch. To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. For this language we know the exact **entropy**: the lowest possible expected loss on its held-out sentences, and thus also the lowest possible perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's distribution.
+# How low should the loss of a GPT be? Before training it, we measure a baseline that has no weights at all. An **n-gram model** predicts a token from the n − 1 tokens before it, by counting. A *bigram* model (n = 2) uses one token of context, and a *trigram* model (n = 3) uses two. In held-out text, a context is sometimes followed by a token that never followed it in training. A small constant α, added to every count, gives such a token a small probability:
+#
+# $$p(w \mid \text{context}) = \frac{\text{count}(\text{context}, w) + \alpha}{\text{count}(\text{context}) + \alpha V}$$
+
+# %%
+from collections import Counter
+from math import log
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-ngram", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ngram(
+    train: Int[Tensor, "N S"], ids: Int[Tensor, "B T"], n: int, V: int, alpha: float, pad: int
+) -> Float[Tensor, "B T-1"]:
+    """log p of every next token under an n-gram model, in nats.  (difficulty ●●○, 8 minutes)
+
+    Entry [b, t] is log p of the token ids[b, t + 1], by the formula above. Its context consists
+    of the n − 1 tokens before it, or of all tokens before it if there are fewer. V is the size
+    of the vocabulary. All counts come from `train`, and count(context) counts only how often the
+    context was followed by a token. Padding (`pad`, only at the end of a row) is never such a
+    token; entries that belong to padding are 0.
+    """
+    ### BEGIN SOLUTION
+    def predictions(rows):
+        for b, row in enumerate(rows.tolist()):
+            for t in range(1, len(row)):
+                if row[t] != pad:
+                    yield b, t - 1, tuple(row[max(0, t - n + 1) : t]), row[t]
+
+    followed, total = Counter(), Counter()
+    for _, _, context, token in predictions(train):
+        followed[context, token] += 1
+        total[context] += 1
+    log_p = torch.zeros(ids.shape[0], ids.shape[1] - 1)
+    for b, t, context, token in predictions(ids):
+        p = (followed[context, token] + alpha) / (total[context] + alpha * V)
+        log_p[b, t] = log(p)
+    return log_p
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-ngram-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gpt.ngram", lambda case: ngram(**case))
+
+# %% [markdown]
+# To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. For this language we know the exact conditional **entropy** of the next token: the lowest possible expected loss on its held-out sentences, and thus also the lowest possible perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.grammar import GRAMMAR
@@ -357,6 +410,56 @@ def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
     """Warm-up over 30 steps, then linear decay."""
     return highest * min(1.0, (step + 1) / 30) * (1 - step / steps)
 
+# %% [markdown]
+# The **cross-entropy** of a model is the mean of −log p over the tokens that it predicts. **Predict:** the models are trained on 16,000 sentences. Which of them has the lowest cross-entropy on held-out sentences? Run the cell to see the choices.
+
+# %% tags=["demo"]
+BIGRAM, TRIGRAM, FOURGRAM = "one token of context (bigram)", "two tokens (trigram)", "three tokens (4-gram)"
+predict("gpt.ngram", ..., choices=(BIGRAM, TRIGRAM, FOURGRAM))
+
+# %% tags=["demo"]
+print("This takes about ten seconds.")
+ALPHA, counted_tokens = 0.01, (test_ids[:, 1:] != PAD).sum()
+SIZES = {BIGRAM: 2, TRIGRAM: 3, FOURGRAM: 4}
+
+def counted_loss(n: int) -> float:
+    """The cross-entropy of your n-gram model on held-out sentences."""
+    log_p = ngram(train_ids, test_ids, n, len(short.vocabulary), ALPHA, PAD)
+    return -(log_p.sum() / counted_tokens).item()
+
+by_counting = {name: counted_loss(n) for name, n in {"no context": 1, **SIZES}.items()}
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+reveal("gpt.ngram", min((BIGRAM, TRIGRAM, FOURGRAM), key=by_counting.get), because={
+    BIGRAM: "One token of context leaves out much that is known: a verb, for example, depends on the subject, which is two or more tokens back.",
+    FOURGRAM: "The longer the n-grams, the more of those in the held-out sentences never occurred in training, and for these the model has only α.",
+})
+
+def against_the_entropy(losses: dict[str, float]) -> pd.DataFrame:
+    """Each loss, its perplexity, and its distance from the entropy."""
+    return pd.DataFrame({
+        name: {"cross-entropy (nats)": f"{loss:.2f}", "perplexity": f"{np.exp(loss):.1f}", "KL divergence (nats)": f"{loss - bound:.2f}"}
+        for name, loss in losses.items()
+    }).T
+
+def n_grams(ids: Int[Tensor, "N T"], n: int) -> list[tuple[int, ...]]:
+    """Every token with its context of n − 1 tokens, without padding."""
+    return [tuple(row[max(0, t - n + 1) : t + 1]) for row in ids.tolist() for t in range(1, len(row)) if row[t] != PAD]
+
+unseen = {}
+for name, n in {"no context": 1, **SIZES}.items():
+    known = set(n_grams(train_ids, n))
+    unseen[name] = np.mean([gram not in known for gram in n_grams(test_ids, n)])
+uniform = {"uniform distribution (ln V)": np.log(len(short.vocabulary))}
+table = against_the_entropy(uniform | by_counting | {"entropy": bound})
+display(table.assign(**{"held-out n-grams not in training": pd.Series(unseen).map("{:.1%}".format)}).fillna("–"))
+
+# %% [markdown]
+# One token of context already removes most of the KL divergence of the model without context. A second token helps, but a third makes the predictions worse: the longer the n-grams, the more of those in the held-out sentences never occurred in training. To use long contexts, a model has to treat *similar* contexts alike, which counting cannot do. A neural language model can, because similar words have similar vectors.
+
+# %% [markdown]
+# Now train your GPT with your `training_step` from notebook 03, on the same 16,000 sentences. This function takes the targets as an argument, so we shift the labels when we create the batch.
+
 # %% tags=["demo"]
 def train(labels_of, steps: int, show_at=()):
     """A GPT trained on `steps` batches, and its held-out loss as [(step, nats)].
@@ -381,69 +484,10 @@ print("This takes five to ten seconds.")
 live, curve = train(lambda ids: ids.masked_fill(ids == PAD, -100), STEPS, show_at=(0, 20, 80, 200, 400))
 print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
+display(against_the_entropy({TRIGRAM: by_counting[TRIGRAM], "your GPT": curve[-1][1], "entropy": bound}))
 
 # %% [markdown]
-# The loss starts near ln V, as expected for a small initialisation. It falls quickly while the model learns which words are frequent. The distance of the curve from the dashed line (the entropy) is the KL divergence; it measures how much the model has not learned yet. No autoregressive model, however large, can have an expected loss below this line. All printed sentences are sampled with the same random numbers.
-
-# %% [markdown]
-# ## Further: find the bug
-#
-# The model above ends its sentences. Many models that were fine-tuned in 2023 did not end their texts and generated tokens until they were stopped. GPT-2 and LLaMA have no padding token, so tutorials recommended using the end-of-text token for padding. The data collator in Hugging Face's library then created the labels as follows (transformers, issue 23530; also trl, issue 976). The loss ignores positions with the label −100.
-
-# %%
-def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials recommended
-    labels = ids.clone()
-    labels[labels == end] = -100                           # the loss should ignore padding
-    return labels
-
-# %% [markdown]
-# Which tokens does a model trained on these labels never learn to predict? Write a correct version, still without a separate padding token.
-
-# %% nbgrader={"grade": false, "grade_id": "gpt-mended_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
-    """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
-
-    Each row contains words, then one `end`, then more `end` tokens as padding; a row may also
-    be truncated before its `end`. The labels are the ids, with −100 only at padding. Do not shift
-    the labels: the loss function does that.
-    """
-    ### BEGIN SOLUTION
-    return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "gpt-mended_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes five to ten seconds.")
-
-def padded_with_end(labels_of):
-    """Labels of sequences that are padded with [EOS]."""
-    return lambda ids: labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
-
-@torch.no_grad()
-def judged(model) -> dict[str, float]:
-    """The loss per word, the loss per [EOS], and the fraction of 200 sampled sentences that end within the maximum length."""
-    target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
-    losses = cross_entropy(model(test_ids)[:, :-1].transpose(1, 2), target, reduction="none")
-    generator = torch.Generator().manual_seed(0)
-    for _ in range(short.max_length - 1):
-        probabilities = model(ids)[:, -1].softmax(dim=-1)
-        ids = torch.cat([ids, torch.multinomial(probabilities, 1, generator=generator)], dim=1)
-    return {
-        "nats per word": losses[(target != PAD) & (target != EOS)].mean().item(),
-        "nats per [EOS]": losses[target == EOS].mean().item(),
-        "sentences that end": (ids == EOS).any(dim=1).float().mean().item(),
-    }
-
-endings = {
-    name: judged(train(padded_with_end(labels_of), 250)[0])
-    for name, labels_of in {"labels of 2023": labels_of_2023, "corrected": mended_labels}.items()
-}
-display(pd.DataFrame(endings).T.round(2))
-
-# %% [markdown]
-# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because the losses are means over different tokens. The labels of 2023 exclude every end-of-text token. A model trained on these labels is never trained to stop. It is therefore not enough to look at the loss of a model; we also have to let it generate text.
+# The loss starts near ln V, as expected for a small initialisation. It falls quickly while the model learns which words are frequent. The distance of the curve from the dashed line (the entropy) is the KL divergence; it measures how much the model has not learned yet. No autoregressive model, however large, can have an expected loss below this line. From the same sentences, your GPT has learned far more than the best n-gram model. (All printed sentences are sampled with the same random numbers.)
 
 # %% [markdown]
 # ## 4 · What GPT cannot see
@@ -452,7 +496,7 @@ display(pd.DataFrame(endings).T.round(2))
 # course's test: the predicted sense of an ambiguous word is the sense of the nearest labelled vector. A decoder can represent the correct sense if the cue is on the left of the word, but not if the only cue is on the right. Where word order determines the sense, the result depends on whether the person who acts is mentioned before or after the word:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, sense_exam
+from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, nearest_sense, sense_exam
 
 WHO_ACTS = [
     "the prisoner that the biologist visited checked the cell",
@@ -532,60 +576,6 @@ display(Markdown(
 #
 # *Marking: 1 point for stating that the vector is computed before the right-hand context (and that the last vector serves another purpose); 1 point for two working
 # methods: question or repeated sentence after the text, a backward model, fine-tuning with a head on the last token, …*
-
-# %% [markdown]
-# ## Further: questions with and without enough information
-#
-# We split the questions of section 4 according to whether the preceding words determine the sense. To see whether the result depends on the nearest-neighbour classifier, we also use a linear classifier
-# (one logistic regression for each word).
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-def straight_lines() -> np.ndarray:
-    """Whether logistic regression, fitted separately for each word, predicts each sense correctly from the vectors."""
-    labelled_words, asked_words = ambiguous_words(exam.labelled), ambiguous_words(asked)
-    right = np.zeros(len(asked), dtype=bool)
-    for word in np.unique(asked_words):
-        labelled, here = labelled_words == word, asked_words == word
-        probe = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
-        probe.fit(labelled_vectors[labelled].numpy(), exam.labelled.sense[labelled])
-        right[here] = probe.predict(asked_vectors[here].numpy()) == asked.sense[here]
-    return right
-
-readers = {"nearest neighbour": hits, "linear classifier": straight_lines()}
-parts = {
-    f"{text}, {'determined' if half else 'not determined'}": (asked.cue == kind) & (told == half)
-    for kind, text in QUESTIONS.items() for half in (True, False)
-}
-display(pd.DataFrame({
-    name: {"questions": f"{part.sum():,}"} | {
-        reader: f"{right[part].mean():.3f}" for reader, right in readers.items()
-    }
-    for name, part in parts.items() if part.any()
-}).T)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-share_not_told, guess = hits[~told].mean(), best_guess[~told].mean()
-not_told_low, not_told_high = wilson(share_not_told, (~told).sum())
-display(Markdown(
-    f"Where the preceding words determine the sense, the nearest-neighbour classifier answers **{hits[told].mean():.1%}** of "
-    f"the questions correctly. Of the other questions, it answers **{share_not_told:.1%}** correctly ({not_told_low:.1%} to "
-    f"{not_told_high:.1%}); the chance level for these questions is {guess:.1%}."
-))
-
-# %% [markdown]
-# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains those true proportions for which the observed proportion would not be surprising, and it always lies between 0 and 1. The figure compares the two intervals for twenty answers (in section 8 there are 24):
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.pictures import statistics
-
-statistics.of_a_share(20, share_not_told)
-
-# %% [markdown]
-# Where the preceding words determine the sense, both classifiers predict it correctly from GPT's vectors. On the remaining questions, GPT's accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split first.
 
 # %% [markdown]
 # ## 5 · Choosing a word
@@ -977,7 +967,159 @@ print_text(second_question, ask(first, first_answer, second_question, tokens=30)
 # The second question makes sense only after the first. The prompt therefore consists of the whole dialogue so far, whose keys and values are cached.
 
 # %% [markdown]
-# ## 8 · Further: a task in the prompt
+# ## 8 · Scoreboard
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.scoreboard import add_row, draw
+from coursekit.small import recorded as recorded_figures
+
+def counted_on_all(n: int) -> float:
+    """The cross-entropy of your n-gram model, counted on the whole language, on held-out sentences."""
+    all_train = torch.from_numpy(language.sample(COUNTED, np.random.default_rng(2), "train").ids)
+    log_p = ngram(all_train, all_asked, n, len(language.vocabulary), ALPHA, PAD)
+    return -(log_p.sum() / (all_asked[:, 1:] != PAD).sum()).item()
+
+def words_before(part) -> Float[Tensor, "sentences V"]:
+    """The word before each ambiguous word as a one-hot vector."""
+    before = part.ids[np.arange(len(part)), part.position - 1]
+    return torch.nn.functional.one_hot(torch.from_numpy(before), len(language.vocabulary)).float()
+
+print("This takes about ten seconds.")
+COUNTED, all_asked = 40_000, torch.from_numpy(language.sample(1_000, np.random.default_rng(3), "held_out").ids)
+parts_of_test = exam.labelled, exam.held_out
+known_to = {                                                        # what each model knows when it has read the word
+    2: [torch.ones(len(part), 1) for part in parts_of_test],
+    3: [words_before(part) for part in parts_of_test],
+}
+n_gram_rows = {}
+for name, n in (("bigrams", 2), ("trigrams", 3)):
+    n_gram_rows[name] = nearest_sense(exam, *known_to[n])
+    add_row(name, n_gram_rows[name], loss=counted_on_all(n), note="next word by counting")
+
+nats = recorded_figures("gpt").loc["held-out: next word, loss"]
+add_row("GPT, untrained", seeds["GPT, untrained"], loss=nats.untrained, note="baseline")
+add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
+draw()
+
+# %% [markdown]
+# After a bigram model has read an ambiguous word, it knows only this word, so it cannot do better than the most frequent sense. A trigram model knows one more word. GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the only cue is on the right, GPT is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in notebook 06.)
+
+# %% [markdown]
+# ## Further: find the bug
+#
+# The model of section 3 ends its sentences. Many models that were fine-tuned in 2023 did not end their texts and generated tokens until they were stopped. GPT-2 and LLaMA have no padding token, so tutorials recommended using the end-of-text token for padding. The data collator in Hugging Face's library then created the labels as follows (transformers, issue 23530; also trl, issue 976). The loss ignores positions with the label −100.
+
+# %%
+def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials recommended
+    labels = ids.clone()
+    labels[labels == end] = -100                           # the loss should ignore padding
+    return labels
+
+# %% [markdown]
+# Which tokens does a model trained on these labels never learn to predict? Write a correct version, still without a separate padding token.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-mended_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
+    """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
+
+    Each row contains words, then one `end`, then more `end` tokens as padding; a row may also
+    be truncated before its `end`. The labels are the ids, with −100 only at padding. Do not shift
+    the labels: the loss function does that.
+    """
+    ### BEGIN SOLUTION
+    return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
+    ### END SOLUTION
+
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "gpt-mended_labels-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes five to ten seconds.")
+
+def padded_with_end(labels_of):
+    """Labels of sequences that are padded with [EOS]."""
+    return lambda ids: labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
+
+@torch.no_grad()
+def judged(model) -> dict[str, float]:
+    """The loss per word, the loss per [EOS], and the fraction of 200 sampled sentences that end within the maximum length."""
+    target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
+    losses = cross_entropy(model(test_ids)[:, :-1].transpose(1, 2), target, reduction="none")
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(short.max_length - 1):
+        probabilities = model(ids)[:, -1].softmax(dim=-1)
+        ids = torch.cat([ids, torch.multinomial(probabilities, 1, generator=generator)], dim=1)
+    return {
+        "nats per word": losses[(target != PAD) & (target != EOS)].mean().item(),
+        "nats per [EOS]": losses[target == EOS].mean().item(),
+        "sentences that end": (ids == EOS).any(dim=1).float().mean().item(),
+    }
+
+endings = {
+    name: judged(train(padded_with_end(labels_of), 250)[0])
+    for name, labels_of in {"labels of 2023": labels_of_2023, "corrected": mended_labels}.items()
+}
+display(pd.DataFrame(endings).T.round(2))
+
+# %% [markdown]
+# The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because the losses are means over different tokens. The labels of 2023 exclude every end-of-text token. A model trained on these labels is never trained to stop. It is therefore not enough to look at the loss of a model; we also have to let it generate text.
+
+# %% [markdown]
+# ## Further: questions with and without enough information
+#
+# We split the questions of section 4 according to whether the preceding words determine the sense. To see whether the result depends on the nearest-neighbour classifier, we also use a linear classifier
+# (one logistic regression for each word).
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+def straight_lines() -> np.ndarray:
+    """Whether logistic regression, fitted separately for each word, predicts each sense correctly from the vectors."""
+    labelled_words, asked_words = ambiguous_words(exam.labelled), ambiguous_words(asked)
+    right = np.zeros(len(asked), dtype=bool)
+    for word in np.unique(asked_words):
+        labelled, here = labelled_words == word, asked_words == word
+        probe = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
+        probe.fit(labelled_vectors[labelled].numpy(), exam.labelled.sense[labelled])
+        right[here] = probe.predict(asked_vectors[here].numpy()) == asked.sense[here]
+    return right
+
+readers = {"nearest neighbour": hits, "linear classifier": straight_lines()}
+parts = {
+    f"{text}, {'determined' if half else 'not determined'}": (asked.cue == kind) & (told == half)
+    for kind, text in QUESTIONS.items() for half in (True, False)
+}
+display(pd.DataFrame({
+    name: {"questions": f"{part.sum():,}"} | {
+        reader: f"{right[part].mean():.3f}" for reader, right in readers.items()
+    }
+    for name, part in parts.items() if part.any()
+}).T)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+share_not_told, guess = hits[~told].mean(), best_guess[~told].mean()
+not_told_low, not_told_high = wilson(share_not_told, (~told).sum())
+display(Markdown(
+    f"Where the preceding words determine the sense, the nearest-neighbour classifier answers **{hits[told].mean():.1%}** of "
+    f"the questions correctly. Of the other questions, it answers **{share_not_told:.1%}** correctly ({not_told_low:.1%} to "
+    f"{not_told_high:.1%}); the chance level for these questions is {guess:.1%}."
+))
+
+# %% [markdown]
+# **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains those true proportions for which the observed proportion would not be surprising, and it always lies between 0 and 1. The figure compares the two intervals for twenty answers (in the next section there are 24):
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.pictures import statistics
+
+statistics.of_a_share(20, share_not_told)
+
+# %% [markdown]
+# Where the preceding words determine the sense, both classifiers predict it correctly from GPT's vectors. On the remaining questions, GPT's accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split first.
+
+# %% [markdown]
+# ## Further: a task in the prompt
 #
 # GPT-3 made it popular to describe a task in the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by a question, and the model continues the prompt with the answer, without further training. Such a prompt is called **few-shot**; a prompt without examples is called **zero-shot**. A prompt has to be constructed in such a way that the label is the natural next token.
 
@@ -998,7 +1140,7 @@ def few_shot_prompt(
     return torch.tensor(prompt + [*query, *mark])
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "gpt-few_shot_prompt-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "gpt-few_shot_prompt-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("gpt.few_shot_prompt", lambda case: few_shot_prompt(
     list(zip(case["texts"], case["labels"])), case["query"], case["mark"], case["end"]
 ))
@@ -1139,7 +1281,7 @@ display(Markdown(
 # > report that wrong labels in the examples reduce accuracy only slightly: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. SmolLM2 therefore already knew the task.
 
 # %% [markdown]
-# ## 9 · Further: a model that must learn from its prompt
+# ## Further: a model that must learn from its prompt
 #
 # Improving at a task only through examples in the prompt is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, we create a new task for each prompt: 8 symbols, each with one of 4 labels according to a random rule. There are 4⁸ = 65,536 rules; we train on half and hold out the rest. The prompt has the form *symbol label symbol label …*, and the model predicts the label after each symbol. The optimal strategy is to repeat the label seen with the symbol, or to choose at random if the symbol is new. After k examples, the accuracy of this strategy is
 #
@@ -1273,7 +1415,7 @@ print(f"symbols that occurred exactly once before, with a random label: the lear
 print(f"model trained on one rule and tested on this rule: accuracy {own_rule[0]:.3f} without an example")
 
 # %% [markdown]
-# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in section 8 resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
+# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in the last section resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 weights = attention_weights(learner, as_text(symbols, labels))
@@ -1344,19 +1486,19 @@ display(pd.DataFrame({
 # One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples its accuracy is below the optimum, but still far above the plateau of the layer with two heads. A second layer is therefore the economical solution rather than the only solution.
 
 # %% [markdown]
-# **Question 2 · Learning from examples in the prompt.** "With eight examples the model learned to classify reviews." Using the swapped labels of section 8 and the two models of section 9, explain which measurements you would need before you believe this statement. Which conclusion do the measurements in this notebook allow? (3–5 sentences)
+# **Question 2 · Learning from examples in the prompt.** "With eight examples the model learned to classify reviews." Using the swapped labels of the opinions and the two models of this section, explain which measurements you would need before you believe this statement. Which conclusion do the measurements in this notebook allow? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A high accuracy with examples does not show learning if the model can do the task without them. It has to be compared with the zero-shot accuracy, over several draws of examples and with an interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the model in section 9 depend on the labels, since its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well with a zero-shot prompt and with swapped labels as with correct labels, so it already knew the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
+# A high accuracy with examples does not show learning if the model can do the task without them. It has to be compared with the zero-shot accuracy, over several draws of examples and with an interval. The answers also have to depend on the *labels* of the examples: with swapped labels, a model that learns in context must swap its answers. The answers of the small model depend on the labels, since its accuracy falls to chance level when the labels of its examples are random. SmolLM2 ranks the opinions nearly as well with a zero-shot prompt and with swapped labels as with correct labels, so it already knew the task. The examples shifted its threshold, and the intervals are too wide to conclude that more examples improve the accuracy. A fair test would be a task that cannot have been known before (new labels, invented
 # words).
 #
 # *Marking: 1 point for the comparison with zero-shot and with wrong labels (over draws, with intervals); 1 point for the interpretation: the task was known before, examples shift the threshold,
-# and the small model of section 9 serves as the contrast.*
+# and the small model serves as the contrast.*
 
 # %% [markdown]
-# ## 10 · Further: BERT and GPT compared
+# ## Further: BERT and GPT compared
 #
-# Textbooks compare BERT and GPT in words. You can now base this comparison on your own measurements.
+# Textbooks compare encoder-only and decoder-only models, such as BERT and GPT, in a table of words. You can now fill this table with your own measurements.
 
 # %% [markdown]
 # Derivatives show which inputs each vector *can* depend on. The **influence** from notebook 05 is the size of the gradient of each output with respect to each input. We compute the influence for ELMo's two halves, BERT and GPT on the first of our two sentences about *cell*:
@@ -1403,30 +1545,32 @@ def seen(name: str) -> dict[str, str]:
     return {f"accuracy on senses, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
 
 against = pd.DataFrame({
-    "BERT": {
-        "architecture": "encoder only",
-        "attention": "bidirectional",
+    "encoder only (BERT)": {
+        "architecture": "encoder blocks, post-norm",
+        "attention mechanism": "bidirectional self-attention",
         "pre-training objective": "masked words (and next sentence)",
         "labels per sentence": f"{0.15 * no_special:.0%} of the tokens",
-        "context of a word": "both sides",
+        "context understanding": "both sides of a word, in every layer",
         "two senses of cell, difference in the last layer": f"{two_cells['small BERT'][-1]:.2f}",
         "influence from later words": f"{future['BERT']:.2f}",
         **seen("BERT"),
         "output": "a vector per token; fills masked positions",
-        "primary strength": "understanding: tagging, classification, retrieval",
+        "primary strength": "understanding",
+        "applications": "tagging, classification, retrieval",
         "examples": "BERT, RoBERTa, MiniLM, ModernBERT",
     },
-    "GPT": {
-        "architecture": "decoder only",
-        "attention": "causal",
+    "decoder only (GPT)": {
+        "architecture": "decoder blocks without cross-attention, pre-norm since GPT-2",
+        "attention mechanism": "causal (masked) self-attention",
         "pre-training objective": "next word",
         "labels per sentence": f"{targets:.0%} of the tokens",
-        "context of a word": "the left side",
+        "context understanding": "the left side of a word",
         "two senses of cell, difference in the last layer": f"{two_cells['small GPT'][-1]:.0g}",
         "influence from later words": f"{future['GPT']:.2f}",
         **seen("GPT"),
         "output": f"generates text; {written['1'][0]:.0%} of its sentences are possible at temperature 1",
-        "primary strength": "generation, tasks in the prompt",
+        "primary strength": "generation",
+        "applications": "text, dialogue, code; tasks described in the prompt",
         "examples": "GPT-2, LLaMA, SmolLM2",
     },
 })
@@ -1615,21 +1759,6 @@ display(pd.DataFrame({
 # Which model is better depends on the context. If another sentence precedes the text, SmolLM2's loss drops below the loss of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than the loss of the novels' GPT. Always state the context together with a loss.
 
 # %% [markdown]
-# ## 11 · Scoreboard
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import add_row, draw
-from coursekit.small import recorded as recorded_figures
-
-nats = recorded_figures("gpt").loc["held-out: next word, loss"]
-add_row("GPT, untrained", seeds["GPT, untrained"], loss=nats.untrained, note="baseline")
-add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
-draw()
-
-# %% [markdown]
-# GPT reaches the dashed line in every panel, or comes close to it. Where word order determines the sense, it outperforms all models that ignore word order. Where the only cue is on the right, GPT is worse than every model that uses the right side, including a bag of words. (The untrained GPT's loss exceeds ln V because of its large initial embeddings, as in notebook 06.)
-
-# %% [markdown]
 # ## Extension: the most probable sentence
 #
 # Greedy decoding chooses the best *token* at each step, which need not lead to the best sentence. **Beam search** keeps several prefixes and lets all their continuations compete. This exercise earns extra credit. It uses the toy decoder from notebook 04.
@@ -1697,12 +1826,13 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions, so that a single pass trains all positions.
+# - A GPT learns far more from our sentences than the best n-gram model.
 # - Whatever the size of a decoder, its vector for a word never depends on later words.
-# - Temperature reshapes the distribution; top-k truncates it after k tokens, and top-p after the token that reaches p.
+# - Temperature reshapes the distribution; top-k and top-p truncate it.
 # - With a key–value cache, T tokens cost T token passes instead of T(T + 1)/2.
 # - With the same weights, your GPT and GPT-2 give the same logits.
 # - Few-shot examples shift SmolLM2's threshold considerably and improve its ranking slightly.
-# - In-context learning reaches the accuracy of the exact posterior with two layers, but not with one layer of two heads.
+# - In-context learning is optimal with two layers, but not with one layer of two heads.
 #
 # **Next**: notebook 08 looks inside pre-trained transformers.
 
@@ -1727,3 +1857,8 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 
 # %% [markdown]
 # Next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

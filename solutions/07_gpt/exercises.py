@@ -13,42 +13,68 @@ from coursekit.legends import OF_WEIGHTS
 
 
 def mask_cases(draw: Draw) -> Iterator[Case]:
-    """Ordinary scores; later words that score hundreds more than the earlier ones; a single word."""
-    for T in (4, 7, 11, 1):
-        scores = draw.normal(T, T, scale=1.5)
+    """Ordinary scores, with and without earlier tokens; later words that score hundreds more than the earlier ones; a single word."""
+    for T, past in ((4, 0), (7, 0), (6, 5), (1, 0), (3, 8), (1, 6)):
+        scores = draw.normal(T, past + T, scale=1.5)
         if T == 7:
             scores = np.round(8 * scores) / 8  # so large that the last bit of any other number would be visible
             scores[np.triu_indices(T, 1)] += 300
-        yield {"scores": scores}
+        yield {"scores": scores, "past": past}
 
 
-MASK = "torch.full((T, T), -torch.inf).triu(1)"
+FILLED = "torch.zeros(T, past + T).masked_fill(later, -torch.inf)"
 
 causal_mask = Exercise(
     cases=mask_cases,
-    rule=Rule("close", 1e-5, axes={"": "T T"}),
+    rule=Rule("close", 1e-5, axes={"": "T t+T"}),
     mistakes=(
         Mistake(
             "diagonal masked",
-            "Your first row is NaN. Its word may attend to no word at all, not even to itself, and a softmax over an empty "
-            "set is 0/0.",
-            ".triu(1)", ".triu(0)",
+            "Without earlier tokens, your first row is NaN. Its word may attend to no word at all, not even to itself, and a "
+            "softmax over an empty set is 0/0.",
+            "> position", ">= position",
         ),
         Mistake(
             "mask transposed",
             "Your first row sees all words, and your last row sees only one word. The rows should belong to the queries.",
-            ".triu(1)", ".triu(1).T",
+            "> position", "< position",
         ),
         Mistake(
             "no word masked",
             "Your weights are the same as without a mask, because you add (nearly) the same number to the scores of all "
             "words.",
-            MASK, "torch.zeros(T, T)",
+            FILLED, "torch.zeros(T, past + T)",
         ),
         Mistake(
             "next word visible",
             "Each of your words also attends to the next word, which is the word that it has to predict.",
-            ".triu(1)", ".triu(2)",
+            "> position", "> position + 1",
+        ),
+        Mistake(
+            "earlier tokens not counted in the positions of the queries",
+            "Your mask is correct without earlier tokens. With them, your first row sees only the first of all tokens. The "
+            "query of row i is at position past + i.",
+            "torch.arange(past, past + T)", "torch.arange(T)",
+        ),
+        Mistake(
+            "earlier tokens masked",
+            "Your new tokens see each other, but none of the earlier tokens. A decoder attends to all tokens before it.",
+            "return torch", "later[:, :past] = True\n    return torch",
+        ),
+        Mistake(
+            "earlier tokens after the new ones",
+            "Your last columns are visible to all rows. The earlier tokens come first, so their columns are the first ones.",
+            "return torch", "later = later.roll(-past, dims=1)\n    return torch",
+        ),
+        Mistake(
+            "rows for the earlier tokens as well",
+            "Your mask also has rows for the earlier tokens, but only the new tokens have queries.",
+            edits={"torch.arange(past, past + T)": "torch.arange(past + T)", "torch.zeros(T, past + T)": "torch.zeros(past + T, past + T)"},
+        ),
+        Mistake(
+            "no columns for the earlier tokens",
+            "Your mask has columns only for the new tokens. The earlier tokens have keys, too.",
+            edits={"torch.arange(past + T)": "torch.arange(past, past + T)", "torch.zeros(T, past + T)": "torch.zeros(T, T)"},
         ),
         Mistake(
             "plus infinity instead of minus infinity",
@@ -59,24 +85,24 @@ causal_mask = Exercise(
             "difference of only 1 between visible and masked entries",
             "In your mask, visible and masked entries differ by only 1 (True and False count as 1 and 0). Since the mask is "
             "added to the scores, a difference of 1 hides no word.",
-            MASK, "torch.ones(T, T, dtype=torch.bool).tril()",
+            FILLED, "~later",
         ),
         Mistake(
             "1 instead of −∞ for masked entries",
             "Your mask adds 1 to the scores of the *later* words (True counts as 1). This gives later words more weight "
             "instead of none.",
-            MASK, "torch.ones(T, T, dtype=torch.bool).triu(1)",
+            FILLED, "later",
         ),
         Mistake(
             "zeros multiplied by infinity",
             "All your weights are NaN, because you multiply a triangle of zeros and ones by −∞, and 0 · ∞ is not 0. Fill the "
             "matrix with −∞ first, then set the visible entries to 0.",
-            MASK, "torch.ones(T, T).triu(1) * -torch.inf",
+            FILLED, "later * -torch.inf",
         ),
         Mistake(
             "all but the diagonal masked",
             "Each of your words attends only to itself. It should also attend to the words before it.",
-            MASK, "torch.full((T, T), -torch.inf).fill_diagonal_(0)",
+            "> position", "!= position",
         ),
         Mistake(
             "finite number instead of minus infinity",
@@ -85,40 +111,44 @@ causal_mask = Exercise(
             "-torch.inf", "-10.0",
             also=(
                 """
-def causal_mask(T):
-    return torch.full((T, T), -100.0).triu(1)
+def causal_mask(T, past=0):
+    return torch.full((T, past + T), -100.0).triu(past + 1)
 """,
                 """
-def causal_mask(T):
-    return torch.full((T, T), -5.0).triu(1)
+def causal_mask(T, past=0):
+    return torch.full((T, past + T), -5.0).triu(past + 1)
 """,
             ),
         ),
     ),
     alternatives={
         "the smallest number there is": """
-def causal_mask(T):
-    return torch.full((T, T), torch.finfo(torch.float32).min).triu(diagonal=1)
+def causal_mask(T, past=0):
+    return torch.full((T, past + T), torch.finfo(torch.float32).min).triu(diagonal=past + 1)
 """,
-        "from the mask of 04": """
-def causal_mask(T):
-    keep = torch.arange(T)[:, None] >= torch.arange(T)
-    return torch.zeros(T, T).masked_fill(~keep, float("-inf"))
+        "the last rows of a square": """
+def causal_mask(T, past=0):
+    keep = torch.arange(past + T)[:, None] >= torch.arange(past + T)
+    return torch.zeros(past + T, past + T).masked_fill(~keep, float("-inf"))[past:]
 """,
         "a logarithm": """
-def causal_mask(T):
-    return torch.ones(T, T, dtype=torch.float64).tril().log()
+def causal_mask(T, past=0):
+    return torch.ones(T, past + T, dtype=torch.float64).tril(past).log()
 """,
         "two loops and numpy": """
 import numpy as np
-def causal_mask(T):
-    return torch.tensor(np.array([[0.0 if j <= i else -np.inf for j in range(T)] for i in range(T)]))
+def causal_mask(T, past=0):
+    return torch.tensor(np.array([[0.0 if j <= past + i else -np.inf for j in range(past + T)] for i in range(T)]))
+""",
+        "two blocks": """
+def causal_mask(T, past=0):
+    return torch.cat([torch.zeros(T, past), torch.full((T, T), -torch.inf).triu(1)], dim=1)
 """,
     },
     hints=(
         "Which number must be added to a score so that its weight is exactly 0 after the softmax? Which number leaves a score unchanged?",
-        "Input: an integer. Output: (T, T), consisting of 0 and −∞. Row i belongs to the query, column j to the key.",
-        "for each i, for each j:\n    0 if j is not later than i\n    minus infinity if it is",
+        "Input: two integers. Output: (T, past + T), consisting of 0 and −∞. Row i belongs to a query, column j to a key.",
+        "for each i, for each j:\n    0 if j is not later than past + i\n    minus infinity if it is",
         "A near miss: multiplying a triangle of ones by −∞ gives NaN in the other half, since 0 · ∞ is not 0. Fill the matrix with −∞ first, then "
         "set the visible entries to 0.",
     ),
@@ -170,7 +200,7 @@ READ = ("at once", "once more", "in pieces", "a second text in pieces", "in piec
 """The outputs of `run_cached`."""
 HEADS = "layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)"
 SCORES = "q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5"
-MASKED = "causal_mask(k.shape[2])[-x.shape[1] :]"
+MASK = "causal_mask(x.shape[1], past=k.shape[2] - x.shape[1])"
 JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)"
 
 attention = Exercise(
@@ -182,25 +212,25 @@ attention = Exercise(
             "mask missing",
             "If a text is processed in one call, your output is correct for the last token but not for the other tokens, "
             "which attend to tokens on their right.",
-            f" + {MASKED}", "",
+            " + mask", "",
         ),
         Mistake(
             "mask shifted by one",
             "Each of your tokens also sees the next token, which is the token to be predicted. Row i of the mask should "
             "belong to token i.",
-            MASKED, "causal_mask(k.shape[2] + 1)[-x.shape[1] :, :-1]",
+            MASK, "causal_mask(x.shape[1], past=k.shape[2] - x.shape[1] + 1)[:, :-1]",
         ),
         Mistake(
             "the first rows of the mask",
             "Your output is correct if the text is processed in one call. With a cache, your new tokens use the first rows of "
             "the mask and see no more than the first tokens do. With t tokens in the cache, the first new token needs row t.",
-            "[-x.shape[1] :]", "[: x.shape[1]]",
+            MASK, "causal_mask(k.shape[2])[: x.shape[1]]",
         ),
         Mistake(
             "mask missing with a cache",
             "Your output is correct if tokens are processed one at a time. If a call contains several new tokens, they attend "
             "to tokens on their right. These calls need the mask as well.",
-            f"scores + {MASKED}", f"scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else {MASKED})",
+            "scores + mask", "scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else mask)",
         ),
         Mistake(
             "cache not reset",
@@ -285,8 +315,8 @@ class CausalAttention(torch.nn.Module):
             "The remaining weights sum to less than 1, because later tokens received weight in the softmax before you removed "
             "them.",
             edits={
-                f"scores + {MASKED}": "scores",
-                "(weights @ v)": f"((weights * ({MASKED} == 0)) @ v)",
+                "scores + mask": "scores",
+                "(weights @ v)": "((weights * (mask == 0)) @ v)",
             },
         ),
         Mistake(
@@ -419,15 +449,15 @@ class CausalAttention(torch.nn.Module):
 """,
     },
     hints=(
-        "With t tokens in the cache and T new tokens, how many queries and how many keys are there? Which rows of the mask "
-        "belong to the new tokens?",
+        "With t tokens in the cache and T new tokens, how many queries and how many keys are there? What are T and "
+        "past in your causal_mask?",
         "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T "
         "rows, t + T columns.",
         "queries, keys, values of the new tokens, split into heads\nif the cache contains anything: put its keys and values "
         "before the new ones\nif a cache is wanted: store all keys and values\nscores = queries times all keys, scaled, plus the "
-        "last T rows of the mask\nweighted sums of the values, heads concatenated, through `output`",
-        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T columns. Use the last T rows of the mask for all t + T "
-        "tokens.",
+        "mask with t as past\nweighted sums of the values, heads concatenated, through `output`",
+        "A near miss: `causal_mask(T)` has T columns, but the scores have t + T columns. Give the number of cached tokens as "
+        "`past`.",
     ),
 )
 
@@ -1097,6 +1127,226 @@ def shift_loss(logits, ids, pad):
         "that are not pad",
         "A near miss: if you leave out the positions whose input is padding, you count one target too many, since the last word of a "
         "sentence then predicts the first pad.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ n-grams
+
+
+def ngram_cases(draw: Draw) -> Iterator[Case]:
+    """Sequences of few tokens, so that contexts recur, are unseen, or end a sequence; some are padded; n from 1 to 4."""
+    for n, V, S, T, alpha in ((2, 9, 8, 7, 0.5), (3, 7, 9, 8, 0.1), (1, 8, 6, 7, 1.0), (4, 11, 10, 9, 0.02)):
+        pad = 0 if n == 2 else V - 2
+        words = np.delete(np.arange(V), [pad, V - 1])[: 3 if n > 2 else 5]  # V − 1 never occurs in `train`
+        rows = [words[draw.integers(0, len(words), 12, S)], words[draw.integers(0, len(words), 5, T)]]
+        for ids in rows:
+            ids[:, 0] = words[0]
+        rows[0][:6, 1 : n + 1] = words[1]  # begins all sequences in one way, and `ids` in part in another
+        rows[1][2:, 1] = words[2]
+        rows[1][0, 2] = V - 1  # a token, and then a context, that `train` does not contain
+        for ids in rows:
+            ends = draw.integers(3, ids.shape[1] - 1, len(ids))
+            ends[0], ends[1] = ids.shape[1], 4
+            ids[np.arange(ids.shape[1]) >= ends[:, None]] = pad
+        yield {"train": rows[0], "ids": rows[1], "n": n, "V": V, "alpha": alpha, "pad": pad}
+
+
+OF_TRAIN = "for _, _, context, token in predictions(train):"
+SMOOTHED = "(followed[context, token] + alpha) / (total[context] + alpha * V)"
+
+ngram = Exercise(
+    cases=ngram_cases,
+    rule=Rule(axes={"": "B t"}),
+    mistakes=(
+        Mistake(
+            "context of n tokens",
+            "Your contexts are one token too long. An n-gram consists of n tokens *including* the predicted one, so a bigram "
+            "model uses one token of context.",
+            "t - n + 1", "t - n",
+        ),
+        Mistake(
+            "context of n − 2 tokens",
+            "Your contexts are one token too short. A trigram model predicts a token from the two tokens before it.",
+            "t - n + 1", "t - n + 2",
+        ),
+        Mistake(
+            "one token of context, whatever n",
+            "Your model always uses one token of context. The argument n says how many tokens to use.",
+            "max(0, t - n + 1)", "t - 1",
+        ),
+        Mistake(
+            "negative start of a slice",
+            "Your answer is wrong near the beginning of a sequence, where there are fewer than n − 1 tokens of context. There, "
+            "your slice starts at a negative index, which Python counts from the end.",
+            "max(0, t - n + 1)", "t - n + 1",
+        ),
+        Mistake(
+            "short contexts not counted",
+            "You do not count tokens that have fewer than n − 1 tokens before them, so at the beginning of a sequence your model "
+            "predicts a uniform distribution. The context of such a token consists of all tokens before it.",
+            edits={
+                "followed[context, token] += 1": "followed[context, token] += len(context) == n - 1",
+                "total[context] += 1": "total[context] += len(context) == n - 1",
+            },
+        ),
+        Mistake(
+            "tokens with short contexts left out",
+            "You leave out tokens that have fewer than n − 1 tokens before them. Their context consists of all tokens before "
+            "them.",
+            "range(1, len(row))", "range(max(1, n - 1), len(row))",
+        ),
+        Mistake(
+            "order of the context ignored",
+            "You treat contexts with the same tokens in a different order as the same context.",
+            "tuple(row[max(0, t - n + 1) : t])", "tuple(sorted(row[max(0, t - n + 1) : t]))",
+        ),
+        Mistake(
+            "α only in the numerator",
+            "Your probabilities do not sum to 1 over the vocabulary. If α is added to the count of each of V tokens, how much is "
+            "added to the count of the context?",
+            SMOOTHED, "(followed[context, token] + alpha) / max(total[context], 1)",
+        ),
+        Mistake(
+            "α added only once to the count of the context",
+            "Your probabilities do not sum to 1 over the vocabulary. You add α to the count of the context once, but α was added "
+            "to the counts of V tokens.",
+            "alpha * V", "alpha",
+        ),
+        Mistake(
+            "α only in the denominator",
+            "A token that never followed its context has a logarithm of −∞ in your answer. Add α to its count, too.",
+            edits={"(followed[context, token] + alpha)": "followed[context, token]", "= log(p)": '= log(p) if p else -float("inf")'},
+        ),
+        Mistake(
+            "no smoothing",
+            "A token that never followed its context has a logarithm of −∞ in your answer. Use the formula with α.",
+            edits={
+                SMOOTHED: "followed[context, token] / max(total[context], 1)",
+                "= log(p)": '= log(p) if p else -float("inf")',
+            },
+        ),
+        Mistake(
+            "observed tokens instead of the vocabulary",
+            "You multiply α by the number of different tokens that occur in train. V is given, and some tokens of the vocabulary "
+            "may not occur.",
+            "alpha * V", "alpha * len(train.unique())",
+        ),
+        Mistake(
+            "counts from the sentences to be predicted",
+            "You count in ids, the sentences that the model has to predict. Count in train.",
+            "predictions(train)", "predictions(ids)",
+        ),
+        Mistake(
+            "predicted sentences counted as well",
+            "You also count the sentences that the model has to predict, so it has seen every answer. Count only in train.",
+            "in predictions(train):", "in [*predictions(train), *predictions(ids)]:",
+        ),
+        Mistake(
+            "context counted where no token follows",
+            "You count every occurrence of a context, also at the end of a sentence, where no token follows it. Your "
+            "probabilities therefore sum to less than 1.",
+            "log_p = torch.zeros(",
+            "total = Counter(\n        tuple(row[max(0, t - n + 1) : t])\n        for row in train.tolist()\n"
+            "        for t in range(1, len(row) + 1) if t == len(row) or row[t - 1] != pad\n    )\n    log_p = torch.zeros(",
+        ),
+        Mistake(
+            "joint probability",
+            "You divide by the number of all n-grams, which gives the probability of the context and the token together. "
+            "Divide by the count of the context.",
+            "total[context] + alpha", "total.total() + alpha",
+        ),
+        Mistake(
+            "padding predicted",
+            "You also count padding as a token that follows, or predict it. Leave it out of both.",
+            "if row[t] != pad:", "if True:",
+        ),
+        Mistake(
+            "padding counted but not predicted",
+            "You count padding as a token that follows a context. Leave it out when you count.",
+            OF_TRAIN,
+            "everything = ((tuple(row[max(0, t - n + 1) : t]), row[t]) for row in train.tolist() for t in range(1, len(row)))\n"
+            "    for context, token in everything:",
+        ),
+        Mistake(
+            "probabilities instead of their logarithms",
+            "Your entries are probabilities. Return their logarithms.",
+            "= log(p)", "= p",
+        ),
+        Mistake(
+            "sign reversed",
+            "Your entries are −log p. Return log p; the notebook changes the sign when it computes the cross-entropy.",
+            "= log(p)", "= -log(p)",
+        ),
+        Mistake(
+            "bits instead of nats",
+            "Your logarithms have base 2. This course uses nats, so take the natural logarithm.",
+            "= log(p)", "= log(p) / log(2)",
+        ),
+        Mistake(
+            "an entry for the first token",
+            "Your answer has an entry for the first token of each row, which nothing precedes. Entry t belongs to token t + 1.",
+            edits={"ids.shape[1] - 1": "ids.shape[1]", "yield b, t - 1,": "yield b, t,"},
+        ),
+    ),
+    alternatives={
+        "markers for missing context, all windows compared": """
+def ngram(train, ids, n, V, alpha, pad):
+    def windows(rows):
+        start = torch.full((len(rows), max(n - 2, 0)), -1)
+        return torch.cat([start, rows.long()], dim=1).unfold(1, n, 1)[:, 1 if n == 1 else 0 :]
+    seen = windows(train).flatten(0, 1)
+    seen = seen[seen[:, -1] != pad]
+    asked = windows(ids)
+    same_context = (asked[:, :, None, :-1] == seen[:, :-1]).all(-1)
+    same_token = asked[:, :, None, -1] == seen[:, -1]
+    followed = (same_context & same_token).sum(-1)
+    log_p = ((followed + alpha) / (same_context.sum(-1) + alpha * V)).log()
+    return log_p.masked_fill(asked[..., -1] == pad, 0)
+""",
+        "dictionaries of distributions": """
+def ngram(train, ids, n, V, alpha, pad):
+    import numpy as np
+    counts = {}
+    for row in train:
+        words = [int(token) for token in row if token != pad]
+        for t in range(1, len(words)):
+            key = " ".join(map(str, words[:t][-(n - 1):] if n > 1 else []))
+            counts.setdefault(key, np.zeros(V))[words[t]] += 1
+    rows = []
+    for row in ids.numpy():
+        entries = []
+        for t in range(1, len(row)):
+            key = " ".join(map(str, row[:t][-(n - 1):] if n > 1 else []))
+            smoothed = counts.get(key, np.zeros(V)) + alpha
+            entries.append(0.0 if row[t] == pad else np.log(smoothed[row[t]] / smoothed.sum()))
+        rows.append(entries)
+    return np.array(rows)
+""",
+        "difference of two logarithms": """
+def ngram(train, ids, n, V, alpha, pad):
+    from collections import defaultdict
+    counts = defaultdict(lambda: defaultdict(int))
+    for row in train.tolist():
+        for t, token in enumerate(row):
+            if t and token != pad:
+                counts[tuple(row[:t][max(t - (n - 1), 0):])][token] += 1
+    log_p = torch.zeros(ids[:, 1:].shape)
+    for b, row in enumerate(ids.tolist()):
+        for t, token in enumerate(row[1:]):
+            if token == pad:
+                continue
+            here = counts[tuple(row[: t + 1][max(t + 1 - (n - 1), 0):])]
+            log_p[b, t] = log(here[token] + alpha) - log(sum(here.values()) + alpha * V)
+    return log_p
+""",
+    },
+    hints=(
+        "Take the sentence a b c and n = 3. Which token does the model predict from which context, three times (once from a context that is too short)?",
+        "train: (N, S), ids: (B, T). Output: (B, T − 1). Two tables of counts are enough: one for pairs of a context and a token, and one for "
+        "contexts.",
+        "for each token of train but the first of a row, except padding:\n    context = the n − 1 tokens before it\n    add 1 to the count of (context, token) and of the context\n"
+        "for each such token of ids:\n    log((count of the pair + α) / (count of the context + αV))",
+        "A near miss: row[t − n + 1 : t] is wrong if t < n − 1, because a negative index counts from the end of the row.",
     ),
 )
 

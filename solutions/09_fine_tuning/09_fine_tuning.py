@@ -1402,3 +1402,8 @@ print(f"stopped after epoch {stopped} (epochs are numbered from 0 to {len(said) 
 
 # %% [markdown]
 # Next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

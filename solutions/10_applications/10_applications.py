@@ -1271,3 +1271,8 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 
 # %% [markdown]
 # Next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

@@ -1704,3 +1704,8 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 # %% [markdown]
 # Next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb). The [start page](../start.ipynb) shows your progress.
 
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

@@ -1441,3 +1441,8 @@ pictures.calibration(curves)
 
 # %% [markdown]
 # Next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

@@ -1192,3 +1192,8 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # %% [markdown]
 # Next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb). The [start page](../start.ipynb) shows
 # your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

@@ -944,3 +944,8 @@ with torch.no_grad():
 
 # %% [markdown]
 # This was the last notebook. The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

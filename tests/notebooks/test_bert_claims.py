@@ -90,6 +90,42 @@ def test_the_controls_stand_in_order(measured):
     assert nats["BERT before training"] > nats["uniform distribution (ln V)"] + 0.5
 
 
+def test_the_first_loss_is_what_the_initialisation_predicts(measured):
+    """Over ten seeds for each standard deviation."""
+    uniform = np.log(len(measured["language"].vocabulary))
+    for std, found in measured["at_first"].items():
+        mean, half = mean_and_half(found[:, 1])
+        assert abs(mean - found[:, 0].mean()) < half + 0.02, std
+    assert measured["at_first"][0.02][:, 1].mean() == pytest.approx(uniform, abs=0.1)
+    spreads = [np.ptp(found[:, 1]) for found in measured["at_first"].values()]
+    assert spreads == sorted(spreads)  # "most of all with σ = 0.2"
+    assert measured["ladder"]["BERT before training"] == pytest.approx(
+        measured["at_first"][0.2][:, 0].mean(), abs=1.5
+    )
+
+
+def test_the_published_scores_agree_with_what_their_papers_compute_from_them(measured):
+    elmo, bert = measured["elmo_tasks"], measured["bert_tasks"]
+    removed = measured["distance_closed"](elmo["their network"], elmo["the same with ELMo"])
+    assert (100 * removed).round(1).tolist() == [24.9, 5.8, 17.2, 9.8, 21.0, 6.8]  # table 1 of Peters et al.
+    glue = bert.iloc[:8]
+    mismatched = {"BERT-Base": 83.4, "BERT-Large": 85.9}  # MNLI has a second score
+    averages = {"BERT-Base": 79.6, "BERT-Large": 82.1}  # table 1 of Devlin et al.
+    for model, other in mismatched.items():
+        assert (glue[model].sum() + other) / 9 == pytest.approx(averages[model], abs=0.05)
+    gains = (bert["BERT-Large"] - bert["best before"]).round(1)
+    assert (gains["MNLI"], gains["SQuAD 1.1"], gains["SQuAD 2.0"]) == (4.6, 1.5, 5.1)  # its abstract
+    assert (gains > 0).all() and (glue["BERT-Large"] > glue["BERT-Base"]).all()
+    assert (measured["closed_by_large"] > removed.median()).sum() > 6  # "often by more"
+
+
+def test_both_models_have_saturated_the_test_of_senses(measured):
+    for runs in measured["accuracy"].values():
+        assert all(mean_and_half([run[kind] for run in runs])[0] > 0.9 for kind in QUESTIONS)
+    size = sum(weight.numel() for weight in measured["of_course"].parameters())
+    assert 110e6 / size == pytest.approx(20, abs=1) and 340e6 / size > 60
+
+
 def test_the_live_run_comes_most_of_the_way_to_the_bound(measured):
     course, (words, _) = measured["course"], measured["bounds"]
     assert course[0, 1] - words > 4 * (course[-1, 1] - words) > 0

@@ -82,6 +82,36 @@ def test_influence_is_a_triangle_for_gpt_and_for_each_half_of_elmo_and_full_for_
 # ------------------------------------------------------------------------------------------ training
 
 
+def test_trigrams_are_the_best_n_grams_and_the_gpt_is_far_better(measured):
+    """Paired by sentence, with bootstrap intervals over the 400 held-out sentences."""
+    ids, pad = measured["test_ids"], measured["PAD"]
+    counted = (ids[:, 1:] != pad).sum(dim=1).numpy()
+    nats = {
+        n: -measured["ngram"](measured["train_ids"], ids, n, len(measured["short"].vocabulary), measured["ALPHA"], pad)
+        .sum(dim=1).numpy()
+        for n in (1, 2, 3, 4)
+    }  # fmt: skip
+    for better, worse in ((2, 1), (3, 2), (3, 4)):
+        rows = np.stack([nats[worse] - nats[better], counted], axis=1)
+        assert bootstrap(rows, lambda some: some[:, 0].sum() / some[:, 1].sum())[0] > 0
+    first, second, *_ = measured["by_counting"].values()
+    assert (first - second) / (
+        first - measured["bound"]
+    ) > 0.5  # "one token removes most of the KL divergence"
+    unseen = list(measured["unseen"].values())
+    assert unseen == sorted(unseen) and unseen[-1] > 3 * unseen[-2]
+    trigram, last = measured["by_counting"][measured["TRIGRAM"]], measured["curve"][-1][1]
+    assert trigram - measured["bound"] > 2 * (last - measured["bound"])
+
+
+def test_bigrams_know_the_most_frequent_sense_and_trigrams_less_than_gpt(measured):
+    majority, rows = measured["limits"].majority, measured["n_gram_rows"]
+    for kind in measured["QUESTIONS"]:
+        assert rows["bigrams"][kind] == pytest.approx(majority[kind], abs=0.03)
+        assert rows["trigrams"][kind] <= measured["limits"].words_before[kind] + 0.05  # an expectation
+    assert rows["trigrams"].left < min(run.left for run in measured["seeds"]["GPT"]) - 0.1
+
+
 def test_the_live_run_bends_to_the_bound(measured):
     losses = [loss for _, loss in measured["curve"]]
     assert measured["bound"] < losses[-1] < 1.3 * measured["bound"]
