@@ -920,7 +920,7 @@ display(decoders_table)
 census = read_table("results/decoders_census.csv").dropna(subset=["parameters"])
 found = census[(census["year"] >= 2025) & census["experts"]]           # change the condition
 print(f"{len(found)} of {len(census)} decoders")
-display(found.sort_values("parameters").head(8).set_index("decoder").T)
+display(found.sort_values("parameters").head(6).set_index("decoder").convert_dtypes().T)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 IDEAS = ["rotary", "RMSNorm", "QK-norm", "GQA", "MLA", "experts", "sliding window", "linear layers"]
