@@ -7,6 +7,7 @@ and the functions that a check needs to examine a class:
 
     check("transformer.block", lambda case: run_module(Block, case, "x", "keep"))
     check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other"))
+    check("decoders.cache", lambda case: run_cache(Cache, case), gradients=["k", "v"])
 """
 
 import ast
@@ -464,3 +465,44 @@ def run_cached(
     if not whole:
         answers = dict.fromkeys(answers, NOTHING)
     return {"registered": cut_off(registered, first)} | answers
+
+
+def run_cache(cls: type, case: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The results that a check needs from a cache with the methods `reset`, `tokens` and `extend`.
+
+    `case["k"]` and `case["v"]` are passed twice to a new cache; then, after `reset(cached=True)`, in pieces of `case["pieces"]`
+    tokens, between which another cache of the class gets the same tokens; then `other_k` and `other_v` in pieces as a second
+    text; then these twice after `reset()`. For each, the answers contain the last keys and values that `extend` returned, and
+    the numbers of tokens before each call and after the last one. Only those of the new cache have gradients.
+    """
+    cache, another = cls(), cls()
+    answers: dict[str, Tensor] = {}
+
+    def read(name: str, calls: Sequence[tuple[Tensor, Tensor]], beside: Any = None) -> None:
+        tokens = [cache.tokens()]
+        for k, v in calls:
+            returned = cache.extend(k, v)
+            if not isinstance(returned, tuple | list) or len(returned) != 2:
+                raise TypeError("`extend` should return two tensors, the keys and the values.")
+            if beside:
+                beside.extend(v, k)
+            tokens.append(cache.tokens())
+        counted = torch.tensor(whole_numbers(tokens, "tokens"))
+        answers.update(
+            {f"{name}, keys": returned[0], f"{name}, values": returned[1], f"{name}, tokens": counted}
+        )
+
+    def pieces(k: Tensor, v: Tensor) -> list[tuple[Tensor, Tensor]]:
+        return list(zip(k.split(case["pieces"], dim=2), v.split(case["pieces"], dim=2), strict=True))
+
+    first, second = (case["k"], case["v"]), (case["other_k"], case["other_v"])
+    read("a new cache", [first, first])
+    with torch.no_grad():
+        cache.reset(cached=True)
+        another.reset(cached=True)
+        read("a text in pieces", pieces(*first), another)
+        cache.reset(cached=True)
+        read("a second text in pieces", pieces(*second))
+        cache.reset()
+        read("after reset()", [second, second])
+    return answers

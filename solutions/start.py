@@ -70,7 +70,7 @@ course_map()
 # | 06 | [BERT](06_bert/06_bert.ipynb) | 85 | split words into subwords, mask tokens and pre-train an encoder | 03, 05 | 08, 09, 11 |
 # | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14 |
 # | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09 |
-# | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
+# | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 85 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | |

@@ -13,7 +13,7 @@
 # the number of labels and on how different the task is from pre-training. Training the encoder further also makes it forget. We measure accuracy and forgetting over several seeds and report which differences
 # exceed the noise.
 #
-# **You need** notebooks 06 and 08. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
+# **You need** notebooks 06 and 08. **Time** about 85 minutes for the core: eight exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
 # extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
@@ -1107,6 +1107,63 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 # %% [markdown]
 # After the pooler, the coordinates are small and the vectors of all reviews are very similar. A head on these vectors benefits from more steps for each of the three seeds. A head on the mean does not need more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
 # fine-tuning as such. Compared with the head on the mean, full fine-tuning is not clearly better for these seeds. Notebook 10 uses the mean.
+
+# %% [markdown]
+# ### Choose on validation data
+#
+# Above, we compared the learning rates on the *test* reviews. With a few rates this does little harm, but the more settings are tried, the more the best of them owes to chance. Every choice (the learning rate, the number of epochs, the layer, the rank of
+# LoRA in 14) therefore belongs to a **validation set**. The test set is used once, for the model that was chosen.
+
+# %% nbgrader={"grade": false, "grade_id": "fine_tuning-choose_and_report", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def choose_and_report(
+    rates: Float[Tensor, "R"],
+    validation_logits: Float[Tensor, "R n C"],
+    validation_labels: Int[Tensor, "n"],
+    test_logits: Float[Tensor, "R m C"],
+    test_labels: Int[Tensor, "m"],
+) -> tuple[float, float]:
+    """The learning rate to choose and the accuracy to report.  (difficulty ●●○, 6 minutes)
+
+    Row r of both tensors of logits belongs to the model trained with rates[r]. Choose the model
+    with the highest accuracy on the validation examples; among equally accurate ones, choose the
+    one with the lowest rate. Return its rate and its accuracy on the test examples (0 to 1).
+    """
+    ### BEGIN SOLUTION
+    right = (validation_logits.argmax(dim=-1) == validation_labels).float().mean(dim=-1)
+    chosen = torch.where(right == right.max(), rates, torch.inf).argmin()
+    tested = (test_logits[chosen].argmax(dim=-1) == test_labels).float().mean()
+    return rates[chosen].item(), tested.item()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "fine_tuning-choose_and_report-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("fine_tuning.choose_and_report", lambda case: choose_and_report(**case))
+
+# %% [markdown]
+# How much can a wrong choice claim? Suppose that we try 20 settings and that none of them works: all 20 models guess. There are 320 validation reviews and 320 test reviews.
+#
+# **Predict:** what accuracy do we report on average if we choose the best of the 20 on the test reviews themselves?
+
+# %% tags=["demo"]
+predict("fine_tuning.best_of_twenty", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+guessing, reported = torch.Generator().manual_seed(0), {"chosen on validation reviews": [], "chosen on test reviews": []}
+for _ in range(500):
+    logits = torch.randn(2, 20, 320, 2, generator=guessing)
+    labels = torch.randint(2, (2, 320), generator=guessing)
+    (on_validation, on_test), (for_validation, for_test) = logits, labels
+    twenty = torch.arange(20.0)
+    for how, given in {
+        "chosen on validation reviews": (on_validation, for_validation), "chosen on test reviews": (on_test, for_test),
+    }.items():
+        reported[how].append(choose_and_report(twenty, *given, on_test, for_test)[1])
+claimed = {how: float(np.mean(values)) for how, values in reported.items()}
+reveal("fine_tuning.best_of_twenty", claimed["chosen on test reviews"])
+for how, mean in claimed.items():
+    print(f"{how}: {mean:.1%} reported on average, from {min(reported[how]):.1%} to {max(reported[how]):.1%}")
+
+# %% [markdown]
+# Chosen on validation reviews, the best of 20 guessing models is reported at chance level on average, as it should be. Chosen on the test reviews, it seems to be about five points better. This is as much as many differences that papers report.
 
 # %% [markdown]
 # **Question 2 · Two kinds of noise.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?

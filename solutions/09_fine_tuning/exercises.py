@@ -1226,6 +1226,140 @@ def train_step(model, optimiser, schedule, parts, max_norm):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ choosing on validation data
+
+
+def logits_of(draw: Draw, right: np.ndarray, labels: np.ndarray, classes: int, sure_when_right: np.ndarray, sure_when_wrong: np.ndarray) -> np.ndarray:
+    """Logits of R models whose number of correct answers is `right`, with the given mean margins where they are correct and wrong."""
+    R, n = len(right), len(labels)
+    logits = draw.rng.uniform(-0.2, 0.2, (R, n, classes))
+    for r in range(R):
+        correct = np.isin(np.arange(n), draw.rng.choice(n, right[r], replace=False))
+        said = np.where(correct, labels, (labels + draw.rng.integers(1, classes, n)) % classes)
+        logits[r, np.arange(n), said] += np.where(correct, sure_when_right[r], sure_when_wrong[r]) * draw.rng.uniform(0.9, 1.1, n)
+    return logits.astype(np.float32)
+
+
+def choosing_cases(draw: Draw) -> Iterator[Case]:
+    """Two models are equally good on validation data; the one with the lower rate comes later or first. Others have the lowest loss, or are best on the test.
+
+    The model in `order[0]` is to be chosen, and `order[1]` is as good; `order[2]` is the best on the test, `order[3]` is the best on
+    both together, and `order[4]` has the lowest rate. One of the last two has the lowest loss.
+    """
+    for R, n, m, classes, later in ((5, 30, 23, 2, True), (6, 25, 34, 3, True), (7, 41, 29, 4, False)):
+        order = draw.rng.permutation(R)
+        while (order[1] < order[0]) != later:
+            order = draw.rng.permutation(R)
+        rates = np.zeros(R)
+        rates[order] = np.array([3e-4, 1e-3, 3e-3, 1e-2, 1e-4, 3e-2, 2e-4][:R]) * draw.rng.uniform(0.8, 1.2)
+        validation, test = np.zeros(R, int), np.zeros(R, int)
+        validation[order] = [n - 8, n - 8, n - 12, n - 9, n - 14, n - 16, n - 11][:R]
+        test[order] = np.array([m - 9, m - 11, m - 3, m - 4, m - 7, m - 14, m - 8][:R]) - draw.rng.integers(0, 4)
+        sure, unsure = np.full(R, 2.0), np.full(R, 5.0)
+        loss_is_lowest = order[3 if R == 5 else 4]
+        sure[loss_is_lowest], unsure[loss_is_lowest] = 6.0, 0.5
+        labels = draw.rng.integers(0, classes, n), draw.rng.integers(0, classes, m)
+        yield {
+            "rates": rates.astype(np.float32),
+            "validation_logits": logits_of(draw, validation, labels[0], classes, sure, unsure), "validation_labels": labels[0],
+            "test_logits": logits_of(draw, test, labels[1], classes, sure, unsure), "test_labels": labels[1],
+        }
+
+
+RIGHT = "(validation_logits.argmax(dim=-1) == validation_labels).float().mean(dim=-1)"
+CHOSEN = "torch.where(right == right.max(), rates, torch.inf).argmin()"
+TESTED = "(test_logits[chosen].argmax(dim=-1) == test_labels).float().mean()"
+ON_TEST = "(test_logits.argmax(dim=-1) == test_labels).float().mean(dim=-1)"
+
+choose_and_report = Exercise(
+    cases=choosing_cases,
+    rule=Rule(tolerance=1e-5, axes={"0": "", "1": ""}),
+    mistakes=(
+        Mistake(
+            "model chosen on the test",
+            "You choose the model that is best on the test examples. Its test accuracy is then too high, because it was chosen for being high. Choose on the validation examples.",
+            RIGHT, ON_TEST,
+        ),
+        Mistake(
+            "validation accuracy reported",
+            "Your rate is correct, but you report the accuracy on the validation examples, on which the model was chosen. Report the accuracy on the test examples.",
+            f"tested = {TESTED}", "tested = right.max()",
+        ),
+        Mistake(
+            "best test accuracy reported",
+            "Your rate is correct, but you report the highest test accuracy of all models. Report that of the model you have chosen.",
+            f"tested = {TESTED}", f"tested = {ON_TEST}.max()",
+        ),
+        Mistake(
+            "mean test accuracy reported",
+            "Your rate is correct, but you report the mean test accuracy of all models. Report that of the model you have chosen.",
+            f"tested = {TESTED}", "tested = (test_logits.argmax(dim=-1) == test_labels).float().mean()",
+        ),
+        Mistake(
+            "first of equally accurate models",
+            "Among equally accurate models, you choose the first. The docstring asks for the one with the lowest rate.",
+            CHOSEN, "right.argmax()",
+        ),
+        Mistake(
+            "highest rate among equally accurate models",
+            "Among equally accurate models, you choose the one with the highest rate. The docstring asks for the lowest.",
+            CHOSEN, "torch.where(right == right.max(), rates, -torch.inf).argmax()",
+        ),
+        Mistake(
+            "lowest loss instead of highest accuracy",
+            "You choose the model with the lowest validation loss. A model may have a low loss because it is unsure where it is wrong. The docstring asks for the highest accuracy.",
+            RIGHT,
+            "torch.stack([-torch.nn.functional.cross_entropy(one, validation_labels) for one in validation_logits])",
+        ),
+        Mistake(
+            "both sets used to choose",
+            "You choose on the validation and test examples together. The test examples must not influence the choice.",
+            RIGHT, "torch.cat([validation_logits.argmax(dim=-1) == validation_labels, test_logits.argmax(dim=-1) == test_labels], dim=1).float().mean(dim=-1)",
+        ),
+        Mistake(
+            "least accurate model chosen", "You choose the model with the lowest validation accuracy.", "right == right.max()", "right == right.min()",
+        ),
+        Mistake(
+            "lowest rate chosen", "You always choose the lowest rate. It decides only between equally accurate models.", CHOSEN, "rates.argmin()",
+        ),
+        Mistake(
+            "index returned instead of the rate", "Your accuracy is correct, but you return the index of the model instead of its rate.", "rates[chosen].item()", "chosen.item()",
+        ),
+        Mistake(
+            "number of correct answers reported", "Your rate is correct, but you report the number of correct answers instead of their fraction.", TESTED, TESTED.replace("mean()", "sum()"),
+        ),
+        Mistake(
+            "accuracy in percent", "Your rate is correct, but your accuracy is in per cent. The docstring asks for a number from 0 to 1.", "tested.item()", "100 * tested.item()",
+        ),
+        Mistake("accuracy returned first", "Your tuple is in the wrong order: the rate should come first.", "rates[chosen].item(), tested.item()", "tested.item(), rates[chosen].item()"),
+    ),
+    alternatives={
+        "sorted by rate first": """
+def choose_and_report(rates, validation_logits, validation_labels, test_logits, test_labels):
+    order = rates.argsort()
+    right = (validation_logits[order].argmax(-1) == validation_labels).sum(-1).tolist()
+    best = order[right.index(max(right))]
+    return rates[best], (test_logits[best].argmax(-1) == test_labels).double().mean()
+""",
+        "a loop in Python": """
+def choose_and_report(rates, validation_logits, validation_labels, test_logits, test_labels):
+    def accuracy(logits, labels):
+        return sum(int(row.argmax()) == int(label) for row, label in zip(logits, labels)) / len(labels)
+    found = [(-accuracy(logits, validation_labels), float(rate), i) for i, (rate, logits) in enumerate(zip(rates, validation_logits))]
+    _, rate, i = min(found)
+    return rate, accuracy(test_logits[i], test_labels)
+""",
+    },
+    survivors={"validation_labels).float().sum(dim=-1)": "the number of correct answers orders the models as their fraction does"},
+    hints=(
+        "Which of the two sets may influence the choice, and on which one is the chosen model then evaluated?",
+        "validation_logits: (R, n, C); predicted classes: (R, n); accuracy: (R). Of the chosen model: test_logits[chosen]: (m, C). Output: two numbers.",
+        "accuracy of each model on the validation examples\namong the models with the highest accuracy, the one with the lowest rate\n"
+        "return its rate and its accuracy on the test examples",
+        "A near miss: `accuracy.argmax()` returns one of several equally accurate models, whatever its rate.",
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ gradual unfreezing
 
 

@@ -11,20 +11,20 @@
 #
 # The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
 # and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes; our tokens are words. You will
-# write all five parts, combine them into a decoder, and load the 135 million parameters of SmolLM2 into it.
+# write all five parts, combine them into a decoder, load the 135 million parameters of SmolLM2 into it, and predict what other decoders cost.
 #
-# **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: eight exercises and one written question. Three *Further* sections (a bug to fix, experts, scaling laws) and
-# an extension take about half an hour more.
+# **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: nine exercises and one written question. Four *Further* sections (learning
+# merges, a bug to fix, experts, scaling laws) and an extension take about 40 minutes more.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
 # %% [markdown]
 # **By the end, you will be able to**
 #
-# - learn byte-level merges from a text and use them to tokenise any other text, as a published tokenizer does;
+# - tokenise any text with byte-level merges, as a published tokenizer does;
 # - write RMSNorm, rotary positions, grouped-query attention with a cache, and SwiGLU;
 # - load published weights into a decoder of your own and show that it gives the same logits as the original;
-# - read the configuration of a new model and state what each setting costs.
+# - predict the parameters, the cache and the operations of a model from its configuration.
 
 # %%
 from collections import Counter
@@ -36,7 +36,7 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 from coursekit import check, hint, predict, reveal
-from coursekit.growing import run_cached, run_module, whole_numbers
+from coursekit.growing import run_cache, run_cached, run_module, whole_numbers
 
 # %% [markdown]
 # ## 1 · Tokens from bytes
@@ -71,38 +71,6 @@ def merge(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
     return merged
 
 merge([97, 98, 97, 98, 98], pair=(97, 98), new=256)
-
-# %% nbgrader={"grade": false, "grade_id": "decoders-bpe_train", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
-    """The merged pairs, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
-
-    words maps each word to the number of times that it occurs in the text. A word starts as its
-    UTF-8 bytes, word.encode(). In each step, the pair of neighbours that occurs most often in the
-    whole text becomes a new token: the first is 256, the next 257. Both neighbours must be in the
-    same word, and overlapping pairs count ("aaa" contains the pair aa twice). Among equally
-    frequent pairs, choose the smallest, compared as tuples. If no pair is left, return fewer
-    than `merges` pairs.
-    """
-    ### BEGIN SOLUTION
-    rows, learned = {word: list(word.encode()) for word in words}, []
-    while len(learned) < merges:
-        counts = Counter()
-        for word, ids in rows.items():
-            for pair in pairwise(ids):
-                counts[pair] += words[word]
-        if not counts:
-            break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))
-        new = 256 + len(learned)
-        rows = {word: merge(ids, best, new) for word, ids in rows.items()}
-        learned.append(best)
-    return learned
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "decoders-bpe_train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoders.bpe_train", lambda case: bpe_train(
-    dict(zip(case["words"], case["counts"].tolist(), strict=True)), case["merges"]
-))
 
 # %% [markdown]
 # A new word is tokenised with the same list of merges. Among all pairs of neighbours in the word, merge the pair that was learned *earliest*, wherever it
@@ -235,41 +203,7 @@ pictures.fertility(lengths)
 # digits to be merged. One sentence per language is enough to show that there is a difference, but not how large it usually is.
 
 # %% [markdown]
-# ## 2 · A simpler norm
-#
-# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts the result. **RMSNorm** omits the mean and the shift and
-# divides by the root mean square. In the experiments of its authors, the results were no worse (Zhang and Sennrich 2019).
-#
-# $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
-
-# %% nbgrader={"grade": false, "grade_id": "decoders-rms_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) -> Float[Tensor, "... D"]:
-    """Each vector divided by its root mean square and multiplied by weight.  (difficulty ●○○, 3 minutes)
-
-    eps is added to the mean square, under the square root. The mean of the vector is not
-    subtracted. You may use `torch.nn.functional.rms_norm`. Autograd must be able to
-    differentiate the result.
-    """
-    ### BEGIN SOLUTION
-    return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "decoders-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("decoders.rms_norm", lambda case: rms_norm(case["x"], case["weight"], case["eps"]), gradients=["x"])
-
-# %% tags=["demo"]
-x = torch.randn(2, 5, 32)
-theirs = torch.nn.RMSNorm(32, eps=1e-5)(x)
-print(f"largest difference between rms_norm and torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
-centred = x - x.mean(dim=-1, keepdim=True)
-layer = torch.nn.functional.layer_norm(x, (32,))
-print(f"largest difference between rms_norm and layer norm, for vectors of mean 0: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
-
-# %% [markdown]
-# For vectors of mean 0, RMSNorm equals a layer norm whose shift is 0. RMSNorm saves little: D parameters for each norm and one pass over the activations.
-
-# %% [markdown]
-# ## 3 · Rotary positions
+# ## 2 · Rotary positions
 #
 # The GPT from notebook 07 adds a learned vector for each position and cannot process positions beyond its table. Su et al. (2021) *rotate* the queries and keys
 # instead. Two coordinates of a vector define a point in a plane; at position p, this point is rotated by the angle p · θ. A query at position i is rotated by
@@ -335,7 +269,7 @@ pictures.distances(distance_scores)
 # Peng et al. 2024).
 
 # %% [markdown]
-# ## 4 · Fewer keys and values
+# ## 3 · Fewer keys and values
 #
 # The cache from notebook 07 stores the keys and values of every head, layer and token, so it grows with the text. In **grouped-query attention** (GQA; Ainslie
 # et al. 2023), several query heads share one head of keys and values. If all query heads share a single head of keys and values, the method is called
@@ -344,58 +278,121 @@ pictures.distances(distance_scores)
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.groups(heads=6, kv_heads=2)
 
-# %% nbgrader={"grade": false, "grade_id": "decoders-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-class GroupedAttention(torch.nn.Module):
-    """Causal attention with rotary positions, shared keys and values, and a cache.  (difficulty ●●●, 25 minutes)
+# %% [markdown]
+# We write this attention in three steps. The first function receives queries that have already been rotated, and all keys and values, and does what the causal
+# attention of notebook 07 does; the query heads of a group use the same head of keys and values.
 
-    parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
-    forward   x contains the new tokens, (B, T, dim); the result has the same shape. Queries and keys are rotated
-              by `rotary`, whereas values are not. The first heads / kv_heads query heads share the
-              first head of keys and values, the next ones share the second, and so on. Scores are
-              divided by √d; a token attends to itself and to earlier tokens.
-    reset     as in notebook 07: reset(cached=True) starts a text. Each later call continues this text: the new positions follow the earlier
-              ones, and the new tokens also attend to all tokens since the reset. After
-              reset(), each call is a separate text, starting at position 0.
+# %% nbgrader={"grade": false, "grade_id": "decoders-grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def grouped_attention(
+    q: Float[Tensor, "B H T d"], k: Float[Tensor, "B K S d"], v: Float[Tensor, "B K S d"]
+) -> Float[Tensor, "B H T d"]:
+    """Causal attention with shared keys and values.  (difficulty ●●○, 8 minutes)
+
+    k and v belong to the S tokens of a text, and q belongs to the last T of them. H is a
+    multiple of K: the first H / K query heads use head 0 of the keys and values, the next ones
+    use head 1, and so on. Scores are divided by √d. A token attends to itself and to all tokens
+    before it. Autograd must be able to differentiate the result.
+    """
+    ### BEGIN SOLUTION
+    share, T, S = q.shape[1] // k.shape[1], q.shape[2], k.shape[2]
+    k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)   # B H S d
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5                         # B H T S
+    later = torch.arange(S) > torch.arange(S - T, S)[:, None]
+    return scores.masked_fill(later, -torch.inf).softmax(dim=-1) @ v
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-grouped_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoders.grouped_attention", lambda case: grouped_attention(**case), gradients=True)
+
+# %% [markdown]
+# The second step is the cache of one layer. It stores keys that have already been rotated, so nothing has to be rotated twice.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Cache:
+    """Keys and values of the tokens that a layer has processed.  (difficulty ●●○, 5 minutes)
+
+    reset     discards everything that is stored. reset(cached=True) starts a text, whose keys
+              and values are stored from now on; after reset(), as in a new Cache, nothing is
+              stored.
+    tokens    returns the number of tokens whose keys and values are stored.
+    extend    receives the keys and values of new tokens, (B, K, T, d), and returns two
+              tensors: the keys and the values of all tokens since the text started, in the
+              order of the text. If no text was started, these are the new ones, and autograd
+              must be able to differentiate them.
     """
 
-    def __init__(self, dim: int, heads: int, kv_heads: int, base: float = 10_000.0):
-        super().__init__()
-        ### BEGIN SOLUTION
-        self.d, self.base = dim // heads, base
-        self.share = heads // kv_heads
-        self.query = torch.nn.Linear(dim, dim, bias=False)
-        self.key = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
-        self.value = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
-        self.output = torch.nn.Linear(dim, dim, bias=False)
+    def __init__(self):
         self.reset()
-        ### END SOLUTION
 
     def reset(self, cached: bool = False) -> None:
         ### BEGIN SOLUTION
         self.cached, self.past = cached, None
         ### END SOLUTION
 
-    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+    def tokens(self) -> int:
         ### BEGIN SOLUTION
-        q, k, v = (
-            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)                        # B H T d, and twice B K T d
-            for layer in (self.query, self.key, self.value)
-        )
-        before = 0 if self.past is None else self.past[0].shape[2]
-        positions = torch.arange(before, before + x.shape[1])
-        q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)
+        return 0 if self.past is None else self.past[0].shape[2]
+        ### END SOLUTION
+
+    def extend(
+        self, k: Float[Tensor, "B K T d"], v: Float[Tensor, "B K T d"]
+    ) -> tuple[Float[Tensor, "B K S d"], Float[Tensor, "B K S d"]]:
+        ### BEGIN SOLUTION
         if self.past is not None:
             k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
         if self.cached:
             self.past = k, v
-        k, v = (shared.repeat_interleave(self.share, dim=1) for shared in (k, v))       # B H t+T d
-        scores = q @ k.transpose(-2, -1) / self.d**0.5
-        later = torch.arange(k.shape[2]) > positions[:, None]                            # T t+T
-        weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
-        return self.output((weights @ v).transpose(1, 2).flatten(2))
+        return k, v
         ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "decoders-attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "decoders-cache-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("decoders.cache", lambda case: run_cache(Cache, case), gradients=["k", "v"])
+
+# %% [markdown]
+# The third step combines the two with `rotary`:
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class GroupedAttention(torch.nn.Module):
+    """grouped_attention with rotary positions and a cache.  (difficulty ●●○, 9 minutes)
+
+    parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim, where
+              d = dim / heads. No biases. cache: a Cache.
+    forward   x contains the new tokens, (B, T, dim); the result has the same shape. The position
+              of the first new token is the number of tokens in the cache. `rotary` rotates
+              queries and keys with `base`; values are not rotated. Use `cache.extend` and
+              grouped_attention.
+    reset     reset(cached=True) starts a text, as in notebook 07; each later call continues
+              it. After reset(), each call is a separate text, which starts at position 0.
+    """
+
+    def __init__(self, dim: int, heads: int, kv_heads: int, base: float = 10_000.0):
+        super().__init__()
+        self.cache = Cache()
+        ### BEGIN SOLUTION
+        self.d, self.base = dim // heads, base
+        self.query = torch.nn.Linear(dim, dim, bias=False)
+        self.key = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
+        self.value = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
+        self.output = torch.nn.Linear(dim, dim, bias=False)
+        ### END SOLUTION
+
+    def reset(self, cached: bool = False) -> None:
+        self.cache.reset(cached)
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        ### BEGIN SOLUTION
+        q, k, v = (
+            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)       # B H T d, twice B K T d
+            for layer in (self.query, self.key, self.value)
+        )
+        before = self.cache.tokens()
+        positions = torch.arange(before, before + x.shape[1])
+        q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)
+        k, v = self.cache.extend(k, v)                                 # B K before+T d
+        return self.output(grouped_attention(q, k, v).transpose(1, 2).flatten(2))
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("decoders.attention", lambda case: run_cached(GroupedAttention, case, "x", "other"))
 
 # %% [markdown]
@@ -411,7 +408,8 @@ def cached_numbers(kv_heads: int, tokens: int = 100) -> int:
     attention.reset(cached=True)
     with torch.no_grad():
         attention(torch.zeros(1, tokens, 576))
-    remembered = {id(part): part for value in vars(attention).values() for part in (value if isinstance(value, list | tuple) else [value])}
+    stored = [*vars(attention).values(), *vars(attention.cache).values()]
+    remembered = {id(part): part for value in stored for part in (value if isinstance(value, list | tuple) else [value])}
     return sum(part.numel() for part in remembered.values() if isinstance(part, Tensor))
 
 cache_sizes = {kv_heads: cached_numbers(kv_heads) for kv_heads in (9, 3, 1)}
@@ -450,19 +448,38 @@ print(f"largest difference from the softmax over all keys at once: {online_error
 # **paged attention** stores the cache in small blocks that need not be adjacent, so that memory is allocated only as a text grows (Kwon et al. 2023).
 
 # %% [markdown]
-# ## 5 · A feed-forward layer with a gate
+# ## 4 · A simpler norm and a gate
 #
+# Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts the result. **RMSNorm** omits the mean and the shift and
+# divides by the root mean square. In the experiments of its authors, the results were no worse (Zhang and Sennrich 2019).
+#
+# $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
+
+# %% [markdown]
 # Shazeer (2020) compared activation functions for the feed-forward layer. The best variants have a gate: one projection determines how much of another
 # projection passes through. With SiLU(x) = x · σ(x) as the activation function of the gate, the layer is called **SwiGLU**:
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
 # SwiGLU has three matrices instead of two. With an inner width of 8/3 D instead of 4 D, the number of parameters therefore stays the same. LLaMA (Touvron et
-# al. 2023) and SmolLM2 use this width; most other models in section 9 have a larger one.
+# al. 2023) and SmolLM2 use this width; most other models in section 7 have a larger one.
 
-# %% nbgrader={"grade": false, "grade_id": "decoders-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "decoders-norm_and_gate", "locked": false, "schema_version": 3, "solution": true, "task": false} course={"formerly": "decoders-swiglu"}
+def rms_norm(
+    x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float
+) -> Float[Tensor, "... D"]:
+    """Each vector, normalised by its root mean square.  (difficulty ●○○, 6 minutes for both)
+
+    Divide each vector by its root mean square and multiply it by weight. eps is added to the
+    mean square, under the square root. The mean of the vector is not subtracted. You may use
+    `torch.nn.functional.rms_norm`. Autograd must be able to differentiate the result.
+    """
+    ### BEGIN SOLUTION
+    return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    ### END SOLUTION
+
 class SwiGLU(torch.nn.Module):
-    """A feed-forward layer with a gate.  (difficulty ●○○, 3 minutes)
+    """A feed-forward layer with a gate.
 
     parts     gate and up: dim → inner; down: inner → dim. No biases. `silu` is imported.
     """
@@ -479,11 +496,25 @@ class SwiGLU(torch.nn.Module):
         return self.down(silu(self.gate(x)) * self.up(x))
         ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "decoders-swiglu-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x", back_to=["x"]))
+# %% nbgrader={"grade": true, "grade_id": "decoders-norm_and_gate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} course={"formerly": "decoders-swiglu-check"}
+check("decoders.norm_and_gate", lambda case: {
+    **run_module(SwiGLU, case, "x", back_to=["x"]),
+    "rms_norm": rms_norm(case["x"], case["norm"], case["eps"]),
+}, gradients=["norm"])
+
+# %% tags=["demo"]
+x = torch.randn(2, 5, 32)
+theirs = torch.nn.RMSNorm(32, eps=1e-5)(x)
+print(f"largest difference between rms_norm and torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
+centred = x - x.mean(dim=-1, keepdim=True)
+layer = torch.nn.functional.layer_norm(x, (32,))
+print(f"largest difference between rms_norm and layer norm, for vectors of mean 0: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
 
 # %% [markdown]
-# ## 6 · The whole decoder
+# For vectors of mean 0, RMSNorm equals a layer norm whose shift is 0. RMSNorm saves little: D parameters for each norm and one pass over the activations.
+
+# %% [markdown]
+# ## 5 · The whole decoder
 #
 # Each layer has the structure of the pre-norm Block in notebook 03 but uses the new parts. The next cell defines this layer and, as a module, the norm. Read
 # the cell once; it contains nothing new.
@@ -713,7 +744,275 @@ print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=F
 # text is fluent.
 
 # %% [markdown]
-# ## 7 · Further: find the bug
+# ## 6 · What a configuration costs
+#
+# Before anyone trains or loads a model, its configuration already determines three costs. The **parameters** have to be stored. The **cache** has to be stored as
+# well, and it grows with the text. Finally, every new token requires a number of operations. By convention, a multiplication and the addition that follows it
+# count as two floating-point operations (**FLOPs**): if a matrix is multiplied with a vector, each weight costs two FLOPs.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-costs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def costs(
+    vocabulary: int, dim: int, layers: int, heads: int, kv_heads: int, inner: int,
+    tied: bool, tokens: int,
+) -> tuple[int, int, int]:
+    """Parameters, cached numbers and FLOPs of a decoder like yours.  (difficulty ●●○, 9 minutes)
+
+    parameters  those of `Decoder`; if tied is False, there is a second table of the same size
+                as the embedding table, with which the logits are computed.
+    cache       how many numbers the caches of all layers store for a text of `tokens` tokens.
+    FLOPs       for computing the logits of the last of `tokens` tokens; the keys and values of
+                the tokens before it are in the cache. Count two for each weight of each matrix
+                with which a vector is multiplied (looking up a token's vector costs nothing).
+                In attention, count the dot products with the keys and the weighted sum of the
+                values: in each query head, two for each coordinate of each key and of each
+                value to which the token attends, including its own. Do not count anything else.
+
+    Return three whole numbers. Do not build a model.
+    """
+    ### BEGIN SOLUTION
+    shared = dim // heads * kv_heads                            # the width of keys and of values
+    matrices = 2 * dim * dim + 2 * dim * shared + 3 * dim * inner   # of one layer
+    table = vocabulary * dim
+    parameters = layers * (matrices + 2 * dim) + dim + (table if tied else 2 * table)
+    cache = layers * 2 * shared * tokens
+    flops = 2 * (layers * matrices + table) + layers * 4 * dim * tokens
+    return parameters, cache, flops
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-costs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoders.costs", lambda case: torch.tensor([
+    whole_numbers(costs(**dict(zip(case, values))), "costs")
+    for values in zip(*(setting.tolist() for setting in case.values()))
+]))
+
+# %% [markdown]
+# Llama 3 8B has 32 layers of width 4,096, 32 query heads, 8 heads of keys and values, an inner width of 14,336 and a vocabulary of 128,256 tokens; its table for
+# the logits is not tied. Weights and cache take two bytes per number.
+#
+# **Predict:** a GPU has 24 GB of memory (24 · 10⁹ bytes). After the weights have been loaded, how many texts of 8,192 tokens fit into the rest? Call your
+# function as you need it.
+
+# %% tags=["demo"]
+predict("decoders.texts_in_memory", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, SmolLM3Config
+
+def settings_of(config) -> dict[str, int | bool]:
+    """The arguments of `costs`, except the number of tokens, of a configuration of transformers."""
+    return dict(
+        vocabulary=config.vocab_size, dim=config.hidden_size, layers=config.num_hidden_layers, heads=config.num_attention_heads,
+        kv_heads=config.num_key_value_heads, inner=config.intermediate_size, tied=config.tie_word_embeddings,
+    )
+
+def built(config) -> int:
+    """The number of parameters of the model that transformers builds; tensors on the meta device have shapes but no values."""
+    with torch.device("meta"):
+        return sum(weight.numel() for weight in AutoModelForCausalLM.from_config(config).parameters())
+
+LLAMA_3 = LlamaConfig(vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False)
+parameters, cache_of_text, _ = costs(**settings_of(LLAMA_3), tokens=8192)
+fitting = (24e9 - 2 * parameters) // (2 * cache_of_text)
+reveal("decoders.texts_in_memory", fitting)
+print(f"Llama 3 8B: weights {2 * parameters / 1e9:.1f} GB, cache of one text {2 * cache_of_text / 1e9:.2f} GB; {fitting:.0f} texts fit")
+cost_rows = {}
+for name, plain in {
+    "SmolLM2 135M": config, "SmolLM3 3B": SmolLM3Config(tie_word_embeddings=True), "LLaMA 7B": LlamaConfig(tie_word_embeddings=False),
+    "Mistral 7B": MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), "Llama 3 8B": LLAMA_3,
+}.items():
+    settings = settings_of(plain)
+    short, long = (costs(**settings, tokens=tokens) for tokens in (128, 8192))
+    cost_rows[name] = {"predicted": short[0], "built": built(plain), "cache": 2 * long[1], "short": short[2], "long": long[2]}
+    row = cost_rows[name]
+    print(f"{name:>12}: {row['predicted']:,} parameters predicted, {row['built']:,} built; FLOPs per token {row['short'] / 1e9:.2f} billion after 128 tokens, {row['long'] / 1e9:.2f} billion after 8,192")
+
+own.reset(cached=True)
+with torch.no_grad():
+    own(torch.zeros(1, 127, dtype=torch.long))
+    with FlopCounterMode(display=False) as counter:
+        own(torch.zeros(1, 1, dtype=torch.long))
+own.reset()
+counted_flops = counter.get_total_flops()
+print(f"SmolLM2 in your code, token 128: {counted_flops:,} FLOPs counted by PyTorch, {cost_rows['SmolLM2 135M']['short']:,} predicted")
+
+# %% [markdown]
+# The predicted numbers of parameters are exact for all five models: except for their settings, they are the same model. After a short text, a token costs about
+# two FLOPs per parameter that is used in a product, because nearly all the work is done by the matrices. Attention adds a term that grows with the text. For
+# SmolLM2, which is narrow and has many layers, this term is the larger part after 8,192 tokens; for the models with 7 or 8 billion parameters, it is still the
+# smaller part.
+
+# %% [markdown]
+# ## 7 · Decoders since 2018
+#
+# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each model on PyTorch's **meta device**, where
+# tensors have shapes but no values, and counts its parameters. The context length and the number of training tokens are those stated by the model's authors;
+# the year refers to the publication of the weights.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import pandas as pd
+from IPython.display import display
+from transformers import (
+    DeepseekV3Config, Gemma3TextConfig, GlmMoeDsaConfig, GPT2Config, GptOssConfig, LlamaConfig, MistralConfig,
+    MixtralConfig, OpenAIGPTConfig, Qwen2Config, Qwen3Config, SmolLM3Config,
+)
+
+EVERYWHERE = "rotary", "RMSNorm, before", "SwiGLU"
+MODELS = {                  # year, configuration, (positions, norm, activation), context, training tokens
+    "GPT": (2018, OpenAIGPTConfig(), ("learned", "layer norm, after", "GELU"), 512, "about 1 B"),
+    "GPT-2 XL": (2019, GPT2Config(n_embd=1600, n_layer=48, n_head=25), ("learned", "layer norm, before", "GELU"), 1024, "not published"),
+    "LLaMA 7B": (2023, LlamaConfig(tie_word_embeddings=False), EVERYWHERE, 2048, "1 T"),
+    "Mistral 7B": (2023, MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), EVERYWHERE, 8192, "not published"),
+    "Mixtral 8×7B": (2023, MixtralConfig(tie_word_embeddings=False), (*EVERYWHERE[:2], "SwiGLU, 2 of 8 experts"), 32_768, "not published"),
+    "Llama 3 8B": (2024, LlamaConfig(
+        vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False,
+    ), EVERYWHERE, 8192, "15 T"),
+    "Qwen2.5 0.5B": (2024, Qwen2Config(
+        vocab_size=151_936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24, num_attention_heads=14, num_key_value_heads=2,
+        tie_word_embeddings=True,
+    ), EVERYWHERE, 32_768, "18 T"),
+    "DeepSeek-V3": (2024, DeepseekV3Config(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 131_072, "14.8 T"),
+    "SmolLM2 135M": (2024, config, EVERYWHERE, 8192, "2 T"),
+    "Gemma 3 1B": (2025, Gemma3TextConfig(
+        vocab_size=262_144, hidden_size=1152, intermediate_size=6912, num_attention_heads=4, num_key_value_heads=1,
+    ), ("rotary", "RMSNorm, before and after", "GEGLU"), 32_768, "2 T"),
+    "Qwen3 0.6B": (2025, Qwen3Config(
+        hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, tie_word_embeddings=True,
+    ), EVERYWHERE, 32_768, "36 T"),
+    "SmolLM3 3B": (2025, SmolLM3Config(), ("rotary; none in every fourth layer", *EVERYWHERE[1:]), 65_536, "11 T"),
+    "gpt-oss 20B": (2025, GptOssConfig(num_hidden_layers=24, num_local_experts=32), (*EVERYWHERE[:2], "SwiGLU, 4 of 32 experts"), 131_072, "not published"),
+    "GLM-5": (2026, GlmMoeDsaConfig(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 202_752, "28.5 T"),
+}
+
+def counted(year, config, parts, context, tokens) -> dict[str, str]:
+    """One row of the table; the parameters are those of the model that transformers builds."""
+    with torch.device("meta"):
+        weights = dict(AutoModelForCausalLM.from_config(config).named_parameters())
+    parameters = sum(weight.numel() for weight in weights.values())
+    heads, layers = config.num_attention_heads, config.num_hidden_layers
+    kv_heads = getattr(config, "num_key_value_heads", None) or heads
+    d = getattr(config, "head_dim", None) or config.hidden_size // heads
+    per_layer = 2 * kv_heads * d
+    if hasattr(config, "kv_lora_rank"):                     # for all heads: one compressed vector, one rotated key, and the indexer's key
+        per_layer = config.kv_lora_rank + config.qk_rope_head_dim + getattr(config, "index_head_dim", 0)
+        kv_heads = "compressed"
+    positions, norm, activation = parts
+    if any(name.endswith("q_norm.weight") for name in weights):
+        norm += "; QK-norm"
+    return {
+        "year": year, "parameters": f"{parameters / 1e9:.3f} B", "vocabulary": f"{config.vocab_size:,}", "layers": layers, "D": config.hidden_size,
+        "heads / heads of keys": f"{heads} / {kv_heads}", "positions": positions, "norm": norm, "activation": activation,
+        "cache per token": f"{2 * layers * per_layer / 1024:.0f} KiB", "context": f"{context:,}", "trained on": tokens,
+    }
+
+decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.items()}).T
+display(decoders_table)
+
+# %% [markdown]
+# Between 2018 and 2023, nearly every column changes. From 2023 on, all models in this table have rotary positions, RMSNorm and a gate. The context has grown
+# from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36 trillion tokens.
+#
+# However, we selected the models in the table ourselves. A **census** avoids this: it contains all text decoders that have a class of their own in one version
+# of the transformers library. Their default configurations were built on the meta device, without weights, and their ideas were recognised by the names of
+# their parts (`python -m experiments decoders_census`). The year is that of the copyright notice in the code. Change the condition, and query the census:
+
+# %% tags=["demo"]
+census = read_table("results/decoders_census.csv").dropna(subset=["parameters"])
+found = census[(census["year"] >= 2025) & census["experts"]]           # change the condition
+print(f"{len(found)} of {len(census)} decoders")
+display(found.sort_values("parameters").head(6).set_index("decoder").convert_dtypes().T)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+IDEAS = ["rotary", "RMSNorm", "QK-norm", "GQA", "MLA", "experts", "sliding window", "linear layers"]
+period = pd.cut(census["year"], [0, 2022, 2023, 2024, 2030], labels=["until 2022", "2023", "2024", "since 2025"])
+shares = census.groupby(period, observed=True)[IDEAS].mean().T
+shares.columns = [f"{name} ({count})" for name, count in zip(shares.columns, period.value_counts(sort=False))]
+display(shares.map("{:.0%}".format))
+
+# %% [markdown]
+# Of the decoders until 2022, fewer than a third had rotary positions, and RMSNorm was rare. Since 2025, nearly all have both, and about half have experts. **QK-norm**
+# normalises queries and keys, which keeps the scores from growing without limit (Henry et al. 2020). With a **sliding window**, a token attends, in some layers,
+# only to the last few thousand tokens. **MLA** compresses the keys and values into one short vector per token (DeepSeek-AI 2024). The memory of linear layers,
+# such as linear attention or state-space models (Gu and Dao 2023), does not grow with the text. Names recognise an idea only approximately.
+
+# %% [markdown]
+# Your function `costs` describes one kind of decoder.
+#
+# **Predict:** for what fraction of the decoders in the census is its number of parameters within 1 % of that of the model that was built?
+
+# %% tags=["demo"]
+predict("decoders.within_one_percent", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+SETTINGS = ["vocabulary", "dim", "layers", "heads", "kv_heads", "inner", "tied"]
+complete = census.dropna(subset=SETTINGS)
+by_costs = np.array([costs(*map(int, row), tokens=1)[0] for row in complete[SETTINGS].to_numpy()])
+ratio = pd.Series(by_costs / complete["parameters"].to_numpy(), index=complete["decoder"])
+close = (ratio - 1).abs() <= 0.01
+reveal("decoders.within_one_percent", close.sum() / len(census))
+print(f"exact for {(ratio == 1).sum()} and within 1 % for {close.sum()} of {len(census)} decoders: {', '.join(ratio.index[close])}")
+has_experts = complete.set_index("decoder")["experts"].astype(bool)
+print(f"median of predicted / built: {ratio[has_experts].median():.2f} for the {has_experts.sum()} with experts, {ratio[~has_experts].median():.2f} for the {(~has_experts).sum()} others")
+
+# %% [markdown]
+# For a decoder with experts, the function predicts far too few parameters, because it counts one feed-forward network per layer. The other decoders mostly
+# differ from yours by less: by biases, by the width of a head or by a feed-forward layer without a gate. Reading a configuration therefore means asking which
+# of these ideas it uses before you use a formula.
+
+# %% [markdown]
+# In the table, the cache per token assumes that each number takes 16 bits and that every layer stores all tokens. However, a layer with a sliding window needs
+# to store only the latest tokens. Such a window is used in every layer of Mistral 7B, in every other layer of gpt-oss, and in five out of six layers of Gemma
+# 3.
+#
+# Mixtral 8 × 7B has 46.7 billion parameters rather than 56 billion, because the experts of a layer share its attention. Each token uses 12.9 billion of these
+# parameters (Jiang et al. 2024). DeepSeek-V3 uses 37 of its 671 billion (DeepSeek-AI 2024) and GLM-5 uses 40 of its 744 billion (GLM-5 Team 2026). GLM-5 also
+# selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to these tokens.
+
+# %% [markdown]
+# The table contains only one model from 2026. The transformers library has classes for others, but we could not compare the settings of those models with the
+# settings that their authors have published. Look up one of them and add a row for it.
+#
+# Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
+
+# %% [markdown]
+# ## 8 · Further: learn the merges
+#
+# In section 1, we used merges that others had learned. The training itself takes ten lines: count the pairs, merge the most frequent pair, and repeat.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-bpe_train", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
+    """The merged pairs, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
+
+    words maps each word to the number of times that it occurs in the text. A word starts as its
+    UTF-8 bytes, word.encode(). In each step, the pair of neighbours that occurs most often in the
+    whole text becomes a new token: the first is 256, the next 257. Both neighbours must be in the
+    same word, and overlapping pairs count ("aaa" contains the pair aa twice). Among equally
+    frequent pairs, choose the smallest, compared as tuples. If no pair is left, return fewer
+    than `merges` pairs.
+    """
+    ### BEGIN SOLUTION
+    rows, learned = {word: list(word.encode()) for word in words}, []
+    while len(learned) < merges:
+        counts = Counter()
+        for word, ids in rows.items():
+            for pair in pairwise(ids):
+                counts[pair] += words[word]
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        new = 256 + len(learned)
+        rows = {word: merge(ids, best, new) for word, ids in rows.items()}
+        learned.append(best)
+    return learned
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-bpe_train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoders.bpe_train", lambda case: bpe_train(
+    dict(zip(case["words"], case["counts"].tolist(), strict=True)), case["merges"]
+))
+
+# %% [markdown]
+# ## 9 · Further: find the bug
 #
 # Meta published LLaMA with queries and keys in which *adjacent* coordinates, 2i and 2i + 1, are rotated together. The transformers library, like your code,
 # rotates the two halves together. If you load Meta's weights into the code of transformers, no error is raised, because all shapes fit. (A user asked about
@@ -768,7 +1067,7 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # scores are wrong. The published conversion script reorders the rows as you did.
 
 # %% [markdown]
-# ## 8 · Further: a mixture of experts
+# ## 10 · Further: a mixture of experts
 #
 # In a **mixture of experts** (MoE; Shazeer et al. 2017), a layer contains many feed-forward networks, the **experts**, and each token uses only a few of them.
 # Additional experts increase the number of parameters, but not the number of operations per token. A router, which is a linear layer, computes a score for each
@@ -841,129 +1140,7 @@ pictures.experts(experts_trained, alike=1 / 8)
 # than others.
 
 # %% [markdown]
-# ## 9 · Decoders since 2018
-#
-# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each model on PyTorch's **meta device**, where
-# tensors have shapes but no values, and counts its parameters. The context length and the number of training tokens are those stated by the model's authors;
-# the year refers to the publication of the weights.
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import pandas as pd
-from IPython.display import display
-from transformers import (
-    AutoModelForCausalLM, DeepseekV3Config, Gemma3TextConfig, GlmMoeDsaConfig, GPT2Config, GptOssConfig, LlamaConfig, MistralConfig,
-    MixtralConfig, OpenAIGPTConfig, Qwen2Config, Qwen3Config, SmolLM3Config,
-)
-
-EVERYWHERE = "rotary", "RMSNorm, before", "SwiGLU"
-MODELS = {                  # year, configuration, (positions, norm, activation), context, training tokens
-    "GPT": (2018, OpenAIGPTConfig(), ("learned", "layer norm, after", "GELU"), 512, "about 1 B"),
-    "GPT-2 XL": (2019, GPT2Config(n_embd=1600, n_layer=48, n_head=25), ("learned", "layer norm, before", "GELU"), 1024, "not published"),
-    "LLaMA 7B": (2023, LlamaConfig(tie_word_embeddings=False), EVERYWHERE, 2048, "1 T"),
-    "Mistral 7B": (2023, MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), EVERYWHERE, 8192, "not published"),
-    "Mixtral 8×7B": (2023, MixtralConfig(tie_word_embeddings=False), (*EVERYWHERE[:2], "SwiGLU, 2 of 8 experts"), 32_768, "not published"),
-    "Llama 3 8B": (2024, LlamaConfig(
-        vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False,
-    ), EVERYWHERE, 8192, "15 T"),
-    "Qwen2.5 0.5B": (2024, Qwen2Config(
-        vocab_size=151_936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24, num_attention_heads=14, num_key_value_heads=2,
-        tie_word_embeddings=True,
-    ), EVERYWHERE, 32_768, "18 T"),
-    "DeepSeek-V3": (2024, DeepseekV3Config(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 131_072, "14.8 T"),
-    "SmolLM2 135M": (2024, config, EVERYWHERE, 8192, "2 T"),
-    "Gemma 3 1B": (2025, Gemma3TextConfig(
-        vocab_size=262_144, hidden_size=1152, intermediate_size=6912, num_attention_heads=4, num_key_value_heads=1,
-    ), ("rotary", "RMSNorm, before and after", "GEGLU"), 32_768, "2 T"),
-    "Qwen3 0.6B": (2025, Qwen3Config(
-        hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, tie_word_embeddings=True,
-    ), EVERYWHERE, 32_768, "36 T"),
-    "SmolLM3 3B": (2025, SmolLM3Config(), ("rotary; none in every fourth layer", *EVERYWHERE[1:]), 65_536, "11 T"),
-    "gpt-oss 20B": (2025, GptOssConfig(num_hidden_layers=24, num_local_experts=32), (*EVERYWHERE[:2], "SwiGLU, 4 of 32 experts"), 131_072, "not published"),
-    "GLM-5": (2026, GlmMoeDsaConfig(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 202_752, "28.5 T"),
-}
-
-def counted(year, config, parts, context, tokens) -> dict[str, str]:
-    """One row of the table; the parameters are those of the model that transformers builds."""
-    with torch.device("meta"):
-        weights = dict(AutoModelForCausalLM.from_config(config).named_parameters())
-    parameters = sum(weight.numel() for weight in weights.values())
-    heads, layers = config.num_attention_heads, config.num_hidden_layers
-    kv_heads = getattr(config, "num_key_value_heads", None) or heads
-    d = getattr(config, "head_dim", None) or config.hidden_size // heads
-    per_layer = 2 * kv_heads * d
-    if hasattr(config, "kv_lora_rank"):                     # for all heads: one compressed vector, one rotated key, and the indexer's key
-        per_layer = config.kv_lora_rank + config.qk_rope_head_dim + getattr(config, "index_head_dim", 0)
-        kv_heads = "compressed"
-    positions, norm, activation = parts
-    if any(name.endswith("q_norm.weight") for name in weights):
-        norm += "; QK-norm"
-    return {
-        "year": year, "parameters": f"{parameters / 1e9:.3f} B", "vocabulary": f"{config.vocab_size:,}", "layers": layers, "D": config.hidden_size,
-        "heads / heads of keys": f"{heads} / {kv_heads}", "positions": positions, "norm": norm, "activation": activation,
-        "cache per token": f"{2 * layers * per_layer / 1024:.0f} KiB", "context": f"{context:,}", "trained on": tokens,
-    }
-
-decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.items()}).T
-display(decoders_table)
-
-# %% [markdown]
-# Between 2018 and 2023, nearly every column changes. From 2023 on, all models in this table have rotary positions, RMSNorm and a gate. The context has grown
-# from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36 trillion tokens.
-#
-# However, we selected the models in the table ourselves. The next cell therefore searches the code of all decoders in the installed transformers library whose
-# copyright notice is dated 2025 or later. A search for names is only approximate, so the fractions are reliable only to within a few percentage points.
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import re
-from pathlib import Path
-
-import transformers
-
-IDEAS = {                                                   # how each idea is recognised in the code, ignoring case
-    "rotary positions": "rotary",
-    "RMSNorm": "rmsnorm",
-    "experts": r"class \w*(experts|moe)\b",
-    "QK-norm": r"\b(q|query)_(layer)?norm\b|\bqk_norm\b",
-    "sliding window": "sliding_window",
-    "linear attention, state space or convolution": "mamba|deltanet|deltaattention|linearattention|lightningattention|shortconv|xlstm",
-    "compressed keys and values (MLA)": "kv_lora_rank",
-}
-recent = []
-for file in sorted((Path(transformers.__file__).parent / "models").glob("*/modeling_*.py")):
-    code = file.read_text(encoding="utf-8")
-    year = re.search(r"copyright (?:\(c\) )?(20\d\d)", code, re.IGNORECASE)
-    if year and int(year[1]) >= 2025 and re.search(r"class \w+ForCausalLM\(", code):
-        recent.append(code)
-census = {idea: np.mean([bool(re.search(pattern, code, re.IGNORECASE)) for code in recent]) for idea, pattern in IDEAS.items()}
-print(f"{len(recent)} decoders since 2025")
-for idea, fraction in census.items():
-    print(f"{fraction:4.0%}  {idea}")
-
-# %% [markdown]
-# Rotary positions and RMSNorm are nearly universal, and about half of these decoders have experts. Nearly half use **QK-norm**, which normalises queries and
-# keys and thereby keeps the scores from growing without limit (Henry et al. 2020). Nearly half support a **sliding window**: in some layers, a token attends
-# only to the last few thousand tokens.
-#
-# About one decoder in six compresses the keys and values into one short vector per token (**MLA**; DeepSeek-AI 2024). About one in five has layers of a
-# different kind, such as linear attention or state-space models (Gu and Dao 2023), whose memory does not grow with the text.
-
-# %% [markdown]
-# In the table, the cache per token assumes that each number takes 16 bits and that every layer stores all tokens. However, a layer with a sliding window needs
-# to store only the latest tokens. Such a window is used in every layer of Mistral 7B, in every other layer of gpt-oss, and in five out of six layers of Gemma
-# 3.
-#
-# Mixtral 8 × 7B has 46.7 billion parameters rather than 56 billion, because the experts of a layer share its attention. Each token uses 12.9 billion of these
-# parameters (Jiang et al. 2024). DeepSeek-V3 uses 37 of its 671 billion (DeepSeek-AI 2024) and GLM-5 uses 40 of its 744 billion (GLM-5 Team 2026). GLM-5 also
-# selects tokens: an indexer chooses 2,048 earlier tokens, and the heads attend only to these tokens.
-
-# %% [markdown]
-# The table contains only one model from 2026. The transformers library has classes for others, but we could not compare the settings of those models with the
-# settings that their authors have published. Look up one of them and add a row for it.
-#
-# Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
-
-# %% [markdown]
-# ## 10 · Further: how loss falls with parameters and tokens
+# ## 11 · Further: how loss falls with parameters and tokens
 #
 # Kaplan et al. (2020) trained decoders of many sizes and found that the loss falls as a power of the number of parameters N and as a power of the number of
 # training tokens T. Such a relation is called a **scaling law**. Hoffmann et al. (2022) fitted
@@ -1136,6 +1313,11 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # more than blocks of 16; between blocks of 16 and 64, we see no difference.
 
 # %% [markdown]
+# Published models use several formats. **int8** and int4 store whole numbers with one scale for each row or block, as here. **NF4** has 16 levels that are spaced like the
+# quantiles of a normal distribution, because weights are distributed almost normally (Dettmers et al. 2023). **FP8** and MXFP4 store small floating-point
+# numbers; in MXFP4, blocks of 32 share one scale (Rouhani et al. 2023), and gpt-oss was published in it (OpenAI 2025).
+
+# %% [markdown]
 # Quantisation is not the only way to save memory. **bfloat16** stores each number in 16 bits: it keeps the exponent of a 32-bit float, and therefore its range, but only 8 bits of precision (Kalamkar et al. 2019). Many models are trained and published in this format.
 
 # %% [markdown]
@@ -1146,6 +1328,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is three times smaller.
 # - In SwiGLU, a gate determines how much of another projection passes through.
+# - A configuration determines parameters, cache and FLOPs: a short text costs about two FLOPs per weight and token; attention adds a term that grows with the text.
 # - With SmolLM2’s weights, your Decoder gives the same logits as transformers and generates the same text.
 
 # %% [markdown]
@@ -1157,6 +1340,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Besiroglu, T., Erdil, E., Barnett, M. and You, J. (2024). Chinchilla scaling: a replication attempt. arXiv:2404.10102.
 # - Dao, T., Fu, D. Y., Ermon, S., Rudra, A. and Ré, C. (2022). FlashAttention: fast and memory-efficient exact attention with IO-awareness. *NeurIPS* 35. arXiv:2205.14135.
 # - DeepSeek-AI (2024). DeepSeek-V3 technical report. arXiv:2412.19437.
+# - Dettmers, T., Pagnoni, A., Holtzman, A. and Zettlemoyer, L. (2023). QLoRA: efficient finetuning of quantized LLMs. *NeurIPS* 36. arXiv:2305.14314.
 # - Fedus, W., Zoph, B. and Shazeer, N. (2022). Switch transformers: scaling to trillion parameter models with simple and efficient sparsity. *Journal of Machine Learning Research* 23(120), 1–39. arXiv:2101.03961.
 # - Gage, P. (1994). A new algorithm for data compression. *The C Users Journal* 12(2), 23–38.
 # - Gemma Team (2025). Gemma 3 technical report. arXiv:2503.19786.
@@ -1179,6 +1363,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Qwen (2025). Qwen3 technical report. arXiv:2505.09388.
 # - Radford, A. et al. (2019). Language models are unsupervised multitask learners. OpenAI.
 # - Radford, A., Narasimhan, K., Salimans, T. and Sutskever, I. (2018). Improving language understanding by generative pre-training. OpenAI.
+# - Rouhani, B. D. et al. (2023). Microscaling data formats for deep learning. arXiv:2310.10537.
 # - Sennrich, R., Haddow, B. and Birch, A. (2016). Neural machine translation of rare words with subword units. *ACL*. arXiv:1508.07909.
 # - Shazeer, N. (2019). Fast transformer decoding: one write-head is all you need. arXiv:1911.02150.
 # - Shazeer, N. (2020). GLU variants improve transformer. arXiv:2002.05202.

@@ -417,98 +417,6 @@ def bpe_encode(word, merges):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ RMSNorm
-
-
-def norm_cases(draw: Draw) -> Iterator[Case]:
-    """Vectors whose mean is far from 0; an eps that matters; tensors of two, three and four axes."""
-    for shape, eps in (((4, 7), 1e-5), ((2, 5, 6), 0.3), ((3, 2, 4, 9), 1e-6)):
-        x = draw.normal(*shape) + draw.normal(*shape[:-1], 1, scale=2.0)
-        x[0] *= 0.1
-        yield {"x": x, "weight": draw.uniform(shape[-1], low=0.3, high=2.0), "eps": eps}
-
-
-ROOT = "(x.square().mean(dim=-1, keepdim=True) + eps).sqrt()"
-
-rms_norm = Exercise(
-    cases=norm_cases,
-    rule=Rule(tolerance=2e-5, axes={"": "… D"}),
-    mistakes=(
-        Mistake(
-            "mean subtracted",
-            "Your vectors have mean 0 before the weight is applied, as in a layer norm. RMSNorm does not subtract the mean.",
-            f"weight * x / {ROOT}", "weight * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + eps).sqrt()",
-        ),
-        Mistake(
-            "divided by the standard deviation",
-            "You divide by the standard deviation, which measures deviations from the mean. Divide by the root of the mean "
-            "square.",
-            ROOT, "(x.var(dim=-1, keepdim=True, unbiased=False) + eps).sqrt()",
-        ),
-        Mistake("square root missing", "You divide your vectors by the mean square. Divide by its square root.", ".sqrt()", ""),
-        Mistake(
-            "divided by the length",
-            "Your vectors have length 1 before the weight is applied. Their mean square should be 1, which means a length of "
-            "√D.",
-            ".mean(dim=-1", ".sum(dim=-1",
-        ),
-        Mistake(
-            "eps outside the root",
-            "Your error is small for long vectors and large for short ones: eps should be added to the mean square, under the root.",
-            ROOT, "(x.square().mean(dim=-1, keepdim=True).sqrt() + eps)",
-        ),
-        Mistake(
-            "eps not used",
-            "Your answer does not depend on `eps`, which hardly affects long vectors but does affect short ones. Add it to the mean square, under the root.",
-            " + eps)", ")",
-        ),
-        Mistake(
-            "fixed eps",
-            "Your vectors are correct up to a factor that depends on eps: use the argument `eps`.",
-            " + eps)", " + torch.finfo(x.dtype).eps)",
-        ),
-        Mistake(
-            "weight not applied", "You do not multiply by the weight: each coordinate of the vector has its own weight.", "weight * x", "x",
-        ),
-        Mistake(
-            "one mean square for the whole tensor",
-            "You divide all vectors by the same number. Divide each by its own root mean square.",
-            "mean(dim=-1, keepdim=True)", "mean()",
-        ),
-        Mistake(
-            "mean over the first axis",
-            "You average over the first axis. Each vector has its own mean square: average over the last axis.",
-            "dim=-1", "dim=0",
-        ),
-        Mistake(
-            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer. Divide by it.", "x / (", "x * (",
-        ),
-        Mistake(
-            "1 added to the weight",
-            "You multiply by 1 + weight, as Gemma does. The docstring asks for the weight itself.",
-            "weight * x", "(1 + weight) * x",
-        ),
-        detached("rms_norm"),
-    ),
-    alternatives={
-        "PyTorch's own": """
-def rms_norm(x, weight, eps):
-    return torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
-""",
-        "rsqrt and a norm": """
-def rms_norm(x, weight, eps):
-    mean_square = torch.linalg.vector_norm(x.double(), dim=-1, keepdim=True) ** 2 / x.shape[-1]
-    return (x * torch.rsqrt(mean_square + eps)).float() * weight
-""",
-    },
-    hints=(
-        "Which three operations does the name RMS stand for, and in which order are they applied?",
-        "x: (…, D). Mean square: (…, 1), so that it broadcasts over each vector. weight: (D).",
-        "mean square of each vector, over its D coordinates\nroot of (mean square + eps)\nx divided by it, times weight",
-        "A near miss: x.std() measures deviations from the mean. Square, mean, root: three calls.",
-    ),
-)
-
 # ------------------------------------------------------------------------------------------ rotary positions
 
 
@@ -654,6 +562,385 @@ def rotary(x, positions, base=10_000.0):
 
 # ------------------------------------------------------------------------------------------ grouped attention
 
+def grouped_cases(draw: Draw) -> Iterator[Case]:
+    """Whole texts and the last tokens of longer ones; one, two and several query heads for each head of keys and values."""
+    for B, H, K, T, S, d in ((2, 6, 3, 5, 5, 4), (1, 4, 2, 3, 7, 8), (2, 3, 3, 1, 4, 6), (3, 5, 1, 4, 6, 2), (2, 6, 2, 4, 9, 3)):
+        yield {"q": draw.normal(B, H, T, d), "k": draw.normal(B, K, S, d), "v": draw.normal(B, K, S, d)}
+
+
+COPIED = "k, v = k.repeat_interleave(share, dim=1), v.repeat_interleave(share, dim=1)"
+LATER = "torch.arange(S) > torch.arange(S - T, S)[:, None]"
+MASKED = "scores.masked_fill(later, -torch.inf).softmax(dim=-1)"
+
+grouped_attention = Exercise(
+    cases=grouped_cases,
+    rule=Rule(tolerance=2e-5, axes={"": "B H T d"}),
+    mistakes=(
+        Mistake(
+            "key and value heads assigned in turn",
+            "Your query heads use the heads of keys and values in turn: 0, 1, 0, 1. The first H / K query heads should share "
+            "the first one: 0, 0, 1, 1.",
+            COPIED, "k, v = k.repeat(1, share, 1, 1), v.repeat(1, share, 1, 1)",
+        ),
+        Mistake(
+            "first head of keys and values used by all",
+            "All your query heads use head 0 of the keys and values. Only the first H / K of them should use it.",
+            COPIED, "k, v = k[:, :1], v[:, :1]",
+        ),
+        Mistake(
+            "values assigned in turn",
+            "Your keys are assigned correctly, but your query heads use the heads of values in turn: 0, 1, 0, 1. Assign both in the same way.",
+            COPIED, "k, v = k.repeat_interleave(share, dim=1), v.repeat(1, share, 1, 1)",
+        ),
+        Mistake(
+            "causal mask missing",
+            "Your last token is correct, but the tokens before it attend to tokens after them.",
+            MASKED, "scores.softmax(dim=-1)",
+        ),
+        Mistake(
+            "queries taken as those of the first tokens",
+            "Your answer is correct if T = S. If T < S, the queries belong to the *last* T tokens, which also attend to the S − T tokens before them.",
+            LATER, "torch.arange(S) > torch.arange(T)[:, None]",
+        ),
+        Mistake(
+            "no mask if there are earlier tokens",
+            "Your answer is correct if T = S. If T < S, the queries also need a mask: each of them attends to tokens after it.",
+            LATER, f"({LATER}) & (T == S)",
+        ),
+        Mistake(
+            "earlier tokens hidden",
+            "Your answer is correct if T = S. If T < S, your queries attend only to the last T tokens. They should also attend to the "
+            "tokens before these.",
+            LATER, f"({LATER}) | (torch.arange(S) < S - T)",
+        ),
+        Mistake(
+            "token does not attend to itself",
+            "Your tokens attend only to those before them, so the first token of a text attends to nothing and becomes NaN. A token should also attend to itself.",
+            "torch.arange(S) > torch.arange", "torch.arange(S) >= torch.arange",
+        ),
+        Mistake(
+            "mask inverted",
+            "Your tokens attend to later tokens instead of earlier ones: the mask is inverted.",
+            LATER, "torch.arange(S) < torch.arange(S - T, S)[:, None]",
+        ),
+        Mistake(
+            "scores of 0 for later tokens",
+            "Your later tokens still have a weight: a score of 0 has the weight exp(0) = 1 before normalisation. Set it to −∞.",
+            "later, -torch.inf", "later, 0.0",
+        ),
+        Mistake(
+            "mask applied after the softmax",
+            "Your weights do not sum to 1, because later tokens are removed after the softmax. Mask the scores before it.",
+            MASKED, "scores.softmax(dim=-1).masked_fill(later, 0.0)",
+        ),
+        Mistake("scores not scaled", "Your attention weights are too peaked: divide the scores by √d.", " / q.shape[-1] ** 0.5", ""),
+        Mistake(
+            "scores divided by d instead of √d", "Your attention weights are too uniform: you divide by d. Divide by its square root.",
+            "q.shape[-1] ** 0.5", "q.shape[-1]",
+        ),
+        Mistake(
+            "scores divided by √D instead of √d",
+            "With several heads, your attention weights are too uniform: a score is a sum over the d coordinates of one head, so divide by √d.",
+            "q.shape[-1] ** 0.5", "(q.shape[1] * q.shape[-1]) ** 0.5",
+        ),
+        Mistake(
+            "softmax over the queries", "The columns of your weights sum to 1. The rows should sum to 1: take the softmax over the keys.",
+            "softmax(dim=-1)", "softmax(dim=-2)",
+        ),
+        Mistake("keys used as values", "You average the keys. The weights belong to the values.", MASKED + " @ v", MASKED + " @ k"),
+        detached("grouped_attention"),
+    ),
+    alternatives={
+        "PyTorch's own, with enable_gqa": """
+def grouped_attention(q, k, v):
+    keep = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).tril(k.shape[2] - q.shape[2])
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=keep, enable_gqa=True)
+""",
+        "an axis of groups": """
+def grouped_attention(q, k, v):
+    B, H, T, d = q.shape
+    K, S = k.shape[1:3]
+    grouped = q.reshape(B, K, H // K, T, d)
+    scores = torch.einsum("bkgtd,bksd->bkgts", grouped, k) * d**-0.5
+    scores = scores + torch.full((T, S), float("-inf")).triu(S - T + 1)
+    return torch.einsum("bkgts,bksd->bkgtd", scores.softmax(-1), v).flatten(1, 2)
+""",
+        "a loop over the query heads": """
+def grouped_attention(q, k, v):
+    H, K, T, S = q.shape[1], k.shape[1], q.shape[2], k.shape[2]
+    allowed = torch.arange(S) <= torch.arange(S - T, S)[:, None]
+    heads = []
+    for h in range(H):
+        scores = q[:, h] @ k[:, h * K // H].mT / q.shape[-1] ** 0.5
+        heads.append(torch.where(allowed, scores, float("-inf")).softmax(-1) @ v[:, h * K // H])
+    return torch.stack(heads, dim=1)
+""",
+    },
+    hints=(
+        "With six query heads and two heads of keys, which head of keys does query head 4 use? And which of seven tokens may the "
+        "first of the last three attend to?",
+        "q: (B, H, T, d). k and v: (B, K, S, d); copied for the query heads: (B, H, S, d). Scores and mask: (…, T, S).",
+        "copy each head of keys and values H / K times, next to each other\nscores = q · kᵀ / √d\nthe queries have the positions "
+        "S − T … S − 1\n−∞ where the key's position is greater\nsoftmax over the keys, then the weighted sum of the values",
+        "A near miss: `repeat` gives the heads 0, 1, 0, 1. Query heads that share a head of keys are adjacent, so the order should be "
+        "0, 0, 1, 1: use `repeat_interleave`.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ the cache
+
+def cache_cases(draw: Draw) -> Iterator[Case]:
+    """A token at a time and several; a shorter and a longer second text; the last piece may be shorter than the others."""
+    for B, K, T, other, d, pieces in ((2, 3, 5, 7, 4, 1), (1, 2, 6, 3, 5, 2), (3, 1, 7, 5, 2, 3)):
+        yield {
+            "k": draw.normal(B, K, T, d), "v": draw.normal(B, K, T, d),
+            "other_k": draw.normal(B, K, other, d), "other_v": draw.normal(B, K, other, d), "pieces": pieces,
+        }
+
+
+JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)"
+CACHE_READ = ("a new cache", "a text in pieces", "a second text in pieces", "after reset()")
+"""The readings of `run_cache`."""
+
+cache = Exercise(
+    cases=cache_cases,
+    rule=Rule(
+        tolerance=2e-5,
+        axes={f"{name}, {what}": axes for name in CACHE_READ for what, axes in {"keys": "B K T d", "values": "B K T d", "tokens": "calls"}.items()},
+    ),
+    mistakes=(
+        Mistake(
+            "cache not emptied by reset",
+            "After a second reset(cached=True), your cache still contains keys and values of the first text. A new text starts with an "
+            "empty cache.",
+            "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
+            also=(
+                """
+class Cache:
+    def __init__(self):
+        self.k = self.v = None
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+
+    def tokens(self):
+        return self.k.shape[2] if self.k is not None else 0
+
+    def extend(self, k, v):
+        if self.cached:
+            if self.k is not None:
+                k, v = torch.cat([self.k, k], dim=2), torch.cat([self.v, v], dim=2)
+            self.k, self.v = k, v
+        return k, v
+""",
+            ),
+        ),
+        Mistake(
+            "only reset() empties the cache",
+            "reset() empties your cache, but reset(cached=True) does not: the second text still sees keys and values of the first. Both "
+            "discard everything.",
+            "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None) if cached else None',
+        ),
+        Mistake(
+            "cache never filled",
+            "Your cache stores nothing, so `extend` returns only the new keys and values.",
+            "if self.cached:", "if False:",
+        ),
+        Mistake(
+            "cache filled without being requested",
+            "In a new cache and after reset(), you also store keys and values. Store them only after reset(cached=True).",
+            "if self.cached:", "if True:",
+        ),
+        Mistake(
+            "only the latest keys and values stored",
+            "Your cache remembers only the keys and values of the last call. Store those of all tokens since the text started.",
+            code="""
+class Cache:
+    def __init__(self):
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past = cached, None
+
+    def tokens(self):
+        return 0 if self.past is None else self.past[0].shape[2]
+
+    def extend(self, k, v):
+        past = self.past
+        if self.cached:
+            self.past = k, v
+        if past is not None:
+            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+        return k, v
+""",
+        ),
+        Mistake(
+            "stored keys and values not returned",
+            "You store keys and values but return only the new ones. The new tokens attend to all tokens of the text.",
+            code="""
+class Cache:
+    def __init__(self):
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past = cached, None
+
+    def tokens(self):
+        return 0 if self.past is None else self.past[0].shape[2]
+
+    def extend(self, k, v):
+        if self.cached:
+            self.past = (k, v) if self.past is None else (torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2))
+        return k, v
+""",
+        ),
+        Mistake(
+            "new keys and values first",
+            "Your new keys and values come before the stored ones. They should follow them, as in the text.",
+            JOINED, "k, v = torch.cat([k, self.past[0]], dim=2), torch.cat([v, self.past[1]], dim=2)",
+        ),
+        Mistake(
+            "keys and values swapped", "You return the values first. The keys come first.", "return k, v", "return v, k",
+        ),
+        Mistake(
+            "calls counted instead of tokens",
+            "`tokens` counts the calls of `extend`. If a call brings several tokens, each of them counts.",
+            code="""
+class Cache:
+    def __init__(self):
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past, self.calls = cached, None, 0
+
+    def tokens(self):
+        return self.calls
+
+    def extend(self, k, v):
+        if self.past is not None:
+            k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
+        if self.cached:
+            self.past, self.calls = (k, v), self.calls + 1
+        return k, v
+""",
+        ),
+        Mistake(
+            "tokens counted without being stored",
+            "`tokens` also counts tokens that are not stored: in a new cache and after reset(), it should be 0.",
+            code="""
+class Cache:
+    def __init__(self):
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past, self.seen = cached, None, 0
+
+    def tokens(self):
+        return self.seen
+
+    def extend(self, k, v):
+        self.seen += k.shape[2]
+        if self.past is not None:
+            k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
+        if self.cached:
+            self.past = k, v
+        return k, v
+""",
+        ),
+        Mistake(
+            "wrong axis counted",
+            "`tokens` returns the number of heads. The tokens are axis 2 of (B, K, T, d).",
+            "self.past[0].shape[2]", "self.past[0].shape[1]",
+        ),
+        Mistake(
+            "one cache shared by all",
+            "While a second cache is in use, yours also contains its keys and values: they are stored in the class. Store them in `self`.",
+            code="""
+class Cache:
+    kept = []
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.kept.clear()
+
+    def tokens(self):
+        return sum(k.shape[2] for k, _ in self.kept)
+
+    def extend(self, k, v):
+        keys, values = zip(*self.kept, (k, v))
+        if self.cached:
+            self.kept.append((k, v))
+        return torch.cat(keys, dim=2), torch.cat(values, dim=2)
+""",
+        ),
+        Mistake(
+            "new keys and values detached",
+            "Your values are right, but a model that uses this cache cannot be trained: no gradient comes back to the keys and values. Return "
+            "them as they are, without `detach` or `no_grad`.",
+            "return k, v", "return k.detach(), v.detach()",
+        ),
+    ),
+    alternatives={
+        "a list of pieces": """
+class Cache:
+    def __init__(self):
+        self.cached, self.keys, self.values = False, [], []
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.keys, self.values = [], []
+
+    def tokens(self):
+        return sum(key.size(2) for key in self.keys)
+
+    def extend(self, k, v):
+        keys, values = [*self.keys, k], [*self.values, v]
+        if self.cached:
+            self.keys, self.values = keys, values
+        return torch.cat(keys, dim=2), torch.cat(values, dim=2)
+""",
+        "stored without gradients": """
+class Cache:
+    def __init__(self):
+        self.reset()
+
+    def reset(self, cached=False):
+        self.on = cached
+        self.k = self.v = None
+
+    def tokens(self):
+        return self.k.shape[-2] if self.k is not None else 0
+
+    def extend(self, k, v):
+        if not self.on:
+            return k, v
+        if self.k is None:
+            self.k, self.v = k.detach(), v.detach()
+        else:
+            self.k = torch.cat((self.k, k.detach()), dim=-2)
+            self.v = torch.cat((self.v, v.detach()), dim=-2)
+        return self.k, self.v
+""",
+    },
+    survivors={
+        "self.past[1].shape[2]": "the cache holds as many values as keys",
+        "self.past[-1].shape[2]": "the cache holds as many values as keys",
+    },
+    hints=(
+        "What should `extend` return for the third token of a text, and what if no text was started?",
+        "New k and v: (B, K, T, d). With t tokens in the cache, the result is (B, K, t + T, d), twice.",
+        "reset: remember whether to store, forget what is stored\ntokens: 0 if nothing is stored, else the size of axis 2\nextend: put "
+        "the stored keys and values before the new ones; store both if requested; return both",
+        "A near miss: storing only the new keys and values. The third call then lacks those of the first.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ the attention layer
+
 
 def weights_of(draw: Draw, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """Random weights, under the names by which a check loads them; they make no vector much longer or shorter."""
@@ -694,11 +981,10 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
 
 READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()", "once more after reset()")
 """The parts of the result of `run_cached`."""
-SHARED = "shared.repeat_interleave(self.share, dim=1)"
 BOTH = "q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)"
-JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)"
-HIDDEN = "torch.arange(k.shape[2]) > positions[:, None]"
 SPLIT = "layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)"
+EXTENDED = "k, v = self.cache.extend(k, v)"
+MIXED = "grouped_attention(q, k, v)"
 
 PLAIN = """
 class GroupedAttention(torch.nn.Module):
@@ -728,6 +1014,7 @@ class GroupedAttention(torch.nn.Module):
         scores = scores.masked_fill(torch.arange(k.shape[2]) > positions[:, None], -torch.inf)
         return self.output((scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2))
 """
+"""The class without `Cache` and `grouped_attention`."""
 WITHOUT_TRANSPOSE = PLAIN.replace("unflatten(-1, (-1, self.d)).transpose(1, 2)", "reshape(x.shape[0], -1, x.shape[1], self.d)").replace(
     "transpose(1, 2).flatten(2)", "reshape(x.shape)"
 )
@@ -743,54 +1030,53 @@ def with_biases(*names: str) -> str:
 attention = Exercise(
     cases=attention_cases,
     rule=Rule(tolerance=3e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D"), legend=OF_WEIGHTS),
-    uses=("decoders.rotary",),
+    uses=("decoders.rotary", "decoders.grouped_attention", "decoders.cache"),
     mistakes=(
-        Mistake(
-            "key and value heads assigned in turn",
-            "Your query heads use the heads of keys and values in turn: 0, 1, 0, 1. The first heads / kv_heads query heads "
-            "should share the first one: 0, 0, 1, 1.",
-            SHARED, "shared.repeat(1, self.share, 1, 1)",
-        ),
         Mistake(
             "positions restart at every call",
             "Your answer is correct for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
-            edits={
-                "positions = torch.arange(before, before + x.shape[1])": "positions = torch.arange(x.shape[1])",
-                HIDDEN: "torch.arange(k.shape[2]) > (before + positions)[:, None]",
-            },
+            "positions = torch.arange(before, before + x.shape[1])", "positions = torch.arange(x.shape[1])",
         ),
         Mistake(
-            "cached keys rotated again",
-            "For texts in pieces, each of your calls rotates the old keys once more, together with the new ones. Cached keys have already been "
-            "rotated.",
+            "positions counted after the cache was extended",
+            "Your answer is correct for texts processed at once. For texts in pieces, the positions of your queries are too large, because you count the tokens in the cache after the "
+            "new ones were added. Count them before.",
             code="""
 class GroupedAttention(torch.nn.Module):
     def __init__(self, dim, heads, kv_heads, base=10_000.0):
         super().__init__()
-        self.d, self.base, self.share = dim // heads, base, heads // kv_heads
+        self.cache = Cache()
+        self.d, self.base = dim // heads, base
         self.query = torch.nn.Linear(dim, dim, bias=False)
         self.key = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
         self.value = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
         self.output = torch.nn.Linear(dim, dim, bias=False)
-        self.reset()
 
     def reset(self, cached=False):
-        self.cached, self.past = cached, None
+        self.cache.reset(cached)
 
     def forward(self, x):
         q, k, v = (layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2) for layer in (self.query, self.key, self.value))
-        before = 0 if self.past is None else self.past[0].shape[2]
-        positions = torch.arange(before, before + x.shape[1])
-        if self.past is not None:
-            k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
-        q, k = rotary(q, positions, self.base), rotary(k, torch.arange(k.shape[2]), self.base)
-        if self.cached:
-            self.past = k, v
-        k, v = (part.repeat_interleave(self.share, dim=1) for part in (k, v))
-        scores = q @ k.transpose(-2, -1) / self.d**0.5
-        scores = scores.masked_fill(torch.arange(k.shape[2]) > positions[:, None], -torch.inf)
-        return self.output((scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2))
+        T, before = x.shape[1], self.cache.tokens()
+        k, v = self.cache.extend(rotary(k, torch.arange(before, before + T), self.base), v)
+        after = self.cache.tokens()
+        q = rotary(q, torch.arange(after, after + T), self.base)
+        return self.output(grouped_attention(q, k, v).transpose(1, 2).flatten(2))
 """,
+        ),
+        Mistake(
+            "keys rotated twice",
+            "You rotate your keys twice: once before they are stored, and once more with everything that the cache returns. Rotate only "
+            "the new keys.",
+            EXTENDED, "k, v = self.cache.extend(k, v)\n        k = rotary(k, torch.arange(k.shape[2]), self.base)",
+        ),
+        Mistake(
+            "keys stored before they were rotated",
+            "Your answer is correct for texts processed at once. For texts in pieces, the keys in your cache are not rotated. Rotate the new keys before you extend the cache.",
+            edits={
+                BOTH: "q, new = rotary(q, positions, self.base), rotary(k, positions, self.base)",
+                EXTENDED: "k, v = self.cache.extend(k, v)\n        k = torch.cat([k[:, :, :before], new], dim=2)",
+            },
         ),
         Mistake(
             "queries not rotated",
@@ -816,8 +1102,8 @@ class GroupedAttention(torch.nn.Module):
             "rotated before splitting into heads",
             "You rotate whole vectors before they are split into heads. Each head has its own d coordinates and d/2 planes.",
             edits={
-                SPLIT: "(layer(x) if layer is self.value else rotary(layer(x), torch.arange(0 if self.past is None else self.past[0].shape[2], "
-                "x.shape[1] + (0 if self.past is None else self.past[0].shape[2])), self.base)).unflatten(-1, (-1, self.d)).transpose(1, 2)",
+                SPLIT: "(layer(x) if layer is self.value else rotary(layer(x), torch.arange(self.cache.tokens(), "
+                "self.cache.tokens() + x.shape[1]), self.base)).unflatten(-1, (-1, self.d)).transpose(1, 2)",
                 BOTH: "pass",
             },
         ),
@@ -827,53 +1113,15 @@ class GroupedAttention(torch.nn.Module):
             BOTH, "q, k = rotary(q, positions), rotary(k, positions)",
         ),
         Mistake(
-            "causal mask missing",
-            "When a text is processed at once, your last token is correct, but the earlier tokens attend to tokens after them.",
-            HIDDEN, "torch.zeros(x.shape[1], k.shape[2], dtype=torch.bool)",
+            "cache not used",
+            "Your answer is correct for texts processed at once. For texts in pieces, each of your calls sees only its own tokens: use the keys and "
+            "values that `cache.extend` returns.",
+            EXTENDED, "self.cache.extend(k, v)",
         ),
         Mistake(
-            "mask ignores the cache",
-            "Your answer is correct for texts processed at once. For texts in pieces, your new tokens see no more of the cache than the first tokens of a text would.",
-            HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
-        ),
-        Mistake(
-            "no mask once the cache is filled",
-            "Your answer is correct for texts processed at once. For texts in pieces, the new tokens of one call also see the tokens after them: later calls need a mask as well.",
-            HIDDEN, f"({HIDDEN}) & (before == 0)",
-        ),
-        Mistake(
-            "token does not attend to itself",
-            "Your first token attends to nothing, so its output is NaN: a token should attend to itself and to all tokens before it.",
-            "torch.arange(k.shape[2]) > positions", "torch.arange(k.shape[2]) >= positions",
-        ),
-        Mistake(
-            "cache not emptied by reset",
-            "After a second reset(cached=True), your tokens still attend to keys and values of the first text. A new text "
-            "starts with an empty cache.",
-            "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
-        ),
-        Mistake(
-            "cache never filled",
-            "For texts in pieces, each of your calls sees only its own tokens: the keys and values of earlier calls are not stored.",
-            "if self.cached:", "if False:",
-        ),
-        Mistake(
-            "cache filled without being requested",
-            "Your second call sees the tokens of the first call, although no cache was requested.",
-            "if self.cached:", "if True:",
-        ),
-        Mistake(
-            "scores not scaled", "Your attention weights are too peaked: divide the scores by √d.", " / self.d**0.5", "",
-        ),
-        Mistake(
-            "scores divided by √D instead of √d",
-            "With several heads, your attention weights are too uniform: a score is a sum over the d coordinates of one head, so divide by √d.",
-            "self.d**0.5", "x.shape[-1] ** 0.5",
-        ),
-        Mistake(
-            "softmax over the queries",
-            "The columns of your weights sum to 1. The rows should sum to 1.",
-            "softmax(dim=-1)", "softmax(dim=-2)",
+            "keys and values swapped",
+            "You use the keys as values and the values as keys.",
+            MIXED, "grouped_attention(q, v, k)",
         ),
         Mistake(
             "heads split across tokens",
@@ -885,12 +1133,12 @@ class GroupedAttention(torch.nn.Module):
         Mistake(
             "heads joined across tokens",
             "Your result mixes tokens: move the axis of heads back next to d before you merge the two axes.",
-            "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
+            f"{MIXED}.transpose(1, 2).flatten(2)", f"{MIXED}.reshape(x.shape)",
         ),
         Mistake(
             "output layer not applied",
             "You return the concatenated heads without applying the fourth layer, `output`.",
-            "self.output((weights @ v).transpose(1, 2).flatten(2))", "(weights @ v).transpose(1, 2).flatten(2)",
+            f"self.output({MIXED}.transpose(1, 2).flatten(2))", f"{MIXED}.transpose(1, 2).flatten(2)",
         ),
         Mistake(
             "layers with biases",
@@ -901,6 +1149,27 @@ class GroupedAttention(torch.nn.Module):
         ),
     ),
     alternatives={
+        "without Cache and grouped_attention": PLAIN,
+        "keys stored as they are and rotated afterwards": """
+class GroupedAttention(torch.nn.Module):
+    def __init__(self, dim, heads, kv_heads, base=10_000.0):
+        super().__init__()
+        self.cache = Cache()
+        self.heads, self.groups, self.base = heads, kv_heads, base
+        self.query, self.output = torch.nn.Linear(dim, dim, False), torch.nn.Linear(dim, dim, False)
+        self.key, self.value = (torch.nn.Linear(dim, dim // heads * kv_heads, False) for _ in range(2))
+
+    def reset(self, cached=False):
+        self.cache.reset(cached)
+
+    def forward(self, x):
+        B, T, D = x.shape
+        t = self.cache.tokens()
+        q = self.query(x).view(B, T, self.heads, -1).transpose(1, 2)
+        k, v = self.cache.extend(*(layer(x).view(B, T, self.groups, -1).transpose(1, 2) for layer in (self.key, self.value)))
+        q, k = rotary(q, torch.arange(t, t + T), self.base), rotary(k, torch.arange(t + T), self.base)
+        return self.output(grouped_attention(q, k, v).transpose(1, 2).reshape(B, T, D))
+""",
         "scaled_dot_product_attention with enable_gqa, keys and values apart": """
 class GroupedAttention(torch.nn.Module):
     def __init__(self, dim, heads, kv_heads, base=10_000.0):
@@ -961,37 +1230,106 @@ class GroupedAttention(torch.nn.Module):
         return self.output(torch.cat(mixed, dim=-1))
 """,
     },
-    survivors={
-        "self.past[1].shape[2]": "the cache holds as many values as keys",
-        "self.past[-1].shape[2]": "the cache holds as many values as keys",
-    },
     hints=(
-        "With six query heads and two key heads, which key head does query head 4 use? And what is the position of a new token "
-        "when t tokens are in the cache?",
-        "q: (B, H, T, d). k, v of the new tokens: (B, K, T, d); rotated keys in the cache: (B, K, t + T, d). Copied for the query heads: (B, H, t + T, d). Scores: (B, H, T, t + T).",
+        "What is the position of a new token when t tokens are in the cache? Which of queries, keys and values are rotated, and is "
+        "this before or after they are stored?",
+        "q: (B, H, T, d). k and v of the new tokens: (B, K, T, d); after `extend`: (B, K, t + T, d). Mixed: (B, H, T, d). Output: (B, T, dim).",
         "queries, keys, values, split into heads of d coordinates\npositions of the new tokens: start from the number of tokens "
-        "in the cache\nrotate queries and keys\nput the old keys and values first; store all if a cache is requested\ncopy each "
-        "key and value head for the query heads that share it\nattention as in 07, then `output`",
-        "A near miss: `repeat` gives the heads 0, 1, 0, 1. Query heads that share a key head are adjacent, so the order should be "
-        "0, 0, 1, 1: use `repeat_interleave`.",
+        "in the cache\nrotate queries and keys\nextend the cache\ngrouped_attention\njoin the heads, then `output`",
+        "A near miss: rotating what `extend` returns. The stored keys would be rotated once more with every call.",
     ),
 )
 
-# ------------------------------------------------------------------------------------------ SwiGLU
+# ------------------------------------------------------------------------------------------ norm and gate
 
-
-def swiglu_cases(draw: Draw) -> Iterator[Case]:
-    for B, T, dim, inner in ((2, 3, 5, 8), (1, 6, 4, 11), (3, 2, 7, 9)):
+def norm_and_gate_cases(draw: Draw) -> Iterator[Case]:
+    """Vectors whose mean is far from 0, one of them short; an eps that matters for all vectors, and two that matter for the short one."""
+    for B, T, dim, inner, eps in ((2, 3, 5, 8, 0.3), (1, 6, 4, 11, 1e-5), (3, 2, 7, 9, 1e-6)):
         shapes = {"gate.weight": (inner, dim), "up.weight": (inner, dim), "down.weight": (dim, inner)}
-        yield {"config": {"dim": dim, "inner": inner}, "x": draw.normal(B, T, dim, scale=1.5), **weights_of(draw, shapes)}
+        x = draw.normal(B, T, dim) + draw.normal(B, T, 1, scale=1.5)
+        x[:, 0] *= 0.01
+        yield {
+            "config": {"dim": dim, "inner": inner}, "x": x, "norm": draw.uniform(dim, low=0.3, high=2.0), "eps": eps,
+            **weights_of(draw, shapes),
+        }
 
 
+ROOT = "(x.square().mean(dim=-1, keepdim=True) + eps).sqrt()"
 GATED = "silu(self.gate(x)) * self.up(x)"
+NORM = """
+def rms_norm(x, weight, eps):
+    return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+"""
+GATE = """
+class SwiGLU(torch.nn.Module):
+    def __init__(self, dim, inner):
+        super().__init__()
+        self.gate, self.up = (torch.nn.Linear(dim, inner, bias=False) for _ in range(2))
+        self.down = torch.nn.Linear(inner, dim, bias=False)
 
-swiglu = Exercise(
-    cases=swiglu_cases,
-    rule=Rule(tolerance=2e-5, axes={"registered": "weights", "eval": "B T D"}, legend=OF_WEIGHTS),
+    def forward(self, x):
+        return self.down(silu(self.gate(x)) * self.up(x))
+"""
+
+norm_and_gate = Exercise(
+    cases=norm_and_gate_cases,
+    rule=Rule(tolerance=2e-5, axes={"rms_norm": "B T D", "registered": "weights", "eval": "B T D"}, legend=OF_WEIGHTS),
     mistakes=(
+        Mistake(
+            "mean subtracted",
+            "Your vectors have mean 0 before the weight is applied, as in a layer norm. RMSNorm does not subtract the mean.",
+            f"weight * x / {ROOT}", "weight * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + eps).sqrt()",
+        ),
+        Mistake(
+            "divided by the standard deviation",
+            "You divide by the standard deviation, which measures deviations from the mean. Divide by the root of the mean "
+            "square.",
+            ROOT, "(x.var(dim=-1, keepdim=True, unbiased=False) + eps).sqrt()",
+        ),
+        Mistake("square root missing", "You divide your vectors by the mean square. Divide by its square root.", ".sqrt()", ""),
+        Mistake(
+            "divided by the length",
+            "Your vectors have length 1 before the weight is applied. Their mean square should be 1, which means a length of "
+            "√D.",
+            ".mean(dim=-1", ".sum(dim=-1",
+        ),
+        Mistake(
+            "eps outside the root",
+            "Your error is small for long vectors and large for short ones: eps should be added to the mean square, under the root.",
+            ROOT, "(x.square().mean(dim=-1, keepdim=True).sqrt() + eps)",
+        ),
+        Mistake(
+            "eps not used",
+            "Your answer does not depend on `eps`, which hardly affects long vectors but does affect short ones. Add it to the mean square, under the root.",
+            " + eps)", ")",
+        ),
+        Mistake(
+            "fixed eps",
+            "Your vectors are correct up to a factor that depends on eps: use the argument `eps`.",
+            " + eps)", " + torch.finfo(x.dtype).eps)",
+        ),
+        Mistake(
+            "weight not applied", "You do not multiply by the weight: each coordinate of the vector has its own weight.", "weight * x", "x",
+        ),
+        Mistake(
+            "one mean square for the whole tensor",
+            "You divide all vectors by the same number. Divide each by its own root mean square.",
+            "mean(dim=-1, keepdim=True)", "mean()",
+        ),
+        Mistake(
+            "mean over the first axis",
+            "You average over the first axis. Each vector has its own mean square: average over the last axis.",
+            "dim=-1", "dim=0",
+        ),
+        Mistake(
+            "multiplied instead of divided", "You multiply by the root mean square, so long vectors become even longer. Divide by it.", "x / (", "x * (",
+        ),
+        Mistake(
+            "1 added to the weight",
+            "You multiply by 1 + weight, as Gemma does. The docstring asks for the weight itself.",
+            "weight * x", "(1 + weight) * x",
+        ),
+        detached("rms_norm"),
         Mistake("gate and up swapped", "You apply SiLU to `up`. It belongs to the gate.", GATED, "self.gate(x) * silu(self.up(x))"),
         Mistake("activation function missing", "Your gate has no SiLU: you multiply the two projections as they are.", "silu(self.gate(x))", "self.gate(x)"),
         Mistake("added instead of multiplied", "You add the two projections. A gate multiplies the other projection.", " * self.up", " + self.up"),
@@ -1010,7 +1348,19 @@ swiglu = Exercise(
         ),
     ),
     alternatives={
-        "by hand": """
+        "PyTorch's own": """
+def rms_norm(x, weight, eps):
+    return torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
+"""
+        + GATE,
+        "rsqrt and a norm": """
+def rms_norm(x, weight, eps):
+    mean_square = torch.linalg.vector_norm(x.double(), dim=-1, keepdim=True) ** 2 / x.shape[-1]
+    return (x * torch.rsqrt(mean_square + eps)).float() * weight
+"""
+        + GATE,
+        "by hand": NORM
+        + """
 class SwiGLU(torch.nn.Module):
     def __init__(self, dim, inner):
         super().__init__()
@@ -1022,7 +1372,8 @@ class SwiGLU(torch.nn.Module):
         g = x @ self.gate.weight.T
         return (g / (1 + torch.exp(-g)) * (x @ self.up.weight.T)) @ self.down.weight.T
 """,
-        "torch.nn.SiLU as a part": """
+        "torch.nn.SiLU as a part": NORM
+        + """
 class SwiGLU(torch.nn.Module):
     def __init__(self, dim, inner):
         super().__init__()
@@ -1034,10 +1385,13 @@ class SwiGLU(torch.nn.Module):
 """,
     },
     hints=(
-        "What passes through if the gate's input is far below 0? And if it is far above 0?",
-        "x: (B, T, dim). gate(x) and up(x): (B, T, inner). Output: (B, T, dim).",
-        "init: gate, up, down without biases\nforward: SiLU of gate(x), times up(x), then down",
-        "A near miss: silu(gate(x) * up(x)) multiplies before the activation function, which belongs only to the gate.",
+        "Which three operations does the name RMS stand for, and in which order are they applied? What passes through the gate if its "
+        "input is far below 0, and if it is far above 0?",
+        "x: (…, D). Mean square: (…, 1), so that it broadcasts over each vector. weight: (D). gate(x) and up(x): (B, T, inner). Output: (B, T, dim).",
+        "rms_norm: mean square of each vector, over its D coordinates\nx divided by the root of (mean square + eps), times weight\nSwiGLU: "
+        "gate, up, down without biases\nforward: SiLU of gate(x), times up(x), then down",
+        "Near misses: x.std() measures deviations from the mean. silu(gate(x) * up(x)) multiplies before the activation function, which "
+        "belongs only to the gate.",
     ),
 )
 
@@ -1084,7 +1438,7 @@ decoder = Exercise(
         tolerance=1e-4,
         axes={"registered": "weights"} | dict.fromkeys(READ, "B T V") | {"gradient of token.weight": "V D"}, legend=OF_WEIGHTS,
     ),
-    uses=("decoders.rms_norm", "decoders.rotary", "decoders.attention", "decoders.swiglu"),
+    uses=("decoders.rotary", "decoders.grouped_attention", "decoders.cache", "decoders.attention", "decoders.norm_and_gate"),
     mistakes=(
         Mistake(
             "final norm missing",
@@ -1413,6 +1767,149 @@ def own_names(theirs):
         "layer number, if there are any\n    look up the rest in PLACES; leave out names that are not found",
         "A near miss: name.replace(\"norm\", …) also changes input_layernorm. Split the name at its dots and look up the "
         "complete module name.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ what a configuration costs
+
+
+def costs_cases(draw: Draw) -> Iterator[Case]:
+    """Configurations that share keys and values or do not, with tied tables or separate ones, and some of each kind."""
+    for shares, ties in (((3, 4), (True, True)), ((1, 1, 1), (False, False, False)), ((2, 1, 5, 3), (False, True, True, False)), ((1, 1), (True, True))):
+        n = len(shares)
+        kv_heads, d, inner = draw.rng.integers(2, 6, n), draw.rng.integers(9, 40, n), draw.rng.integers(1, 300, n)
+        heads = np.array(shares) * kv_heads
+        yield {
+            "vocabulary": draw.rng.integers(900, 60_000, n), "dim": heads * d, "layers": draw.rng.integers(3, 40, n), "heads": heads,
+            "kv_heads": kv_heads, "inner": 3 * heads * d + inner, "tied": np.array(ties), "tokens": draw.rng.integers(50, 9000, n),
+        }
+
+
+MATRICES = "2 * dim * dim + 2 * dim * shared + 3 * dim * inner"
+PARAMETERS = "layers * (matrices + 2 * dim) + dim + (table if tied else 2 * table)"
+FLOPS = "2 * (layers * matrices + table) + layers * 4 * dim * tokens"
+
+costs = Exercise(
+    cases=costs_cases,
+    rule=Rule("equal", axes={"": "configurations numbers"}),
+    mistakes=(
+        Mistake(
+            "keys and values as wide as queries",
+            "Your answer is correct if every query head has its own keys and values. With fewer heads of keys and values, their matrices have kv_heads · d outputs, "
+            "and the cache is smaller.",
+            "dim // heads * kv_heads", "dim",
+        ),
+        Mistake(
+            "matrices of keys and values as wide as queries",
+            "Your cache is correct, but your matrices of keys and values are too large: they have kv_heads · d outputs.",
+            MATRICES, "4 * dim * dim + 3 * dim * inner",
+        ),
+        Mistake(
+            "two matrices in the feed-forward layer",
+            "Your cache is correct, but SwiGLU has three matrices: gate, up and down.",
+            "3 * dim * inner", "2 * dim * inner",
+        ),
+        Mistake(
+            "output matrix of attention missing",
+            "Your cache is correct, but attention has four matrices: queries, keys, values and the output.",
+            MATRICES, "dim * dim + 2 * dim * shared + 3 * dim * inner",
+        ),
+        Mistake(
+            "norms not counted", "Your cache and FLOPs are correct, but your parameters lack the norms: two vectors in each layer, and one after the last.",
+            "(matrices + 2 * dim) + dim +", "matrices +",
+        ),
+        Mistake(
+            "last norm not counted", "Your parameters are too few by the width of the model: a norm follows the last layer.",
+            "(matrices + 2 * dim) + dim +", "(matrices + 2 * dim) +",
+        ),
+        Mistake(
+            "one norm in each layer", "Your layers have one norm. They have two: before attention and before the feed-forward layer.",
+            "(matrices + 2 * dim)", "(matrices + dim)",
+        ),
+        Mistake(
+            "table counted once although not tied", "Your answer is correct if the tables are tied. Otherwise, there are two tables of the same size.",
+            "(table if tied else 2 * table)", "table",
+        ),
+        Mistake(
+            "table counted twice although tied", "Your answer is correct if the tables are not tied. Tied means that one table is used at both ends.",
+            "(table if tied else 2 * table)", "2 * table",
+        ),
+        Mistake(
+            "tied and separate tables swapped", "You count the table twice if it is tied, and once if there are two tables.",
+            "(table if tied else 2 * table)", "(2 * table if tied else table)",
+        ),
+        Mistake("cache of one layer", "Your parameters and FLOPs are correct, but each layer has its own cache.", "cache = layers * 2", "cache = 2"),
+        Mistake("values not in the cache", "Your parameters and FLOPs are correct, but the cache contains values as well as keys.", "cache = layers * 2", "cache = layers"),
+        Mistake(
+            "cache of every query head", "Your parameters and FLOPs are correct, but your cache stores keys and values for each query head. Shared heads are stored once.",
+            "2 * shared * tokens", "2 * dim * tokens",
+        ),
+        Mistake(
+            "cache in bytes", "Your parameters and FLOPs are correct. Your cache is twice as large as expected: the docstring asks for numbers, not bytes.",
+            "2 * shared * tokens", "2 * 2 * shared * tokens",
+        ),
+        Mistake(
+            "one FLOP per weight", "Your parameters and cache are correct, but a multiplication and an addition count as two FLOPs.",
+            FLOPS, "layers * matrices + table + layers * 2 * dim * tokens",
+        ),
+        Mistake(
+            "attention not counted", "Your parameters and cache are correct, but your FLOPs do not depend on the number of tokens: add the products with keys and values.",
+            " + layers * 4 * dim * tokens", "",
+        ),
+        Mistake(
+            "products with the values not counted", "Your parameters and cache are correct. In attention, you count only the dot products with the keys. The weighted sum of "
+            "the values costs just as much.",
+            "layers * 4 * dim * tokens", "layers * 2 * dim * tokens",
+        ),
+        Mistake(
+            "attention counted for the heads of keys",
+            "Your parameters and cache are correct, but sharing keys and values does not save operations: each *query head* computes its own dot products and its own weighted sum.",
+            "layers * 4 * dim * tokens", "layers * 4 * shared * tokens",
+        ),
+        Mistake(
+            "logits not counted", "Your parameters and cache are correct, but your FLOPs lack the logits: a product with a table of vocabulary · dim weights.",
+            "(layers * matrices + table)", "(layers * matrices)",
+        ),
+        Mistake(
+            "two FLOPs for every parameter", "Your parameters and cache are correct. You count two FLOPs for every parameter, although norms and the look-up of a token "
+            "are not products with a matrix.",
+            "2 * (layers * matrices + table)", "2 * parameters",
+        ),
+        Mistake(
+            "all tokens computed again", "Your parameters and cache are correct, but your FLOPs are those of the whole text. The earlier tokens are in the cache, so count only the last one.",
+            FLOPS, f"({FLOPS}) * tokens",
+        ),
+    ),
+    alternatives={
+        "part by part, with floats": """
+def costs(vocabulary, dim, layers, heads, kv_heads, inner, tied, tokens):
+    d = dim / heads
+    weights = {"q": dim * dim, "k": dim * kv_heads * d, "v": dim * kv_heads * d, "o": dim * dim, "gate": dim * inner, "up": dim * inner, "down": inner * dim}
+    parameters = vocabulary * dim + layers * (sum(weights.values()) + dim + dim) + dim
+    if not tied:
+        parameters += vocabulary * dim
+    per_token = 2 * kv_heads * d * layers
+    attention = layers * heads * tokens * (2 * d + 2 * d)
+    return parameters, per_token * tokens, 2 * layers * sum(weights.values()) + attention + 2 * vocabulary * dim
+""",
+        "a tensor": """
+def costs(vocabulary, dim, layers, heads, kv_heads, inner, tied, tokens):
+    kv = dim * kv_heads // heads
+    layer = dim * (2 * dim + 2 * kv + 3 * inner)
+    head = dim * vocabulary
+    return torch.tensor([
+        head + (0 if tied else head) + layers * layer + (2 * layers + 1) * dim,
+        2 * layers * tokens * kv,
+        2 * layers * layer + 2 * head + 2 * layers * heads * tokens * (dim // heads) * 2,
+    ])
+""",
+    },
+    hints=(
+        "Which matrices does one layer have, and what are their shapes? Which of them become smaller if keys and values are shared?",
+        "query and output: dim × dim. key and value: (kv_heads · d) × dim. gate, up, down: dim × inner. Table: vocabulary × dim. Each norm: dim.",
+        "weights of the matrices of a layer\nparameters = layers · (matrices + two norms) + last norm + one table or two\ncache = layers · "
+        "(keys and values) · tokens\nFLOPs = 2 · all matrices of the layers + 2 · table + layers · heads · tokens · (2 d + 2 d)",
+        "A near miss: sharing keys and values makes the cache smaller, but not the number of products: each query head still has its own scores.",
     ),
 )
 

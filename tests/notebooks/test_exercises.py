@@ -118,7 +118,7 @@ FAIR = {
     "recurrence.cross_attention": "scaled_dot_product_attention",
     "gpt.attention": "scaled_dot_product_attention",
     "sentences.spearman": "spearmanr",
-    "decoders.rms_norm": "rms_norm",
+    "decoders.norm_and_gate": "rms_norm",
 }
 """Functions of libraries that are the whole answer to an exercise, or nearly."""
 
@@ -145,7 +145,12 @@ TRUE_ALL_THE_SAME = {
     ("transformer.layer_norm", "epsilon not used"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
     ("decoders.attention", "positions restart at every call"): "an input asks at once and in pieces",
-    ("decoders.attention", "mask ignores the cache"): "an input asks at once and in pieces",
+    ("decoders.attention", "cache not used"): "an input asks at once and in pieces",
+    ("decoders.attention", "keys stored before they were rotated"): "an input asks at once and in pieces",
+    (
+        "decoders.attention",
+        "positions counted after the cache was extended",
+    ): "an input asks at once and in pieces",
 }
 """Hints that no public input bears out. Each was read, and why it is true stands beside it."""
 HINTS = defaultdict(list)

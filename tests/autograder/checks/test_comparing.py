@@ -25,13 +25,35 @@ def test_float16_keeps_three_digits_and_is_held_to_no_more(off, is_right):
     assert not right((want * (1 + off)).astype(np.float32), want, tolerance=1e-5)
 
 
+def in_bfloat16(x) -> np.ndarray:
+    """Rounded to bfloat16. It comes as float32: numpy has no such type."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x8000) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
 @pytest.mark.parametrize(("off", "is_right"), [(0.005, True), (0.03, False)])
 def test_bfloat16_keeps_two_digits_and_is_held_to_no_more(off, is_right):
-    """It comes as float32: numpy has no such type."""
     want = np.array([1.0, 2.0, -3.0], np.float32)
-    answer = Answer({"": want * np.float32(1 + off)}, notes=(BFLOAT16,))
+    answer = Answer({"": in_bfloat16(want * (1 + off))}, notes=(BFLOAT16,))
     assert (compare(answer, Answer({"": want}), Rule(tolerance=1e-5)) is None) == is_right
     assert compare(replace(answer, notes=()), Answer({"": want}), Rule(tolerance=1e-5)) is not None
+
+
+@pytest.mark.parametrize("form", [tuple, list])
+def test_a_part_in_bfloat16_leaves_the_tolerance_of_the_others_as_it_is(form):
+    """For a tuple and for a list of parts of unequal shapes, read as they come from a student's function."""
+    import torch
+
+    x, y = torch.linspace(1, 2, 7), torch.linspace(2, 3, 5)
+    want = ask(lambda case: (x, y), {}, "torch")
+
+    def verdict(*parts):
+        return compare(ask(lambda case: form(parts), {}, "torch"), want, Rule(tolerance=1e-5, arrays="torch"))
+
+    assert verdict(x.bfloat16(), y) is None and verdict(x, y.bfloat16()) is None
+    assert verdict(x.bfloat16(), y.bfloat16()) is None
+    assert list(verdict(x.bfloat16(), y * 1.003).faults) == ["1"]
+    assert list(verdict(x * 1.003, y.bfloat16()).faults) == ["0"]
 
 
 def test_a_rule_more_generous_than_float16_stays_so():
