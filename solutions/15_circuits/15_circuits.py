@@ -1,0 +1,654 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 15 · Taking a model apart
+#
+# A trained model is a long list of numbers. **Mechanistic interpretability** tries to find out which of these numbers do what. In this notebook, you use its
+# main methods: reading the residual stream, removing heads, exchanging vectors between two runs. Each method gives an answer for any model. On the generated
+# language, whose probabilities are known, we can also check whether the answer is correct.
+#
+# **You need** notebooks 06, 07 and 08. **Time** about 45 minutes for the core: four exercises and a written question. The section marked *Further* is optional.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
+
+# %% [markdown]
+# **By the end, you will be able to**
+#
+# - read a model's prediction halfway through its layers, and state how far it is from the truth;
+# - remove a head and replace a vector, and interpret the effect;
+# - state what such evidence shows and what it does not show.
+
+# %%
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from coursekit import check, hint, predict, reveal
+
+# %% [markdown]
+# ## 1 · Reading the residual stream
+#
+# "The guard locked the prisoner in his …" You expect *cell*, and so does SmolLM2 (07). After which of its 30 layers does the model expect this word? The
+# **residual stream** is the vector that every component of a layer reads and to which it adds its output. At the end, a norm and the embedding table turn it
+# into logits. The **logit lens** (nostalgebraist 2020) applies this norm and table after *every* layer, as if the model ended there.
+#
+# We give SmolLM2 six prompts after which *cell* may follow: three about a prison and three about biology. The baseline is the rank of *cell* after six other prompts.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+
+from coursekit.intervals import bootstrap
+from coursekit.models import load
+from coursekit.pictures import circuits as pictures
+from coursekit.plots import use_style
+
+print("This takes about ten seconds.")
+use_style()
+torch.set_num_threads(1)
+decoder = load("SmolLM2-135M-Instruct")
+CELL_FOLLOWS = ["The guard locked the prisoner in his", "The prisoner was led back to his", "The thief spent the night in a prison",
+                "The doctor counted each white blood", "A virus enters the body and attacks a healthy",
+                "Under the microscope we saw the nucleus of a single"]
+NO_CELL = ["The farmer milked his", "We sailed across the", "She put the kettle on the", "The teacher closed her",
+           "My brother plays the", "They planted roses in the"]
+
+@torch.no_grad()
+def places_by_layer(text: str, word: str = " cell") -> tuple[list[int], list[float]]:
+    """At each layer, the number of tokens that the lens ranks above the word, and the word's log probability."""
+    asked_for = decoder.tokenizer(word).input_ids[0]
+    given = decoder.tokenizer(text, return_tensors="pt")
+    states = torch.stack(decoder.model(**given, output_hidden_states=True).hidden_states)[:, 0, -1]
+    states[:-1] = decoder.model.norm(states[:-1])            # the last one is already normalised
+    logits = states @ decoder.model.embed_tokens.weight.T
+    logp = logits.log_softmax(dim=-1)[:, asked_for]
+    return (logits > logits[:, asked_for, None]).sum(dim=-1).tolist(), logp.tolist()
+
+cell_lens = {text: places_by_layer(text) for text in (*CELL_FOLLOWS, *NO_CELL)}
+pictures.lens_of_a_word(
+    {"cell may follow": [cell_lens[text][0] for text in CELL_FOLLOWS], "other prompts": [cell_lens[text][0] for text in NO_CELL]},
+    CELL_FOLLOWS, "cell",
+)
+even_guess = -np.log(decoder.model.embed_tokens.num_embeddings)
+print("log probability of cell (mean over the six prompts) at layers 0, 5, 10, …, 30:",
+      " ".join(f"{np.mean([cell_lens[text][1][layer_shown] for text in CELL_FOLLOWS]):.1f}" for layer_shown in range(0, 31, 5)),
+      f"(uniform distribution {even_guess:.1f})")
+
+# %% [markdown]
+# In the first two thirds of the layers, *cell* is far from the top; it rises in the last ten of thirty layers. After the other prompts, its median rank stays
+# in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would. The lens therefore does not show what the
+# model is "thinking", because it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show the shape
+# of the curve and nothing more.
+
+# %% [markdown]
+# For English, nobody knows the correct distribution of the next word. For the generated language, we do. Let p be the exact distribution and q the model's.
+# The additional cost of predicting with q is the **Kullback–Leibler divergence**,
+#
+# $$\mathrm{KL}(p \,\|\, q) = \sum_v p(v)\, \log \frac{p(v)}{q(v)},$$
+#
+# in nats; it is 0 only if p and q agree. Most words are impossible at a given position, so p contains many zeros.
+
+# %% nbgrader={"grade": false, "grade_id": "circuits-kl_divergence", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def kl_divergence(p: Float[Tensor, "*N V"], logits: Float[Tensor, "*N V"]) -> Float[Tensor, "*N"]:
+    """KL(p || q) in nats, where q is the softmax of the logits.  (difficulty ●○○, 4 minutes)
+
+    Each row of p sums to 1 and may contain zeros: a word with p = 0 contributes 0, however small
+    q is there. Logits may be far from 0 (±200). Only the last axis is summed over.
+    """
+    ### BEGIN SOLUTION
+    return (torch.xlogy(p, p) - p * logits.log_softmax(dim=-1)).sum(dim=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "circuits-kl_divergence-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("circuits.kl_divergence", lambda case: kl_divergence(case["p"], case["logits"]))
+
+# %% [markdown]
+# The figure shows the stream of the small GPT (07), a pre-norm model with two layers. Your lens reads it at five points.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.stream()
+
+# %% nbgrader={"grade": false, "grade_id": "inside-logit_lens", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def logit_lens(
+    stream: Float[Tensor, "points B T D"], gain: Float[Tensor, "D"], bias: Float[Tensor, "D"],
+    table: Float[Tensor, "V D"],
+) -> Float[Tensor, "points B T V"]:
+    """Logits at each point of the residual stream.  (difficulty ●●○, 6 minutes)
+
+    Apply the final layer norm to each vector of the stream: subtract the mean of its
+    coordinates, divide by √(variance + 10⁻⁵), multiply by gain and add bias. The variance is
+    the mean squared distance from the mean. A logit is the dot product with a row of the
+    table.
+    """
+    ### BEGIN SOLUTION
+    centred = stream - stream.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    return (centred / (variance + 1e-5).sqrt() * gain + bias) @ table.T
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-logit_lens-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("inside.logit_lens", lambda case: logit_lens(**case))
+
+# %% [markdown]
+# We compare the lens with the exact distribution in 200 held-out sentences. The baselines are an untrained GPT, the stream of another sentence at the same
+# position, and two count models, one of single words (unigrams) and one of pairs (bigrams).
+#
+# **Predict:** what is the KL divergence after the first of two layers? For the untrained model it is about 6 nats, for the bigram counts about 1.4.
+
+# %% tags=["demo"]
+predict("inside.lens", ...)
+
+# %% tags=["demo"]
+from coursekit.language import load_language
+from coursekit.modules import causal_mask
+from coursekit.small import BERT, GPT, load as load_small
+from coursekit.small.bert import MASK, single
+
+@torch.no_grad()
+def stream_of(gpt: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "2L+1 B T D"]:
+    """The residual stream: first the embeddings, then the stream after each attention block
+    and each feed-forward network."""
+    points, keep = [gpt.embed(ids)], causal_mask(ids.shape[1])
+    for trained in gpt.layers:
+        x = points[-1]
+        points.append(x + trained.attention(trained.norm_attention(x), keep))
+        x = points[-1]
+        points.append(x + trained.feed_forward(trained.norm_feed_forward(x)))
+    return torch.stack(points)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about five seconds.")
+language = load_language()
+small_gpt, small_bert = load_small("gpt"), load_small("bert")
+told = language.sample(200, np.random.default_rng(8), split="held_out")
+told_ids, told_lengths = torch.tensor(told.ids), torch.tensor(told.lengths)
+exact_next = torch.tensor(language.next_word(told.ids)[:, 1:], dtype=torch.float32)
+is_word = (told_ids[:, 1:] != 0).float()
+
+def by_sentence(each: Float[Tensor, "B T"]) -> np.ndarray:
+    """The mean over the words of each sentence."""
+    return ((each * is_word).sum(dim=1) / is_word.sum(dim=1)).numpy()
+
+def in_nats(each: np.ndarray) -> tuple[float, float, float]:
+    return (each.mean(), *bootstrap(each, draws=500))
+
+@torch.no_grad()
+def lens_of(gpt: GPT, points: Float[Tensor, "points B T D"]) -> list[Tensor]:
+    """Logits of the next word at each point, one point at a time to save memory."""
+    return [logit_lens(x[None, :, :-1], gpt.norm.weight, gpt.norm.bias, gpt.token.weight)[0] for x in points]
+
+def distances(logits: list[Tensor]) -> list[tuple[float, float, float]]:
+    return [in_nats(by_sentence(kl_divergence(exact_next, q))) for q in logits]
+
+torch.manual_seed(0)
+raw_gpt, raw_bert = GPT(small_gpt.config).eval(), BERT(small_bert.config).eval()
+points = stream_of(small_gpt, told_ids)
+read_off = lens_of(small_gpt, points)
+others = torch.randperm(len(points[0]), generator=torch.Generator().manual_seed(1))
+
+# A linear map from each point to the last one, fitted on training sentences (as in the tuned lens).
+drawn = language.sample(60_000, np.random.default_rng(9), split="train").ids
+fitted_ids = torch.tensor(drawn[:2000])
+to_fit, of_word = stream_of(small_gpt, fitted_ids)[:, :, :-1], fitted_ids[:, 1:] != 0
+
+@torch.no_grad()
+def translated(point: int) -> Float[Tensor, "B T D"]:
+    x, y = (torch.cat([part, torch.ones(*part.shape[:-1], 1)], dim=-1) for part in (to_fit[point][of_word], points[point]))
+    return y @ torch.linalg.lstsq(x, to_fit[-1][of_word]).solution
+
+V = len(language.vocabulary)
+pairs_of_words = torch.tensor(drawn)
+last, following = (part.flatten() for part in (pairs_of_words[:, :-1], pairs_of_words[:, 1:]))
+last, following = last[following != 0], following[following != 0]
+frequent = torch.bincount(following, minlength=V) + 0.01
+frequent = frequent / frequent.sum()
+after_word = torch.bincount(last * V + following, minlength=V * V).view(V, V) + 5 * frequent
+lens = {
+    "logit lens": distances(read_off),
+    "after a fitted linear map": distances(lens_of(small_gpt, [translated(n) for n in range(5)])),
+    "stream of another sentence": distances(lens_of(small_gpt, points[:, others])),
+    "untrained GPT": distances(lens_of(raw_gpt, stream_of(raw_gpt, told_ids))),
+}
+counts = {
+    "unigram counts": in_nats(by_sentence(kl_divergence(exact_next, frequent.log().expand_as(exact_next)))),
+    "bigram counts": in_nats(by_sentence(kl_divergence(exact_next, after_word.log()[told_ids[:, :-1]]))),
+}
+reveal("inside.lens", lens["logit lens"][2][0])
+
+hidden_at = (torch.rand(len(told), generator=torch.Generator().manual_seed(2)) * (told_lengths - 2)).long() + 1
+rows = torch.arange(len(told))
+is_hidden = torch.zeros_like(told_ids, dtype=torch.bool)
+is_hidden[rows, hidden_at] = True
+exact_masked = torch.tensor(language.masked_word(told.ids, is_hidden.numpy())[rows, hidden_at], dtype=torch.float32)
+with_masks = single(told_ids).masked_fill(is_hidden, MASK)
+
+@torch.no_grad()
+def lens_of_bert(bert: BERT) -> list[tuple[float, float, float]]:
+    states = bert.encode(bert.embeddings(with_masks, torch.zeros_like(with_masks)), with_masks != 0)
+    return [in_nats(kl_divergence(exact_masked, bert.masked_word(x[rows, hidden_at], bert.embeddings.token.weight)).numpy())
+            for x in states]
+
+lens_bert = {"masked-word head": lens_of_bert(small_bert), "untrained BERT": lens_of_bert(raw_bert)}
+pictures.lens(lens, counts, lens_bert)
+tops = [q.argmax(dim=-1) for q in read_off]
+says = pd.DataFrame({
+    "predicts the word just read": [by_sentence((top == told_ids[:, :-1]).float()).mean() for top in tops],
+    "exact probability of the predicted word": [by_sentence(exact_next.gather(-1, top[..., None])[..., 0]).mean() for top in tops],
+}, index=pictures.POINTS).T
+display(says.style.format("{:.2f}"))
+most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
+print(f"exact probability of the most probable word: {most_possible:.2f}")
+
+# %% [markdown]
+# After the embedding, the lens is further from the exact distribution than an untrained model is. It predicts the word just read, because input and output
+# share one table. With every component, the lens comes closer, and the final answer is nearly exact. After layer 1, it beats the bigram counts: the stream
+# contains more than the last word. The stream of another sentence is further away than an untrained model throughout, because its predictions are confident but
+# belong to that sentence.
+#
+# A linear map that is fitted for each point extracts more than the plain lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates
+# of the output*; the stream may contain more.
+
+# %% [markdown]
+# ## 2 · What a head is worth
+#
+# Reading shows what the stream contains, not what the model uses. To find out what a component does, we remove it and measure the loss. This method is called
+# **ablation**, and it has two variants. **Zero ablation** replaces a head's output with zeros, an input that later components may never have received. **Mean
+# ablation** replaces the output with its mean over many words: the part that all words have in common stays, and the part that is specific to this word is removed.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ablate_head(
+    outputs: Float[Tensor, "B H T d"], real: Int[Tensor, "B T"], head: int
+) -> Float[Tensor, "2 B H T d"]:
+    """The outputs of a layer's heads with one head removed.  (difficulty ●●○, 8 minutes)
+
+    Row 0: the output of that head is zero. Row 1: at every token, it is the head's own mean, one
+    vector of d coordinates, over all real tokens of all sentences. `real` is 1 for tokens and
+    0 for padding, which is excluded from the mean. Heads are numbered from 0. Leave the other
+    heads and `outputs` unchanged.
+    """
+    ### BEGIN SOLUTION
+    mean = outputs[:, head][real == 1].mean(dim=0)         # d
+    zeroed, meaned = outputs.clone(), outputs.clone()
+    zeroed[:, head], meaned[:, head] = 0, mean
+    return torch.stack([zeroed, meaned])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-ablate_head-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("inside.ablate_head", lambda case: ablate_head(case["outputs"], case["real"], case["head"]))
+
+# %% [markdown]
+# A **hook** is a function that a module calls when it runs; the value that our hook returns replaces the module's input. We attach the hook where the
+# concatenated outputs of the heads enter the last projection of attention. **Predict:** the outputs of all eight heads of GPT are replaced with zeros at once.
+# By what factor is the increase in loss larger than the sum of the eight single increases?
+
+# %% tags=["demo"]
+predict("inside.together", ...)
+
+# %% tags=["demo"]
+def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor) -> list:
+    """Hooks that ablate the given heads (layer, head) with row 0 or 1 of `ablate_head`;
+    remove() detaches them."""
+    def hook_of(heads: list[int]):
+        def hook(module, inputs):
+            outputs = inputs[0].unflatten(-1, (4, -1)).transpose(1, 2)       # B H T d
+            for taken_head in heads:
+                outputs = ablate_head(outputs, real, taken_head)[row]
+            return (outputs.transpose(1, 2).flatten(2),)
+        return hook
+    by_layer_taken = {of: [h for at, h in taken if at == of] for of, _ in taken}
+    return [network.layers[of].attention.output.register_forward_pre_hook(hook_of(heads))
+            for of, heads in by_layer_taken.items()]
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about five seconds.")
+
+@torch.no_grad()
+def loss_of_gpt() -> np.ndarray:
+    """The loss of each sentence, in nats per word."""
+    logits = small_gpt.encode(small_gpt.embed(told_ids))[-1][:, :-1] @ small_gpt.token.weight.T
+    return by_sentence(-logits.log_softmax(dim=-1).gather(-1, told_ids[:, 1:, None])[..., 0])
+
+@torch.no_grad()
+def loss_of_bert() -> np.ndarray:
+    """The loss in nats at one masked word of each sentence, averaged over four choices of the word."""
+    found_losses = []
+    for begin in range(4):
+        at = 1 + (hidden_at - 1 + begin) % (told_lengths - 2)
+        inputs = single(told_ids).clone()
+        inputs[rows, at] = MASK
+        states = small_bert.encode(small_bert.embeddings(inputs, torch.zeros_like(inputs)), inputs != 0)[-1]
+        logits = small_bert.masked_word(states[rows, at], small_bert.embeddings.token.weight)
+        found_losses.append(-logits.log_softmax(dim=-1)[rows, told_ids[rows, at]])
+    return torch.stack(found_losses).mean(dim=0).numpy()
+
+def worth(network, loss, taken: list[tuple[int, int]], row: int) -> np.ndarray:
+    """The increase in the loss of each sentence, in nats, when these heads are ablated."""
+    hooks = without_heads(network, taken, row, (told_ids != 0).long())
+    without = loss()
+    for hook in hooks:
+        hook.remove()
+    return without - loss_before[network]
+
+TWO_WAYS = "zeros", "mean"
+HEADS = [(of, h) for of in range(2) for h in range(4)]
+loss_before = {small_gpt: loss_of_gpt(), small_bert: loss_of_bert()}
+worths, together = {}, {}
+for name_of_model, network, loss in (("GPT", small_gpt, loss_of_gpt), ("BERT", small_bert, loss_of_bert)):
+    for row, way in enumerate(TWO_WAYS):
+        worths[name_of_model, way] = np.array([worth(network, loss, [which], row) for which in HEADS])     # 8 sentences
+        together[name_of_model, way] = worth(network, loss, HEADS, row)
+
+def shown(mean: float, low: float, high: float) -> str:
+    return f"{mean:.2f} ({low:.2f} to {high:.2f})"
+
+pictures.worths(worths)
+display(pd.DataFrame({
+    f"{name_of_model}, {way}": {
+        "sum of eight single heads": shown(*in_nats(each.sum(axis=0))), "all eight together": shown(*in_nats(together[name_of_model, way])),
+    } for (name_of_model, way), each in worths.items()
+}).T)
+ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(axis=0).mean()
+reveal("inside.together", ratio_together)
+
+# %% [markdown]
+# Each number is the mean increase in loss without one head, with its 95 % interval (over sentences) below. In a large translation model, most heads can be
+# removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. However, the effects do *not*
+# add up: removing all eight heads costs several times the sum. The heads are partly redundant: if one is removed, the others can replace it (McGrath et al.
+# 2023, in a large model). Therefore, a small effect does not mean that a head does little, only that the others can compensate for it.
+
+# %% [markdown]
+# With another random initialisation, other heads may do this work. Part 9 of notebook 07 shows two heads with a known function, the **induction head** and the
+# previous-token head, in three runs.
+
+# %% [markdown]
+# ## 3 · Exchanging vectors
+#
+# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by replacing vectors.
+# We take two sentences of the same length. We run the model on the first sentence, but replace *one* vector, at one position of one
+# layer, with the corresponding vector from the run on the second sentence. If the answer changes to that of the second sentence, this vector carried the
+# difference.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def patching(
+    layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"]
+) -> Float[Tensor, "L+1 T T D"]:
+    """The target's run with one vector from the source's run, for each layer and position.  (difficulty ●●●, 12 minutes)
+
+    Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are
+    inputs to the first layer. Entry [l, t] contains the T vectors after the *last* layer when, in
+    the input to layer l, the vector at position t is replaced with the source's vector at the
+    same layer and position, and all others are the target's. For [L, t], the exchange takes
+    place after the last layer. Each run has exactly one exchange.
+    """
+    ### BEGIN SOLUTION
+    T, found = len(target), []
+    both = torch.stack([target, source])                   # 2 T D: the two runs, unchanged
+    for layer in range(len(layers) + 1):
+        x = both[0].repeat(T, 1, 1)                        # T T D: a run for each position
+        x[range(T), range(T)] = both[1]
+        for rest in layers[layer:]:
+            x = rest(x)
+        found.append(x)
+        both = layers[layer](both) if layer < len(layers) else both
+    return torch.stack(found)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-patching-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from functools import partial
+
+def tiny_layer(A: Float[Tensor, "T T"], W: Float[Tensor, "D D"], x: Tensor) -> Tensor:
+    """Mix the words with a T × T matrix, then transform each one separately."""
+    return x + torch.tanh(A @ x @ W)
+
+def tiny_layers(among, within) -> list:
+    """Layers from the matrices of a case."""
+    return [partial(tiny_layer, A, W) for A, W in zip(among, within)]
+
+check("inside.patching",
+      lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
+
+# %% [markdown]
+# In the small BERT (06), word *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season, but with the people
+# exchanged, it is about the coil. The score is computed from the ambiguous word's vector after the last layer. It is the cosine of this vector with the mean
+# vector of the source's sense minus its cosine with the mean vector of the target's sense. The share restored is 0 for the target's run and 1 for the source's
+# run. The controls are all other positions, and a source of the *same* sense with another word as the cue.
+
+# %% [markdown]
+# **Predict:** we patch in, after layer 1, the vector of the noun for the person who acts. What share is restored?
+
+# %% tags=["demo"]
+predict("inside.restored", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about five seconds.")
+from torch import cosine_similarity as cosine
+
+from coursekit.language.partners import partners
+
+def restored(layers, target, source, place: int, senses_of: tuple[Tensor, Tensor], ends=None) -> tuple[np.ndarray, tuple]:
+    """The share of the difference that each exchange restores, (L+1, T), and the scores of both runs."""
+    patched = patching(layers, target, source)[:, :, place]                              # L+1 T D
+    score = cosine(patched, senses_of[1], dim=-1) - cosine(patched, senses_of[0], dim=-1)
+    if ends is None:
+        runs = torch.stack([target, source])
+        for one_layer in layers:
+            runs = one_layer(runs)
+        ends = tuple((cosine(runs[:, place], senses_of[1], dim=-1) - cosine(runs[:, place], senses_of[0], dim=-1)).tolist())
+    return ((score - ends[0]) / (ends[1] - ends[0])).numpy(), ends
+
+# BERT: the person who acts is at position 2, the ambiguous word at 5, the other people at 8.
+labelled = language.sample(12_000, np.random.default_rng(10), split="train")
+labelled = labelled[labelled.position >= 0]
+with torch.no_grad():
+    cls_ids = single(torch.tensor(labelled.ids))
+    last_states = small_bert.encode(small_bert.embeddings(cls_ids, torch.zeros_like(cls_ids)), cls_ids != 0)[-1]
+    last_states = last_states[torch.arange(len(cls_ids)), torch.tensor(labelled.position)]
+mean_of_sense = torch.stack([last_states[torch.tensor(labelled.sense == one_sense)].mean(dim=0) for one_sense in range(len(language.senses))])
+acting = language.sample(12_000, np.random.default_rng(11), split="held_out")
+acting = acting[(acting.cue == "order1") & (acting.position == 5) & (acting.lengths == 10)][:80]
+exchanged = partners(language, acting)
+
+def in_bert(layer, x: Tensor) -> Tensor:
+    return layer(x, torch.ones(1, 1, x.shape[1], dtype=torch.bool))
+
+bert_layers = [partial(in_bert, layer) for layer in small_bert.layers]
+
+@torch.no_grad()
+def enters_bert(ids: np.ndarray) -> Float[Tensor, "T D"]:
+    ids = single(torch.tensor(ids[None]))
+    return small_bert.embeddings(ids, torch.zeros_like(ids))[0]
+
+order_maps, same_order = [], []
+with torch.no_grad():
+    for n in range(len(acting)):
+        both_senses = mean_of_sense[acting.sense[n]], mean_of_sense[exchanged.sense[n]]
+        x, y = enters_bert(acting.ids[n, :10]), enters_bert(exchanged.ids[n, :10])
+        shares, ends = restored(bert_layers, x, y, 5, both_senses)
+        order_maps.append(shares)
+        alike = [m for m in range(len(acting)) if m != n and acting.sense[m] == acting.sense[n] and acting.ids[m, 2] != acting.ids[n, 2]]
+        if alike:
+            z = x.clone()
+            z[2] = enters_bert(acting.ids[alike[0], :10])[2]
+            same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
+order_maps, same_order = np.array(order_maps), np.array(same_order)
+reveal("inside.restored", order_maps[:, 1, 2].mean())
+ROLES = ["[CLS]", "the", "who acts", "acts on", "the", "word", "for, beside, …", "the", "the others", "[SEP]"]
+pictures.patched({"small BERT: order decides": (order_maps.transpose(0, 2, 1), ROLES)},
+                 {"small BERT: order decides": same_order.transpose(0, 2, 1)})
+at_word = order_maps[:, 1, 5]
+low, high = bootstrap(at_word, draws=500)
+print(f"share restored by the ambiguous word's own vector after layer 1: {at_word.mean():.2f} (95 % over pairs {low:.2f} to {high:.2f})")
+
+# %% [markdown]
+# In each panel, the first column shows the effect of exchanging an input vector, and the last column shows the effect of exchanging the answer itself.
+# After layer 1, the ambiguous word's vector does *not* contain the sense. The sense is in the vector of the person who acts, as if layer 1 had noted
+# "this one acts"; layer 2 passes this information on to the word. The recorded test agrees: on such sentences, this BERT is at chance level at layer 1 and
+# finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.)
+
+# %% [markdown]
+# ## 4 · What such evidence shows
+#
+# Removing and exchanging parts shows the effect of a *change* in this model, on these inputs. Four papers show how far one can go with such evidence.
+# **Elhage et al. (2021)** write a small attention-only transformer as a sum of paths from input to output. Each head reads from the residual stream and adds to
+# it, so paths through one and two heads can be read from the weights. The argument is exact only without feed-forward layers.
+
+# %% [markdown]
+# **Wang et al. (2023)** describe a circuit of 26 heads in GPT-2 small, which completes "When Mary and John went to the store, John gave a drink to" with *Mary*.
+# They test it by removing everything else, and report what the circuit leaves unexplained.
+#
+# **McGrath et al. (2023)** remove a layer of a language model and observe that later layers partly restore the answer. They call this self-repair the hydra
+# effect: the effect of a removal underestimates what the removed part does.
+
+# %% [markdown]
+# **Question 1 · A head without effect.** A colleague removes each head of a model, one at a time. None of the removals changes the loss by more than 0.01 nats. "So attention hardly matters in this model."
+# Why does this not follow? Name two measurements from this notebook that you would add, and what each could show. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "circuits-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The effects of single removals do not add up: in the small GPT, removing all eight heads costs several times the sum of the single losses, because the
+# remaining heads can do the work of the missing one. First, remove all heads together, or groups of heads, and compare the increase in loss with the sum of
+# the single increases. Second, measure the loss on the questions for which attention should matter, such as those in which word order determines the sense:
+# a mean over all words hides an effect on a few of them. One could also exchange vectors between two runs: if an exchanged vector changes the answer,
+# attention has moved the information there.
+#
+# *Marking: 1 point for the redundancy of heads (single effects do not add up); 1 point for two suitable measurements, each with what it could show (joint
+# removal; loss on specific questions; exchanging vectors or head outputs; mean instead of zero ablation alone earns no point).*
+
+# %% [markdown]
+# ## Further: where one word decides
+#
+# Does BERT always move the sense to the ambiguous word in its last layer, and is this true of larger models? We study two more combinations of a model and a
+# cue. In the same small BERT, one *word* may determine the sense: "this was clearly the trunk of the birch", or "of the limousine". In MiniLM (08), one word
+# determines the sense as well: "The guard looked into the cell." or "The biologist …".
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+import re
+
+from coursekit.datasets import read_table
+
+mini = load("all-MiniLM-L6-v2")
+model, tokenizer = mini.model, mini.tokenizer
+
+def by_role(shares: np.ndarray, cue_at: int, at: int) -> Float[np.ndarray, "3 L+1"]:
+    """The shares at the cue, at the word, and summed over all other positions."""
+    beside = [t for t in range(shares.shape[1]) if t not in (cue_at, at)]
+    return np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)])
+
+# The same BERT: only the last word of "… the trunk of the birch" determines the sense.
+OF_A_TRUNK = {"tree": "oak pine maple birch".split(), "elephant": "elephant calf mammoth mother".split(), "car": "car taxi sedan limousine".split()}
+number_of = language.id_of
+kinds_of = {number_of[name]: (kind, n) for kind, names_of_kind in OF_A_TRUNK.items() for n, name in enumerate(names_of_kind)}
+trunks = language.sample(12_000, np.random.default_rng(12), split="held_out")
+trunks = trunks[np.isin(trunks.ids[range(len(trunks)), trunks.position], [number_of["trunk"], number_of["trunks"]])
+                & (trunks.cue == "right") & (trunks.lengths == trunks.position + 5)]
+trunks = trunks[[row[at + 3] in kinds_of and row[at + 1] == number_of["of"] for row, at in zip(trunks.ids, trunks.position)]][:48]
+
+def with_cue(ids: np.ndarray, at: int, cue: str) -> np.ndarray:
+    changed_ids = ids.copy()
+    changed_ids[at] = number_of[cue]
+    return changed_ids
+
+def exact_sense(ids: np.ndarray, at: int) -> tuple[int, float]:
+    """The most probable sense of the word at that position, and its probability."""
+    posterior = language.sense_posterior(ids[None], np.array([at]), "both")[0]
+    return int(posterior.argmax()), posterior.max()
+
+word_maps, same_word, told_by_a_word = [], [], []
+with torch.no_grad():
+    for n in range(len(trunks)):
+        ids, at, length = trunks.ids[n], trunks.position[n], trunks.lengths[n]
+        kind, which = kinds_of[ids[at + 3]]
+        another = list(OF_A_TRUNK)[(list(OF_A_TRUNK).index(kind) + 1 + n % 2) % 3]
+        source_ids = with_cue(ids, at + 3, OF_A_TRUNK[another][which])
+        (sense_here, sure), (sense_there, sure_there) = exact_sense(ids, at), exact_sense(source_ids, at)
+        told_by_a_word.append((sense_here != sense_there, sure, sure_there))
+        x, y, z = (enters_bert(one_text[:length]) for one_text in (ids, source_ids, with_cue(ids, at + 3, OF_A_TRUNK[kind][which - 1])))
+        shares, ends = restored(bert_layers, x, y, at, (mean_of_sense[sense_here], mean_of_sense[sense_there]))
+        word_maps.append(by_role(shares, at + 3, at))
+        same_word.append(by_role(restored(bert_layers, x, z, at, (mean_of_sense[sense_here], mean_of_sense[sense_there]), ends)[0], at + 3, at))
+
+# MiniLM: one cue word in four frames.
+FRAMES = ["The {} looked into the cell.", "Yesterday the {} saw another cell.",
+          "It was the {} who found this cell.", "The {} drew a picture of every cell."]
+PRISON, BIOLOGY = ["guard", "prisoner", "warden"], ["biologist", "scientist", "surgeon"]
+
+def in_minilm(layer, x: Tensor) -> Tensor:
+    made = layer(x)
+    return made[0] if isinstance(made, tuple) else made
+
+mini_layers = [partial(in_minilm, layer) for layer in model.encoder.layer]
+labelled_cells = read_table("senses/senses.csv").query("word == 'cell'")
+
+@torch.no_grad()
+def last_vector(text: str, start: int) -> Float[Tensor, "D"]:
+    """The last-layer vector of the subword that begins at character `start`."""
+    given = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
+    at = given.pop("offset_mapping")[0, :, 0].tolist().index(start, 1)
+    return model(**given).last_hidden_state[0, at]
+
+mean_of_cell = {sense: torch.stack([last_vector(text, start) for text, start in zip(some.sentence, some.start)]).mean(dim=0)
+                for sense, some in labelled_cells.groupby("sense") if sense in ("prison", "biology")}
+cell_maps, same_cell = [], []
+with torch.no_grad():
+    for frame in FRAMES:
+        for n, cue in enumerate(PRISON):
+            texts_of = frame.format(cue), frame.format(BIOLOGY[n]), frame.format(PRISON[n - 1])
+            all_ids = [tokenizer(text, return_tensors="pt").input_ids for text in texts_of]
+            pieces_of = tokenizer.convert_ids_to_tokens(all_ids[0][0])
+            at, cue_at = pieces_of.index("cell"), pieces_of.index(cue)
+            x, y, z = (model.embeddings(input_ids=one_text)[0] for one_text in all_ids)
+            both_senses = mean_of_cell["prison"], mean_of_cell["biology"]
+            shares, ends = restored(mini_layers, x, y, at, both_senses)
+            cell_maps.append(by_role(shares, cue_at, at))
+            if n:                                            # one control for each frame, to save time
+                continue
+            same_cell.append(by_role(restored(mini_layers, x, z, at, both_senses, ends)[0], cue_at, at))
+word_maps, same_word, cell_maps, same_cell = map(np.array, (word_maps, same_word, cell_maps, same_cell))
+pictures.patched(
+    {"small BERT: one word decides": (word_maps, ["the cue", "trunk", "all others (sum)"]),
+     "MiniLM: one word decides": (cell_maps, ["the cue", "cell", "all others (sum)"])},
+    {"small BERT: one word decides": same_word, "MiniLM: one word decides": same_cell},
+)
+in_word_after_1 = {name: (maps[:, at].mean(), *bootstrap(maps[:, at], draws=500)) for name, maps, at in (
+    ("order", order_maps[:, 1], 5), ("one word", word_maps[:, :, 1], 1), ("one word, MiniLM", cell_maps[:, :, 1], 1))}
+for name, values in in_word_after_1.items():
+    print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
+
+# %% [markdown]
+# In MiniLM, the vector of *cell* contains three quarters of the difference after the first layer. The cue carries the rest, which then shrinks. Other positions
+# contribute next to nothing, and another cue for the same sense changes little.
+
+# %% [markdown]
+# Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the vector of the ambiguous word in the small BERT
+# contains hardly more of the difference after layer 1, about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of
+# cue is therefore not the whole explanation, because the models also differ in depth, size and language. Moreover, this is a single BERT, and another
+# initialisation may store the sense elsewhere.
+
+# %% [markdown]
+# ## Summary
+#
+# - The logit lens reads the stream as if the model ended there; the KL divergence from the exact distribution says how good this reading is.
+# - To find causes, intervene in the model. Single effects do not sum to the joint effect.
+# - A patch shows which vector carries a difference between two runs, at which layer.
+
+# %% [markdown]
+# ## References
+#
+# - Belrose, N. et al. (2023). Eliciting latent predictions from transformers with the tuned lens. arXiv:2303.08112.
+# - Elhage, N. et al. (2021). A mathematical framework for transformer circuits. *Transformer Circuits Thread*.
+# - McGrath, T., Rahtz, M., Kramár, J., Mikulik, V. and Legg, S. (2023). The hydra effect: emergent self-repair in language model computations. arXiv:2307.15771.
+# - Meng, K., Bau, D., Andonian, A. and Belinkov, Y. (2022). Locating and editing factual associations in GPT. *NeurIPS* 35. arXiv:2202.05262.
+# - Michel, P., Levy, O. and Neubig, G. (2019). Are sixteen heads really better than one? *NeurIPS* 32. arXiv:1905.10650.
+# - nostalgebraist (2020). Interpreting GPT: the logit lens. lesswrong.com.
+# - Vig, J. et al. (2020). Investigating gender bias in language models using causal mediation analysis. *NeurIPS* 33. arXiv:2004.12265.
+# - Wang, K., Variengien, A., Conmy, A., Shlegeris, B. and Steinhardt, J. (2023). Interpretability in the wild: a circuit for indirect object identification in GPT-2 small. *ICLR*. arXiv:2211.00593.
+
+# %% [markdown]
+# This was the last notebook. The [start page](../start.ipynb) shows your progress.
