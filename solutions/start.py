@@ -59,7 +59,7 @@ course_map()
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
 # | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | |
-# | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 45 | find out what a head, a position and a direction do, and test it against the truth | 06, 07, 08 | |
+# | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test it against the truth | 06, 07, 08 | |
 
 # %% [markdown]
 # ## How a notebook works

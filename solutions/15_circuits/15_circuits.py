@@ -10,10 +10,10 @@
 # # 15 · Taking a model apart
 #
 # A trained model is a long list of numbers. **Mechanistic interpretability** tries to find out which of these numbers do what. In this notebook, you use its
-# main methods: reading the residual stream, removing heads, exchanging vectors between two runs. Each method gives an answer for any model. On the generated
-# language, whose probabilities are known, we can also check whether the answer is correct.
+# main methods: reading the residual stream, removing heads, exchanging vectors between two runs, sparse autoencoders and steering. Each method gives an answer
+# for any model. On the generated language, whose probabilities are known, we can also check whether the answer is correct.
 #
-# **You need** notebooks 06, 07 and 08. **Time** about 45 minutes for the core: four exercises and a written question. The section marked *Further* is optional.
+# **You need** notebooks 06, 07 and 08. **Time** about 90 minutes for the core: nine exercises and two written questions. The section marked *Further* is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
@@ -22,6 +22,9 @@
 #
 # - read a model's prediction halfway through its layers, and state how far it is from the truth;
 # - remove a head and replace a vector, and interpret the effect;
+# - estimate such effects from a gradient, and say when the estimate fails;
+# - find a circuit on one sample and test it on another;
+# - train a sparse autoencoder, score its latents against true features, and steer a model;
 # - state what such evidence shows and what it does not show.
 
 # %%
@@ -493,18 +496,502 @@ print(f"share restored by the ambiguous word's own vector after layer 1: {at_wor
 # finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.)
 
 # %% [markdown]
-# ## 4 · What such evidence shows
+# ## 4 · A gradient instead of many runs
 #
-# Removing and exchanging parts shows the effect of a *change* in this model, on these inputs. Four papers show how far one can go with such evidence.
-# **Elhage et al. (2021)** write a small attention-only transformer as a sum of paths from input to output. Each head reads from the residual stream and adds to
-# it, so paths through one and two heads can be read from the weights. The argument is exact only without feed-forward layers.
+# Patching needs one run for every layer and position. **Attribution patching** (Nanda 2023) estimates all effects from a single gradient. If the source's
+# vector replaces the target's, the score changes by approximately the gradient of the score times the difference of the two vectors. This estimate is exact
+# only if the score is linear in the exchanged vector.
+
+# %% nbgrader={"grade": false, "grade_id": "circuits-attribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attribution(
+    layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"], score
+) -> Float[Tensor, "L+1 T"]:
+    """Estimates of how each exchange changes the score.  (difficulty ●●○, 8 minutes)
+
+    `layers`, `target` and `source` are those of `patching`; `score` is a function from the
+    vectors after the last layer, (T, D), to a number. Entry [l, t] is a dot product: the gradient
+    of the target's score with respect to the target's vector at position t in the input to
+    layer l, times the source's vector minus the target's at the same layer and position. The
+    last row belongs to the vectors after the last layer.
+    """
+    ### BEGIN SOLUTION
+    states, others = [target.clone().requires_grad_()], [source]
+    for layer in layers:
+        states.append(layer(states[-1][None])[0])
+        others.append(layer(others[-1][None])[0])
+    slopes = torch.autograd.grad(score(states[-1]), states)
+    rows = [(slope * (other - state)).sum(dim=-1) for slope, other, state in zip(slopes, others, states)]
+    return torch.stack(rows).detach()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "circuits-attribution-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+def tiny_score(direction: Float[Tensor, "D"], vectors: Float[Tensor, "T D"]) -> Float[Tensor, ""]:
+    """A number that depends on the vectors at all positions."""
+    return (vectors @ direction).square().sum()
+
+check("circuits.attribution", lambda case: attribution(
+    tiny_layers(case["among"], case["within"]), case["target"], case["source"],
+    partial(tiny_score, case["direction"])))
 
 # %% [markdown]
-# **Wang et al. (2023)** describe a circuit of 26 heads in GPT-2 small, which completes "When Mary and John went to the store, John gave a drink to" with *Mary*.
-# They test it by removing everything else, and report what the circuit leaves unexplained.
+# How good is the estimate? We compare it with the exact effects from part 3. A third method, **integrated gradients** (Sundararajan et al. 2017), averages the
+# gradient over eight points on the line between the two vectors, which costs eight times as many gradients for each layer.
+#
+# **Predict:** exchanging the *input* vector of the person who acts restores a share of about 0.9. What share does your estimate predict?
+
+# %% tags=["demo"]
+predict("circuits.estimated", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+
+def along_the_line(layers: list, target: Tensor, source: Tensor, score, steps: int = 8) -> Float[Tensor, "L+1 T"]:
+    """Integrated gradients: as `attribution`, with the gradient averaged over points between the two runs' vectors."""
+    rows, a, b = [], target[None], source[None]
+    for layer in range(len(layers) + 1):
+        slope = torch.zeros_like(a)
+        for step in range(steps):
+            x = (a + (step + 0.5) / steps * (b - a)).detach().requires_grad_()
+            y = x
+            for rest in layers[layer:]:
+                y = rest(y)
+            slope = slope + torch.autograd.grad(score(y[0]), x)[0] / steps
+        rows.append((slope * (b - a)).sum(dim=-1)[0])
+        if layer < len(layers):
+            a, b = layers[layer](a), layers[layer](b)
+    return torch.stack(rows).detach()
+
+def towards_source(senses_of: tuple[Tensor, Tensor], vectors: Float[Tensor, "T D"]) -> Float[Tensor, ""]:
+    """The score of part 3, from the vector of the ambiguous word at position 5."""
+    return cosine(vectors[5], senses_of[1], dim=0) - cosine(vectors[5], senses_of[0], dim=0)
+
+estimates = {"gradient × difference": [], "integrated gradients": []}
+for n in range(len(acting)):
+    both_senses = mean_of_sense[acting.sense[n]], mean_of_sense[exchanged.sense[n]]
+    x, y = enters_bert(acting.ids[n, :10]), enters_bert(exchanged.ids[n, :10])
+    score = partial(towards_source, both_senses)
+    ends = []
+    with torch.no_grad():
+        for run in (x, y):
+            for one_layer in bert_layers:
+                run = one_layer(run[None])[0]
+            ends.append(score(run))
+    for name, method in zip(estimates, (attribution, along_the_line)):
+        estimates[name].append((method(bert_layers, x, y, score) / (ends[1] - ends[0])).numpy())
+estimates = {name: np.array(values) for name, values in estimates.items()}
+reveal("circuits.estimated", estimates["gradient × difference"][:, 0, 2].mean())
+pictures.attributed(order_maps, estimates, ROLES)
+right_place = {layer: (estimates["gradient × difference"][:, layer].argmax(axis=1) == order_maps[:, layer].argmax(axis=1)).mean()
+               for layer in range(2)}
+for layer, share in right_place.items():
+    print(f"exchanged after layer {layer}: the estimate is largest at the position with the largest exact effect in {share:.0%} of {len(acting)} pairs")
+
+# %% [markdown]
+# After layer 1, the estimate finds the right position but only about two thirds of the effect. At the input, it predicts about a seventh of the true effect, and
+# in a third of the pairs it is largest at a wrong position. The input vectors of two different words are far apart, and the softmax and the norms
+# are not linear over such a long step. Integrated gradients nearly agree with the exact effects, because they follow the curve. Use a gradient to find
+# candidates, and an exact exchange to confirm them.
+
+# %% [markdown]
+# ## 5 · A circuit that you test
+#
+# Which heads carry "who acts on what"? A **circuit** is a set of components that together do a task. We look for it on sentences of the training split and test
+# it on held-out sentences. Otherwise, we would find heads whose effects are large by chance. Mean ablation removes the heads that you list; the sense is the one
+# whose mean vector is nearest. Sentences in which a *word* determines the sense (left, right) are the controls.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+word_of_sense = np.array([name.split("#")[0] for name in language.senses])
+same_word_as = torch.tensor(word_of_sense[:, None] == word_of_sense)
+ASKED = "left", "right", "order1", "order2"
+
+def some_sentences(number: int, seed: int, split: str):
+    """Sentences of the four kinds of question."""
+    drawn_there = language.sample(number, np.random.default_rng(seed), split)
+    return drawn_there[np.isin(drawn_there.cue, ASKED)]
+
+@torch.no_grad()
+def senses_found(sentences, removed: list[tuple[int, int]]) -> np.ndarray:
+    """For each sentence, whether the correct sense is found when BERT runs without these heads (layer, head), numbered from 0."""
+    ids, at = single(torch.tensor(sentences.ids)), torch.tensor(sentences.position)
+    hooks = without_heads(small_bert, removed, 1, (ids != 0).long())
+    states = small_bert.encode(small_bert.embeddings(ids, torch.zeros_like(ids)), ids != 0)[-1]
+    for hook in hooks:
+        hook.remove()
+    vectors, sense = states[torch.arange(len(ids)), at], torch.tensor(sentences.sense)
+    close = torch.nn.functional.normalize(vectors, dim=-1) @ torch.nn.functional.normalize(mean_of_sense, dim=-1).T
+    return (close.masked_fill(~same_word_as[sense], -torch.inf).argmax(dim=1) == sense).numpy()
+
+searched = some_sentences(2_000, 20, "train")
+with_all = senses_found(searched, [])
+
+def costs(sentences, before: np.ndarray, removed: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+    """For each kind of question, the loss of accuracy on each of its sentences: 1, 0 or −1."""
+    lost = before.astype(float) - senses_found(sentences, removed)
+    return {kind: lost[sentences.cue == kind] for kind in ASKED}
+
+# %% tags=["demo"]
+YOUR_HEADS = [(1, 3)]        # (layer, head), both numbered from 0: change them, add others
+
+for kind, lost in costs(searched, with_all, YOUR_HEADS).items():
+    print(f"{kind:<7} accuracy falls by {100 * lost.mean():5.1f} points")
+
+# %% [markdown]
+# Try some heads before you go on. The next cell removes each head alone and selects those that cost at least five points on the order questions and less than
+# two on the others. It then tests the selected heads *together* on held-out sentences.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+alone = {which: costs(searched, with_all, [which]) for which in HEADS}
+
+def mean_cost(lost: dict[str, np.ndarray], kinds: tuple[str, ...]) -> float:
+    return 100 * np.concatenate([lost[kind] for kind in kinds]).mean()
+
+display(pd.DataFrame({f"layer {of + 1}, head {h}": {kind: f"{100 * each.mean():.1f}" for kind, each in lost.items()}
+                      for (of, h), lost in alone.items()}).T.rename_axis("points lost without this head (search)"))
+circuit = [which for which, lost in alone.items()
+           if mean_cost(lost, ASKED[2:]) >= 5 and mean_cost(lost, ASKED[:2]) < 2]
+print("selected:", ", ".join(f"layer {of + 1}, head {h}" for of, h in circuit))
+least = sorted((which for which in HEADS if which not in circuit), key=lambda which: mean_cost(alone[which], ASKED))[: len(circuit)]
+collector = max(HEADS, key=lambda which: mean_cost(alone[which], ASKED))
+tested = some_sentences(4_000, 21, "held_out")
+before_test = senses_found(tested, [])
+REMOVALS = {
+    "the circuit": circuit,
+    "two other heads": least,
+    "four other heads": [which for which in HEADS if which not in (*circuit, collector, (0, 0))],
+}
+held_out_costs = {name: costs(tested, before_test, removed) for name, removed in REMOVALS.items()}
+pictures.knockouts(held_out_costs, {kind: before_test[tested.cue == kind].mean() for kind in ASKED})
+loss_by_circuit = in_nats(worth(small_bert, loss_of_bert, circuit, 1))
+print("increase in the loss at masked words without the circuit: {:.3f} nats ({:.3f} to {:.3f})".format(*loss_by_circuit))
+
+@torch.no_grad()
+def restored_by_head(which: tuple[int, int], sentences, sources, number: int = 200) -> float:
+    """The share of the difference that is restored if one head's output comes from the run on the sentence with the people exchanged."""
+    runs, at = [], torch.tensor(sentences.position[:number])
+    both_ids = [single(torch.tensor(each.ids[:number])) for each in (sentences, sources)]
+    projection = small_bert.layers[which[0]].attention.output
+    part = slice(which[1] * (projection.in_features // 4), (which[1] + 1) * (projection.in_features // 4))
+    kept = {}
+    def keep_it(module, inputs):
+        kept["output"] = inputs[0][..., part].clone()
+    def put_in(module, inputs):
+        changed = inputs[0].clone()
+        changed[..., part] = kept["output"]
+        return (changed,)
+    for ids, hook in ((both_ids[1], keep_it), (both_ids[0], None), (both_ids[0], put_in)):
+        attached = projection.register_forward_pre_hook(hook) if hook else None
+        states = small_bert.encode(small_bert.embeddings(ids, torch.zeros_like(ids)), ids != 0)[-1][torch.arange(len(ids)), at]
+        if attached:
+            attached.remove()
+        runs.append(cosine(states, mean_of_sense[sources.sense[:number]], dim=-1) - cosine(states, mean_of_sense[sentences.sense[:number]], dim=-1))
+    there, here, between = (run.mean() for run in runs)
+    return ((between - here) / (there - here)).item()
+
+in_order = tested[np.isin(tested.cue, ASKED[2:])]
+exchanged_people = partners(language, in_order)
+by_exchange = {which: restored_by_head(which, in_order, exchanged_people) for which in HEADS}
+print("share restored by exchanging one head's output:", ", ".join(f"layer {of + 1}, head {h}: {share:.2f}" for (of, h), share in by_exchange.items()))
+
+# %% [markdown]
+# Two heads of layer 1 are selected. Without them, accuracy falls from nearly 1 to little above one half, the chance level, where order determines the sense.
+# Where a word determines it, accuracy falls by 2 points (cue on the right) or does not change measurably (cue on the left). Removing as many other heads costs
+# next to nothing. The four heads that are left when the other four are removed together still find nearly all senses. The circuit does have another task, however:
+# without it, the loss at masked words rises by 0.19 nats (95 % interval 0.14 to 0.24).
+
+# %% [markdown]
+# Exchanging the output of single heads between sentences with exchanged people gives another answer: only one head, in layer 2, matters, and the two heads of the
+# circuit do not. Both results are correct. Probably the circuit marks *the position* of the person who acts. This mark is the same in both sentences, so an exchange
+# changes nothing. The head of layer 2 moves the marked person to the word. It also collects single cue words: removing it costs accuracy everywhere. A patch
+# finds only what *differs* between two runs. (This is one BERT; with another initialisation, other heads may do the work.)
+
+# %% [markdown]
+# ## 6 · A sparse autoencoder
+#
+# Heads and positions are parts that the architecture provides. What about the vectors in the stream? A model may represent more features than it has
+# dimensions, each as a direction (*superposition*, Elhage et al. 2022). A **sparse autoencoder** (Bricken et al. 2023; Cunningham et al. 2023) tries to find these
+# directions. It writes each vector as a centre plus a few of F learned directions, its **latents**. We call the learned directions latents, and the true
+# properties of the language *features*, because whether they coincide is the question.
+
+# %% nbgrader={"grade": false, "grade_id": "circuits-encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode(
+    x: Float[Tensor, "n D"], matrix: Float[Tensor, "D F"], bias: Float[Tensor, "F"],
+    centre: Float[Tensor, "D"], k: int,
+) -> Float[Tensor, "n F"]:
+    """The codes of n vectors: how strongly each latent is active.  (difficulty ●●○, 7 minutes)
+
+    Subtract the centre, multiply by the matrix, add the bias and apply a ReLU. If k is 0, these are
+    the codes. Otherwise, keep only the k largest codes of each vector and set the others to 0
+    (k ≤ F). The autoencoder is trained through the codes that are kept.
+    """
+    ### BEGIN SOLUTION
+    codes = torch.relu((x - centre) @ matrix + bias)
+    if k == 0:
+        return codes
+    kept = codes.topk(k, dim=1)
+    return torch.zeros_like(codes).scatter(1, kept.indices, kept.values)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "circuits-encode-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("circuits.encode", lambda case: encode(**case),
+      gradients=["x", "matrix", "bias", "centre"])
+
+# %% [markdown]
+# There are two ways to make the codes sparse: keep the k largest (Gao et al. 2024), or add their sum to the loss, an L1 penalty. With a penalty, a latent could
+# evade it by a small code and a long direction. Each code is therefore multiplied by the length of its direction. (The matrix of the encoder may also be *tied* to
+# the directions, as their transpose. Ours is learned separately.)
+
+# %% nbgrader={"grade": false, "grade_id": "circuits-sparse_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sparse_loss(
+    x: Float[Tensor, "n D"], codes: Float[Tensor, "n F"], directions: Float[Tensor, "F D"],
+    centre: Float[Tensor, "D"], l1: float,
+) -> Float[Tensor, ""]:
+    """Reconstruction error plus penalty, mean over n vectors.  (difficulty ●●○, 6 minutes)
+
+    A vector is decoded as the centre plus the sum of the directions, each multiplied by its code.
+    The error of a vector is the squared distance between x and the decoded vector, summed over its
+    D coordinates. Its penalty is l1 times the sum of its codes, each multiplied by the length of
+    its direction.
+    """
+    ### BEGIN SOLUTION
+    errors = (x - codes @ directions - centre).square().sum(dim=1)
+    return (errors + l1 * (codes @ directions.norm(dim=1))).mean()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "circuits-sparse_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("circuits.sparse_loss", lambda case: sparse_loss(**case),
+      gradients=["x", "codes", "directions", "centre"])
+
+# %% [markdown]
+# We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number, and
+# whether it occurs after *that*, in a second clause.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+from coursekit import features
+
+train_tokens, test_tokens = features.read(4_000, 1, "train"), features.read(1_500, 2, "held_out")
+learned = features.new_dictionary(train_tokens.x, width=256, k=8, seed=0)
+live_losses = features.train(learned, train_tokens.x, encode, sparse_loss)
+codes = features.codes_of(learned, test_tokens.x, encode)
+of_live = features.summary(learned, test_tokens.x, codes)
+print(f"loss {np.mean(live_losses[:20]):.1f} → {np.mean(live_losses[-20:]):.1f}; variance left unexplained {of_live['unexplained']:.0%}; "
+      f"latents that are never active ({len(codes):,} tokens): {of_live['dead']:.1%}")
+
+# %% [markdown]
+# A latent that is never active is **dead**: it gets no gradient, so it stays dead. This is a problem in large autoencoders; in ours, hardly any latent is dead.
+#
+# ## 7 · Scored against the truth
+#
+# Usually, one looks at the texts on which a latent is most active and gives it a name. Here, we can check the name.
+
+# %% nbgrader={"grade": false, "grade_id": "circuits-detection", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def detection(active: Bool[Tensor, "n F"], truth: Bool[Tensor, "n C"]) -> Float[Tensor, "2 F C"]:
+    """Precision and recall of each latent for each feature.  (difficulty ●●○, 7 minutes)
+
+    Row 0, precision: of the tokens on which the latent is active, the share that have the feature;
+    0 for a latent that is never active. Row 1, recall: of the tokens that have the feature, the
+    share on which the latent is active; 0 for a feature that no token has.
+    """
+    ### BEGIN SOLUTION
+    active, truth = active.float(), truth.float()
+    both = active.T @ truth
+    precision = both / active.sum(dim=0)[:, None].clamp_min(1)
+    return torch.stack([precision, both / truth.sum(dim=0).clamp_min(1)])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "circuits-detection-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("circuits.detection", lambda case: detection(case["active"], case["truth"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+on_train = features.codes_of(learned, train_tokens.x, encode)
+best_latents = features.detected(on_train, codes, train_tokens, test_tokens, detection)
+
+def most_active_words(latent: int, number: int = 5) -> str:
+    """The words with the highest mean code among those that occur at least three times on tokens with this latent active."""
+    on = codes[:, latent] > 0
+    table = pd.DataFrame({"word": np.array(test_tokens.words)[on.numpy()], "code": codes[on, latent].numpy()}).groupby("word").code
+    means = table.mean()[table.count() >= 3].nlargest(number)
+    return ", ".join(means.index)
+
+SHOWN = ["topic prison", "topic money", "sense cell#prison", "sense bank#river", "number plural", "clause depth 1", "part of speech noun"]
+rows_shown = best_latents[best_latents.name.isin(SHOWN)].set_index("name").loc[SHOWN]
+display(pd.DataFrame({"best latent": rows_shown.direction, "precision": rows_shown.precision.round(2), "recall": rows_shown.recall.round(2),
+                      "words with the highest code": [most_active_words(latent) for latent in rows_shown.direction]}))
+
+# %% [markdown]
+# The words of a latent often look convincing; precision and recall are more modest. We summarise both by their harmonic mean, **F1**, of the best latent for each
+# feature. Latent and threshold are chosen on training tokens. The baselines are chosen in the same way: principal components, random directions, and a
+# detector that is always active. The linear probe was trained *with* the labels, and shows what a single direction can achieve.
+#
+# **Predict:** for topics, the linear probe reaches an F1 of about 0.7. What is the F1 of the autoencoder?
+
+# %% tags=["demo"]
+predict("circuits.topics", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+
+recorded = read_table("results/sparse_autoencoders.csv")
+
+def over_seeds(method: str, kind: str, column: str = "f1", width: int = 256, k: int = 8) -> np.ndarray:
+    """The values of the three seeds, or the one value of a method without chance."""
+    rows_there = recorded[(recorded.method == method) & (recorded.kind == kind)]
+    if method == "top-k":
+        rows_there = rows_there[(rows_there.width == width) & (rows_there.k == k)]
+    return rows_there.sort_values("seed")[column].to_numpy()
+
+reveal("circuits.topics", over_seeds("top-k", "topic").mean())
+pictures.recovered(recorded)
+SETTINGS_SHOWN = [("top-k", 64, 8), ("top-k", 256, 8), ("top-k", 256, 4), ("L1", 256, 0)]
+display(pd.DataFrame({
+    f"{method}, {width} latents" + (f", k = {k}" if k else ""): {
+        "active": f"{rows_there.active.mean():.1f}", "unexplained": f"{rows_there.unexplained.mean():.2f}", "dead": f"{rows_there.dead.mean():.1%}",
+        **{f"F1, {kind}": f"{rows_there[rows_there.kind == kind].f1.mean():.2f}" for kind in features.KINDS},
+        "parts of a part of speech": f"{rows_there[rows_there.kind == 'part of speech'].parts.mean():.1f}",
+        "absorbed, number": f"{rows_there[rows_there.kind == 'number'].absorbed.mean():.2f}",
+    }
+    for method, width, k in SETTINGS_SHOWN
+    for rows_there in [recorded[(recorded.method == method) & (recorded.width == width) & (recorded.k == k)]]
+}).T.rename_axis("means over three seeds"))
+
+# %% [markdown]
+# For **topics**, the F1 of the autoencoder is more than twice that of principal components or random directions, and close to that of the probe. A topic is
+# present in few sentences and shifts all words of a sentence in the same direction; this is what a sparse code looks for. The autoencoder is also ahead for
+# parts of speech.
+
+# %% [markdown]
+# For the other features, it is not. More than a quarter of all words follow *that*, but no latent covers **clause depth**: even a detector that is always active has a
+# higher F1. For **senses**, the best of 256 random directions does as well, because a word has only two or three senses, and among many directions one separates
+# them. Without this baseline, an F1 of 0.84 would look like a discovery. The probe shows that all these features can be read from the vectors.
+
+# %% [markdown]
+# With four times as many latents, features **split**: several latents cover parts of one part of speech. The largest latent for plural nouns is silent on 19 %
+# to 35 % of them (three seeds) while a more specific latent is active. This is called **absorption** (Chanin et al. 2024). With k = 4, the precision for topics is higher and the recall
+# lower. With the L1 penalty, the autoencoder needs about 30 active latents for the reconstruction that it achieves with 8 if it keeps the k largest.
+
+# %% [markdown]
+# ## 8 · Steering
+#
+# If a direction represents a sense, adding it should change what the model predicts. **Steering** adds a vector to the stream (Turner et al. 2023). The
+# simplest one is a difference of means.
+
+# %% nbgrader={"grade": false, "grade_id": "circuits-steering_vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def steering_vector(
+    vectors: Float[Tensor, "n D"], senses: Int[Tensor, "n"], towards: int, away: int
+) -> Float[Tensor, "D"]:
+    """The mean vector of one sense minus that of another.  (difficulty ●○○, 3 minutes)
+
+    `senses[n]` is the sense of vector n. Vectors of other senses do not count.
+    """
+    ### BEGIN SOLUTION
+    return vectors[senses == towards].mean(dim=0) - vectors[senses == away].mean(dim=0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "circuits-steering_vector-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("circuits.steering_vector", lambda case: steering_vector(**case))
+
+# %% [markdown]
+# We steer the GPT after layer 1, at an ambiguous word whose sense is still open: "this is probably the cell …". The means come from sentences with a cue on
+# the left. Three exact distributions of the next word are known: under the sense that we steer towards, under the other sense, and without a given sense. We
+# compare with a random vector of the same length and with the difference of two latents, those that best detect the two senses.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+gpt_train, gpt_test = features.read(4_000, 1, "train", "gpt"), features.read(500, 2, "held_out", "gpt")
+of_gpt = features.new_dictionary(gpt_train.x, width=256, k=8, seed=0)
+features.train(of_gpt, gpt_train.x, encode, sparse_loss)
+latent_of = features.detected(*(features.codes_of(of_gpt, tokens.x, encode) for tokens in (gpt_train, gpt_test)),
+                              gpt_train, gpt_test, detection).set_index("name").direction
+with_cue_before = language.sample(8_000, np.random.default_rng(30), "train")
+with_cue_before = with_cue_before[with_cue_before.cue == "left"]
+at_the_word = features.activations_of("gpt", torch.tensor(with_cue_before.ids))[torch.arange(len(with_cue_before)), torch.tensor(with_cue_before.position)]
+senses_before = torch.tensor(with_cue_before.sense)
+still_open = language.sample(3_000, np.random.default_rng(31), "held_out")
+still_open = still_open[still_open.cue == "right"]
+STRENGTHS = 0.0, 0.25, 0.5, 1.0, 1.5, 2.0
+
+@torch.no_grad()
+def steered(ids: Int[Tensor, "B T"], added: Float[Tensor, "B D"]) -> Float[Tensor, "B V"]:
+    """The GPT's logits of the word after the last token, with a vector added to that token's stream after layer 1."""
+    x, keep = small_gpt.embed(ids), causal_mask(ids.shape[1])
+    x = small_gpt.layers[0](x, keep).clone()
+    x[:, -1] += added
+    return small_gpt.norm(small_gpt.layers[1](x, keep)[:, -1]) @ small_gpt.token.weight.T
+
+steering = []
+for position in np.unique(still_open.position):
+    some = still_open[still_open.position == position][:60]
+    prefixes = some.ids[:, : position + 1]
+    with_next = np.concatenate([prefixes, np.zeros((len(some), 1), dtype=int)], axis=1)
+    rivals = [np.flatnonzero(word_of_sense == word_of_sense[sense]) for sense in some.sense]
+    towards = some.sense
+    away = np.array([next(one for one in each if one != sense) for each, sense in zip(rivals, towards)])
+    exact_under = {}
+    for name, wanted in (("towards", towards), ("away", away)):
+        exact_under[name] = torch.zeros(len(some), V)
+        for sense in np.unique(wanted):
+            known = features.given_sense(language, int(position), int(sense))
+            exact_under[name][wanted == sense] = torch.tensor(known.next_word(with_next[wanted == sense])[:, -1], dtype=torch.float32)
+    means = torch.stack([steering_vector(at_the_word, senses_before, int(a), int(b)) for a, b in zip(towards, away)])
+    lengths = means.norm(dim=1, keepdim=True)
+    named = [torch.nn.functional.normalize(torch.stack([of_gpt.directions[latent_of[f"sense {language.senses[sense]}"]] for sense in each]), dim=1)
+             for each in (towards, away)]
+    drawn_vectors = torch.randn(means.shape, generator=torch.Generator().manual_seed(int(position)))
+    VECTORS = {"difference of means": means, "difference of two latents": named[0] - named[1], "random vector": drawn_vectors}
+    possible = (exact_under["towards"] > 0) | torch.tensor(language.next_word(with_next)[:, -1] > 0)
+    for name, vectors_added in VECTORS.items():
+        unit_vectors = torch.nn.functional.normalize(vectors_added, dim=1) * lengths
+        for strength in STRENGTHS:
+            logits = steered(torch.tensor(prefixes), strength * unit_vectors)
+            steering.append(pd.DataFrame({
+                "vector": name, "strength": strength, "sentence": [f"{position}-{n}" for n in range(len(some))],
+                "towards": kl_divergence(exact_under["towards"], logits), "away": kl_divergence(exact_under["away"], logits),
+                "impossible": logits.softmax(dim=-1).masked_fill(possible, 0).sum(dim=-1),
+            }))
+steering = pd.concat(steering)
+pictures.steering(steering)
+
+def change(vector: str, strength: float, column: str) -> tuple[float, float, float]:
+    """The mean change from no steering, over sentences, with its interval."""
+    rows_there = steering[steering.vector == vector].pivot(index="sentence", columns="strength", values=column)
+    return in_nats((rows_there[strength] - rows_there[0.0]).to_numpy())
+
+display(pd.DataFrame({f"{vector}, strength {strength}": {
+    "KL from the intended sense": "{:+.3f} ({:+.3f} to {:+.3f})".format(*change(vector, strength, "towards")),
+    "KL from the other sense": "{:+.3f} ({:+.3f} to {:+.3f})".format(*change(vector, strength, "away")),
+    "probability of impossible words": "{:+.3f} ({:+.3f} to {:+.3f})".format(*change(vector, strength, "impossible")),
+} for vector in VECTORS for strength in (0.5, 2.0)}).T.rename_axis("change by steering"))
+
+# %% [markdown]
+# The difference of means works in the intended direction. At half strength, the prediction moves towards the language under the intended sense (by 0.022 nats, 95 %
+# interval 0.015 to 0.028) and away from the language under the other sense. A random vector of the same length moves it away from both. However, the effect is
+# small: more than nine tenths of the initial divergence remain.
+
+# %% [markdown]
+# The difference of two latents moves the prediction away from the other sense, but not measurably towards the intended one. At strength 2, every vector makes the
+# prediction worse under *both* senses, and words that are impossible here gain 6 to 9 points of probability. A longer vector is not a stronger sense. It
+# probably leads the model to activations that it has never met.
+
+# %% [markdown]
+# ## 9 · What such evidence shows
+#
+# Each method shows the effect of a *change* in this model, on these inputs. A removal shows that a component is needed, an exchange shows what differs between
+# two runs, and a latent shows a direction that is useful for reconstruction. Four papers show how far one can go.
+
+# %% [markdown]
+# **Elhage et al. (2021)** write a small attention-only transformer as a sum of paths from input to output. Each head reads from the residual stream and adds to
+# it, so the paths through one and two heads can be read from the weights. With feed-forward layers, the sum is no longer exact.
+#
+# **Wang et al. (2023)** describe a circuit of 26 heads with which GPT-2 small completes "When Mary and John went to the store, John gave a drink to" with
+# *Mary*. They test whether the circuit is sufficient and whether each part is needed, and they report what remains unexplained.
+
+# %% [markdown]
+# **Bricken et al. (2023)** train sparse autoencoders on a transformer with one layer. Annotators find most latents easier to interpret than single neurons. With
+# more latents, one latent splits into several. The true features of English are not known, so interpretability has to stand in for recall.
 #
 # **McGrath et al. (2023)** remove a layer of a language model and observe that later layers partly restore the answer. They call this self-repair the hydra
-# effect: the effect of a removal underestimates what the removed part does.
+# effect. The effect of a removal therefore underestimates what the removed part does.
 
 # %% [markdown]
 # **Question 1 · A head without effect.** A colleague removes each head of a model, one at a time. None of the removals changes the loss by more than 0.01 nats. "So attention hardly matters in this model."
@@ -519,6 +1006,20 @@ print(f"share restored by the ambiguous word's own vector after layer 1: {at_wor
 #
 # *Marking: 1 point for the redundancy of heads (single effects do not add up); 1 point for two suitable measurements, each with what it could show (joint
 # removal; loss on specific questions; exchanging vectors or head outputs; mean instead of zero ablation alone earns no point).*
+
+# %% [markdown]
+# **Question 2 · A latent with a name.** A colleague trains a sparse autoencoder on a model of English. One latent is most active on *cell*, *guard* and *prisoner*. "This is the model's feature for prisons."
+# Which two checks of this notebook can you repeat without knowing the true features, and what would remain unknown? (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "circuits-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# First, look at more than the top of the list: draw random texts on which the latent is active, and texts about prisons on which it is silent, and let
+# annotators label them. This estimates precision and recall for the concept "prison", with an interval, and can be compared with a linear probe and with random
+# directions chosen in the same way. Second, intervene: add the latent's direction to the stream, or remove it, and measure how the predictions change, compared
+# with a random vector of the same length. What remains unknown is whether the model itself uses this concept: "prison" is our name, the feature may be split
+# over several latents or absorbed by more specific ones, and another width or seed may give other latents.
+#
+# *Marking: 1 point for two suitable checks (precision and recall on a random sample, also where the latent is silent; baselines; intervention with a control);
+# 1 point for what remains unknown (whether the concept is the model's own; splitting, absorption or dependence on width and seed).*
 
 # %% [markdown]
 # ## Further: where one word decides
@@ -636,17 +1137,28 @@ for name, values in in_word_after_1.items():
 #
 # - The logit lens reads the stream as if the model ended there; the KL divergence from the exact distribution says how good this reading is.
 # - To find causes, intervene in the model. Single effects do not sum to the joint effect.
-# - A patch shows which vector carries a difference between two runs, at which layer.
+# - A patch shows which vector carries a difference between two runs. A gradient estimates it, well for small steps and badly for large ones.
+# - Find a circuit on one sample and test it on another, with controls.
+# - A sparse autoencoder recovers some true features and misses others. Score latents by precision *and* recall, against baselines.
+# - Steering changes what you intended and something else. Measure both.
 
 # %% [markdown]
 # ## References
 #
 # - Belrose, N. et al. (2023). Eliciting latent predictions from transformers with the tuned lens. arXiv:2303.08112.
+# - Bricken, T. et al. (2023). Towards monosemanticity: decomposing language models with dictionary learning. *Transformer Circuits Thread*.
+# - Chanin, D. et al. (2024). A is for absorption: studying feature splitting and absorption in sparse autoencoders. arXiv:2409.14507.
+# - Cunningham, H., Ewart, A., Riggs, L., Huben, R. and Sharkey, L. (2023). Sparse autoencoders find highly interpretable features in language models. arXiv:2309.08600.
 # - Elhage, N. et al. (2021). A mathematical framework for transformer circuits. *Transformer Circuits Thread*.
+# - Elhage, N. et al. (2022). Toy models of superposition. *Transformer Circuits Thread*. arXiv:2209.10652.
+# - Gao, L. et al. (2024). Scaling and evaluating sparse autoencoders. arXiv:2406.04093.
 # - McGrath, T., Rahtz, M., Kramár, J., Mikulik, V. and Legg, S. (2023). The hydra effect: emergent self-repair in language model computations. arXiv:2307.15771.
 # - Meng, K., Bau, D., Andonian, A. and Belinkov, Y. (2022). Locating and editing factual associations in GPT. *NeurIPS* 35. arXiv:2202.05262.
 # - Michel, P., Levy, O. and Neubig, G. (2019). Are sixteen heads really better than one? *NeurIPS* 32. arXiv:1905.10650.
+# - Nanda, N. (2023). Attribution patching: activation patching at industrial scale. neelnanda.io.
 # - nostalgebraist (2020). Interpreting GPT: the logit lens. lesswrong.com.
+# - Sundararajan, M., Taly, A. and Yan, Q. (2017). Axiomatic attribution for deep networks. *ICML*. arXiv:1703.01365.
+# - Turner, A. M. et al. (2023). Activation addition: steering language models without optimization. arXiv:2308.10248.
 # - Vig, J. et al. (2020). Investigating gender bias in language models using causal mediation analysis. *NeurIPS* 33. arXiv:2004.12265.
 # - Wang, K., Variengien, A., Conmy, A., Shlegeris, B. and Steinhardt, J. (2023). Interpretability in the wild: a circuit for indirect object identification in GPT-2 small. *ICLR*. arXiv:2211.00593.
 

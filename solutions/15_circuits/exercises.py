@@ -696,3 +696,713 @@ def patching(layers, target, source):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ attribution patching
+
+
+def attribution_cases(draw: Draw) -> Iterator[Case]:
+    """As for patching, with a score that depends on all positions; in the last case no layer comes after the input."""
+    for L, T, D in ((2, 4, 3), (3, 3, 5), (1, 5, 4)):
+        yield {
+            "among": draw.normal(L, T, T, scale=0.7),
+            "within": draw.normal(L, D, D, scale=0.6),
+            "target": draw.normal(T, D),
+            "source": draw.normal(T, D),
+            "direction": draw.normal(D),
+        }
+
+
+SLOPES = "slopes = torch.autograd.grad(score(states[-1]), states)"
+STATES = "states, others = [target.clone().requires_grad_()], [source]"
+PRODUCTS = "rows = [(slope * (other - state)).sum(dim=-1) for slope, other, state in zip(slopes, others, states)]"
+EXACT_EFFECTS = """
+def attribution(layers, target, source, score):
+    found, a, b = [], target[None], source[None]
+    whole = target[None]
+    for layer in layers:
+        whole = layer(whole)
+    for layer in range(len(layers) + 1):
+        row = []
+        for t in range(len(target)):
+            x = a.clone()
+            x[0, t] = b[0, t]
+            for rest in layers[layer:]:
+                x = rest(x)
+            row.append(score(x[0]) - score(whole[0]))
+        found.append(torch.stack(row))
+        if layer < len(layers):
+            a, b = layers[layer](a), layers[layer](b)
+    return torch.stack(found)
+"""
+
+attribution = Exercise(
+    cases=attribution_cases,
+    rule=Rule(axes={"": "L+1 T"}),
+    mistakes=(
+        Mistake(
+            "exact effects instead of estimates",
+            "You exchange the vectors and run the layers again. That is patching itself; the estimate needs only the gradient of the target's score.",
+            code=EXACT_EFFECTS,
+        ),
+        Mistake(
+            "target minus source",
+            "Your signs are reversed: the exchange adds the source's vector and removes the target's.",
+            "(other - state)", "(state - other)",
+        ),
+        Mistake(
+            "gradient in the source's run",
+            "You differentiate the source's score. The exchange starts from the target's run, so take the gradient there.",
+            edits={
+                STATES: "states, others = [source.clone().requires_grad_()], [target]",
+                "(other - state)": "(state - other)",
+            },
+        ),
+        Mistake(
+            "difference missing",
+            "You multiply the gradient by the source's vector alone. The exchange changes the input by the source's vector minus the target's.",
+            "(other - state)", "other",
+        ),
+        Mistake(
+            "gradient times input",
+            "You multiply the gradient by the target's own vector. That estimates the effect of setting the vector to 0, not of exchanging it.",
+            "(other - state)", "state",
+        ),
+        Mistake(
+            "gradient without the difference",
+            "You sum the coordinates of the gradient. Multiply them by the difference of the two vectors first.",
+            "(slope * (other - state)).sum", "slope.sum",
+        ),
+        Mistake(
+            "length of the gradient",
+            "You return the length of the gradient. Its dot product with the difference also needs the direction of the change.",
+            "(slope * (other - state)).sum(dim=-1)", "slope.norm(dim=-1)",
+        ),
+        Mistake(
+            "absolute values",
+            "Your values are never negative. An exchange may also lower the score, so keep the sign.",
+            "(slope * (other - state)).sum(dim=-1)", "(slope * (other - state)).sum(dim=-1).abs()",
+        ),
+        Mistake(
+            "difference of the inputs at every layer",
+            "Your first row is correct. At later layers, you still use the difference of the two inputs; use the vectors of the two runs at that layer.",
+            "(other - state)", "(source - target)",
+        ),
+        Mistake(
+            "source not run through the layers",
+            "Your first row is correct. At later layers, you still use the source's input: run the source through the layers as well.",
+            "others.append(layer(others[-1][None])[0])", "others.append(source)",
+        ),
+        Mistake(
+            "gradient of the input at every layer",
+            "Your first row is correct. At later layers, you still use the gradient with respect to the input of the first layer. Each layer's input has its own gradient.",
+            "zip(slopes, others, states)", "zip([slopes[0]] * len(states), others, states)",
+        ),
+        Mistake(
+            "mean over the coordinates",
+            "You average over the coordinates. A dot product is a sum.",
+            ".sum(dim=-1)", ".mean(dim=-1)",
+        ),
+        Mistake(
+            "one number for each layer",
+            "You sum over the positions as well. Return one number for each layer and position.",
+            ".sum(dim=-1)", ".sum()",
+        ),
+        Mistake(
+            "no dot product",
+            "You keep all D coordinates. Sum the products over the coordinates.",
+            "(slope * (other - state)).sum(dim=-1)", "slope * (other - state)",
+        ),
+        Mistake(
+            "last row missing",
+            "Your last row is missing. It belongs to the vectors after the last layer.",
+            "zip(slopes, others, states)", "list(zip(slopes, others, states))[:-1]",
+        ),
+        Mistake(
+            "first row missing",
+            "Your first row is missing. It belongs to the inputs of the first layer.",
+            "zip(slopes, others, states)", "list(zip(slopes, others, states))[1:]",
+        ),
+        Mistake(
+            "layers in reverse order",
+            "You run the layers from the last to the first. Run them from the first to the last.",
+            "for layer in layers:", "for layer in layers[::-1]:",
+        ),
+    ),
+    alternatives={
+        "backward and retained gradients": """
+def attribution(layers, target, source, score):
+    a, b = target.clone().unsqueeze(0).requires_grad_(True), source.unsqueeze(0)
+    mine, theirs = [a], [b]
+    for layer in layers:
+        mine.append(layer(mine[-1]))
+        mine[-1].retain_grad()
+        theirs.append(layer(theirs[-1]))
+    score(mine[-1][0]).backward()
+    return torch.stack([torch.einsum("btd,btd->t", m.grad, t - m) for m, t in zip(mine, theirs)])
+""",
+        "a new run from each layer": """
+def attribution(layers, target, source, score):
+    found, a, b = [], target, source
+    for number in range(len(layers) + 1):
+        x = a.detach().clone().requires_grad_()
+        y = x[None]
+        for layer in layers[number:]:
+            y = layer(y)
+        (slope,) = torch.autograd.grad(score(y[0]), x)
+        found.append((slope * (b - a)).sum(-1))
+        if number < len(layers):
+            a, b = layers[number](a[None])[0], layers[number](b[None])[0]
+    return torch.stack(found)
+""",
+        "a derivative in the direction of the difference": """
+def attribution(layers, target, source, score):
+    rows, a, b = [], target, source
+    for number in range(len(layers) + 1):
+        def after(x, rest=layers[number:]):
+            x = x[None]
+            for layer in rest:
+                x = layer(x)
+            return score(x[0])
+        slope = torch.func.grad(after)(a)
+        rows.append(((b - a) * slope).sum(dim=1))
+        if number < len(layers):
+            a, b = layers[number](a[None])[0], layers[number](b[None])[0]
+    return torch.stack(rows)
+""",
+    },
+    hints=(
+        "Near one point, a function changes by its gradient times the step. At which point is the gradient taken here, and what is the step?",
+        "The vectors of each run: L + 1 tensors (T, D). Gradients: of the same shapes. Output: (L+1, T).",
+        "run both inputs through the layers and keep all vectors; those of the target need gradients\nscore of the target's last vectors\ngradient with "
+        "respect to every kept tensor of the target\ndot products with source minus target",
+        "A near miss: `source - target` is the right difference at layer 0 only. Later layers need the two runs' vectors at that layer.",
+    ),
+    survivors={
+        "[None])[-1]": "a batch of one run: its first is its last",
+        "target.requires_grad_()": "the values are the same; the check makes its own tensor",
+        "torch.stack(rows)`": "the values are the same with their gradients",
+    },
+)
+
+# ------------------------------------------------------------------------------------------ a sparse code
+
+
+def encode_cases(draw: Draw) -> Iterator[Case]:
+    """Few and many latents kept, all of them (k = 0), and more than are positive."""
+    for n, D, F, k in ((14, 4, 12, 3), (3, 5, 9, 0), (4, 3, 6, 5), (12, 2, 9, 1)):
+        yield {
+            "x": draw.normal(n, D) + 1,
+            "matrix": draw.normal(D, F),
+            "bias": draw.normal(F, scale=0.5) + 0.4,
+            "centre": draw.normal(D, scale=0.8),
+            "k": k,
+        }
+
+
+CODES = "codes = torch.relu((x - centre) @ matrix + bias)"
+KEPT = "kept = codes.topk(k, dim=1)"
+SCATTERED = "return torch.zeros_like(codes).scatter(1, kept.indices, kept.values)"
+
+encode = Exercise(
+    cases=encode_cases,
+    rule=Rule(axes={"": "n F"}),
+    mistakes=(
+        Mistake(
+            "centre not subtracted",
+            "You do not subtract the centre. The latents describe how a vector differs from it.",
+            "(x - centre)", "x",
+        ),
+        Mistake(
+            "centre added",
+            "You add the centre. Subtract it here; decoding adds it back.",
+            "(x - centre)", "(x + centre)",
+        ),
+        Mistake(
+            "bias missing",
+            "You leave out the bias, with which a latent sets its own threshold.",
+            " + bias", "",
+        ),
+        Mistake(
+            "bias subtracted",
+            "You subtract the bias. Add it.",
+            " + bias", " - bias",
+        ),
+        Mistake(
+            "ReLU missing",
+            "Your codes may be negative. Apply a ReLU: a latent is either active, with a positive code, or 0.",
+            CODES, CODES.replace("torch.relu(", "("),
+        ),
+        Mistake(
+            "absolute value instead of the ReLU",
+            "You take the absolute value, so a latent is active for its direction and for the opposite one. Apply a ReLU.",
+            "torch.relu(", "torch.abs(",
+        ),
+        Mistake(
+            "bias added after the ReLU",
+            "You add the bias after the ReLU, so codes may be negative or positive everywhere. Add it before.",
+            CODES, "codes = torch.relu((x - centre) @ matrix) + bias",
+        ),
+        Mistake(
+            "all codes kept",
+            "You keep all codes even if k is not 0. Keep only the k largest of each vector.",
+            "if k == 0:", "if True:",
+        ),
+        Mistake(
+            "k = 0 keeps nothing",
+            "If k is 0, you set all codes to 0. In this case, all codes should be kept.",
+            "    if k == 0:\n        return codes\n", "",
+        ),
+        Mistake(
+            "k smallest",
+            "You keep the k smallest codes. Keep the k largest.",
+            "codes.topk(k, dim=1)", "codes.topk(k, dim=1, largest=False)",
+        ),
+        Mistake(
+            "k largest of each latent",
+            "You keep the k largest codes of each *latent*, along the first axis. Keep the k largest of each vector.",
+            edits={KEPT: "kept = codes.topk(min(k, len(codes)), dim=0)", SCATTERED: SCATTERED.replace("scatter(1", "scatter(0")},
+        ),
+        Mistake(
+            "k largest of the whole batch",
+            "You keep the n · k largest codes of the whole batch, so a vector may keep more or fewer than k. Choose the k largest of each vector.",
+            edits={
+                KEPT: "kept = codes.flatten().topk(k * len(codes))",
+                SCATTERED: "return torch.zeros_like(codes).flatten().scatter(0, kept.indices, kept.values).view_as(codes)",
+            },
+        ),
+        Mistake(
+            "ones instead of codes",
+            "You mark which latents are kept. Return their codes.",
+            "kept.values)", "torch.ones_like(kept.values))",
+        ),
+        Mistake(
+            "only the kept codes returned",
+            "You return k columns. Return all F columns, with 0 where a code is not kept.",
+            SCATTERED, "return kept.values",
+        ),
+        Mistake(
+            "k largest absolute values before the ReLU",
+            "You choose the k largest *absolute* values before the ReLU, so a negative value can take the place of a positive one. Apply the ReLU first.",
+            edits={
+                CODES: "codes = (x - centre) @ matrix + bias",
+                "        return codes\n": "        return torch.relu(codes)\n",
+                KEPT: "kept = codes.abs().topk(k, dim=1)",
+                SCATTERED: "return torch.relu(torch.zeros_like(codes).scatter(1, kept.indices, codes.gather(1, kept.indices)))",
+            },
+        ),
+        Mistake(
+            "softmax instead of the ReLU",
+            "You apply a softmax, so the latents of a vector compete and sum to 1. Apply a ReLU to each.",
+            "torch.relu((x - centre) @ matrix + bias)", "((x - centre) @ matrix + bias).softmax(dim=1)",
+        ),
+        detached("encode"),
+    ),
+    alternatives={
+        "a threshold: the k-th largest": """
+def encode(x, matrix, bias, centre, k):
+    codes = ((x - centre) @ matrix + bias).clamp(min=0)
+    if k:
+        codes = codes * (codes >= codes.topk(k, dim=1).values[:, -1:])
+    return codes
+""",
+        "a mask, chosen before the ReLU": """
+def encode(x, matrix, bias, centre, k):
+    before = torch.einsum("nd,df->nf", x - centre, matrix) + bias
+    if k > 0:
+        order = before.argsort(dim=1, descending=True).argsort(dim=1)
+        before = torch.where(order < k, before, torch.zeros_like(before))
+    return torch.relu(before)
+""",
+        "row by row": """
+def encode(x, matrix, bias, centre, k):
+    rows = []
+    for one in x:
+        codes = torch.relu((one - centre) @ matrix + bias)
+        mask = torch.ones_like(codes)
+        if k > 0:
+            mask = torch.zeros_like(codes)
+            mask[codes.topk(k).indices] = 1
+        rows.append(codes * mask)
+    return torch.stack(rows)
+""",
+    },
+    hints=(
+        "One vector, five latents, codes 0.2, 3, 0, 1, 0.5 and k = 2: what is returned?",
+        "x: (n, D); matrix: (D, F). Codes before and after the choice: (n, F).",
+        "codes = ReLU of (x − centre) times matrix, plus bias\nif k is 0: these\notherwise the k largest of each row; zeros elsewhere",
+        "A near miss: `codes.topk(k)` returns only k columns. Put the values back at their indices.",
+    ),
+    survivors={"codes.topk(k)`": "the last axis is the default"},
+)
+
+# ------------------------------------------------------------------------------------------ its loss
+
+
+def loss_cases(draw: Draw) -> Iterator[Case]:
+    """Directions of different lengths; with and without a penalty."""
+    for n, D, F, l1 in ((5, 4, 7, 0.3), (3, 5, 6, 0.0), (4, 3, 8, 1.5)):
+        codes = draw.uniform(n, F, low=0.2, high=2.0) * (draw.uniform(n, F) < 0.5)
+        yield {
+            "x": draw.normal(n, D),
+            "codes": codes.astype(np.float32),
+            "directions": draw.normal(F, D) * draw.uniform(F, 1, low=0.3, high=2.0),
+            "centre": draw.normal(D),
+            "l1": l1,
+        }
+
+
+ERRORS = "errors = (x - codes @ directions - centre).square().sum(dim=1)"
+PENALTY = "l1 * (codes @ directions.norm(dim=1))"
+
+sparse_loss = Exercise(
+    cases=loss_cases,
+    rule=Rule(axes={"": ""}),
+    mistakes=(
+        Mistake(
+            "length of the directions missing",
+            "Your penalty does not depend on the lengths of the directions, so small codes with long directions would evade it. Multiply each code by the length of its direction.",
+            PENALTY, "l1 * codes.sum(dim=1)",
+        ),
+        Mistake(
+            "penalty missing",
+            "Your loss contains only the error. Add l1 times the penalty.",
+            " + " + PENALTY, "",
+        ),
+        Mistake(
+            "l1 missing",
+            "You add the penalty without the factor l1.",
+            "l1 * (codes", "(codes",
+        ),
+        Mistake(
+            "penalty subtracted",
+            "You subtract the penalty, which rewards large codes. Add it.",
+            "errors + l1", "errors - l1",
+        ),
+        Mistake(
+            "centre missing",
+            "You decode without the centre. The codes describe how a vector differs from it.",
+            " - centre)", ")",
+        ),
+        Mistake(
+            "centre subtracted in decoding",
+            "You subtract the centre from the decoded vector. Decoding adds it.",
+            " - centre)", " + centre)",
+        ),
+        Mistake(
+            "mean over the coordinates",
+            "You average the squared error over the D coordinates. Sum over the coordinates and average over the vectors only.",
+            ".square().sum(dim=1)", ".square().mean(dim=1)",
+        ),
+        Mistake(
+            "distance not squared",
+            "You use the distance itself. Use its square.",
+            ".square().sum(dim=1)", ".norm(dim=1)",
+        ),
+        Mistake(
+            "absolute error",
+            "You sum absolute differences. Sum their squares.",
+            ".square()", ".abs()",
+        ),
+        Mistake(
+            "sum over the vectors",
+            "You sum over the n vectors. Take the mean over them.",
+            "(codes @ directions.norm(dim=1))).mean()", "(codes @ directions.norm(dim=1))).sum()",
+        ),
+        Mistake(
+            "penalty averaged over the latents",
+            "You average the penalty over the F latents. Sum over the latents and average over the vectors.",
+            PENALTY, PENALTY + " / codes.shape[1]",
+        ),
+        Mistake(
+            "penalty summed over the vectors",
+            "Your error is a mean over the vectors, but your penalty is a sum over them. Take the mean of both.",
+            "return (errors + l1 * (codes @ directions.norm(dim=1))).mean()",
+            "return errors.mean() + (l1 * (codes @ directions.norm(dim=1))).sum()",
+        ),
+        Mistake(
+            "squared codes in the penalty",
+            "You penalise the squares of the codes. That makes codes small, but not sparse; use the codes themselves.",
+            "l1 * (codes @", "l1 * (codes.square() @",
+        ),
+        Mistake(
+            "squared lengths in the penalty",
+            "You multiply by the squared length of each direction. Multiply by the length.",
+            "directions.norm(dim=1)", "directions.square().sum(dim=1)",
+        ),
+        Mistake(
+            "number of active latents in the penalty",
+            "Your penalty counts the active latents. No gradient comes from a count; use the codes times the lengths.",
+            "(codes @ directions.norm(dim=1))", "(codes > 0).float().sum(dim=1)",
+        ),
+        Mistake(
+            "one loss per vector",
+            "You return one number per vector. Return their mean.",
+            "(codes @ directions.norm(dim=1))).mean()", "(codes @ directions.norm(dim=1)))",
+        ),
+        detached("sparse_loss"),
+    ),
+    alternatives={
+        "two means": """
+def sparse_loss(x, codes, directions, centre, l1):
+    decoded = centre + codes @ directions
+    error = torch.nn.functional.mse_loss(decoded, x) * x.shape[1]
+    return error + l1 * (codes * directions.pow(2).sum(1).sqrt()).sum() / len(x)
+""",
+        "latent by latent": """
+def sparse_loss(x, codes, directions, centre, l1):
+    decoded, penalty = centre.expand_as(x), 0
+    for f in range(len(directions)):
+        decoded = decoded + codes[:, f : f + 1] * directions[f]
+        penalty = penalty + codes[:, f] * torch.linalg.vector_norm(directions[f])
+    return (((x - decoded) ** 2).sum(-1) + l1 * penalty).mean()
+""",
+        "the norm of each contribution": """
+def sparse_loss(x, codes, directions, centre, l1):
+    contributions = codes[:, :, None] * directions
+    lengths = torch.einsum("nf,f->n", codes, directions.norm(dim=-1))
+    rest = x - centre - contributions.sum(dim=1)
+    return torch.einsum("nd,nd->n", rest, rest).mean() + l1 * lengths.mean()
+""",
+    },
+    hints=(
+        "How could an autoencoder halve the sum of its codes without changing any decoded vector?",
+        "Decoded: (n, D). Error of each vector: (n). Lengths of the directions: (F). Penalty of each vector: (n). Output: one number.",
+        "decoded = centre + codes times directions\nerror = squared differences, summed over the coordinates\npenalty = codes times the "
+        "lengths of the directions, summed over the latents\nmean of error + l1 × penalty",
+        "A near miss: `mse_loss(decoded, x)` also averages over the D coordinates.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ precision and recall
+
+
+def detection_cases(draw: Draw) -> Iterator[Case]:
+    """A latent that is never active, one that is active once, a feature that no token has, one that a single token has, a latent that equals a feature."""
+    for n, F, C in ((12, 5, 3), (9, 4, 6), (15, 3, 2)):
+        active, truth = draw.uniform(n, F) < 0.5, draw.uniform(n, C) < 0.4
+        active[0], truth[1] = True, True
+        active[:, 1], truth[:, 0] = False, False
+        active[:, 0] = truth[:, 1]
+        active[:, 2], active[1, 2] = False, True
+        if C > 2:
+            truth[:, 2], truth[0, 2] = False, True
+        yield {"active": active, "truth": truth}
+
+
+BOTH = "both = active.T @ truth"
+PRECISION = "precision = both / active.sum(dim=0)[:, None].clamp_min(1)"
+RETURNED = "return torch.stack([precision, both / truth.sum(dim=0).clamp_min(1)])"
+
+detection = Exercise(
+    cases=detection_cases,
+    rule=Rule(axes={"": "rows F C"}),
+    mistakes=(
+        Mistake(
+            "rows swapped",
+            "Your rows are swapped: precision comes first, then recall.",
+            "[precision, both / truth.sum(dim=0).clamp_min(1)]", "[both / truth.sum(dim=0).clamp_min(1), precision]",
+        ),
+        Mistake(
+            "precision twice",
+            "Your recall equals your precision. Recall divides by the number of tokens that have the feature.",
+            "both / truth.sum(dim=0).clamp_min(1)]", "precision]",
+        ),
+        Mistake(
+            "recall twice",
+            "Your precision equals your recall. Precision divides by the number of tokens on which the latent is active.",
+            "[precision, both / truth.sum(dim=0).clamp_min(1)]", "[both / truth.sum(dim=0).clamp_min(1)] * 2",
+        ),
+        Mistake(
+            "not a number for a latent that is never active",
+            "Your precision is NaN for a latent that is never active: 0 divided by 0. It should be 0.",
+            "active.sum(dim=0)[:, None].clamp_min(1)", "active.sum(dim=0)[:, None]",
+        ),
+        Mistake(
+            "not a number for a feature that no token has",
+            "Your recall is NaN for a feature that no token has: 0 divided by 0. It should be 0.",
+            "truth.sum(dim=0).clamp_min(1)", "truth.sum(dim=0)",
+        ),
+        Mistake(
+            "divided by the number of all tokens",
+            "You divide by the number of all tokens. Precision divides by the tokens on which the latent is active, recall by those that have the feature.",
+            edits={PRECISION: "precision = both / len(active)", RETURNED: "return torch.stack([precision, precision])"},
+        ),
+        Mistake(
+            "accuracy instead of precision",
+            "Your row 0 is the share of tokens on which latent and feature agree, which also counts tokens with neither. Precision looks only at tokens on which the latent is active.",
+            PRECISION, "precision = (both + (1 - active).T @ (1 - truth)) / len(active)",
+        ),
+        Mistake(
+            "features before latents",
+            "Your last two axes are exchanged: latents come before features.",
+            RETURNED, RETURNED.replace(")])", ")]).transpose(1, 2)"),
+        ),
+        Mistake(
+            "counts instead of shares",
+            "You return counts. Divide them by the number of active tokens (precision) and of tokens with the feature (recall).",
+            edits={PRECISION: "precision = both", RETURNED: "return torch.stack([both, both])"},
+        ),
+        Mistake(
+            "F1 in the place of recall",
+            "Your row 1 is F1. Return recall itself.",
+            RETURNED,
+            "recall = both / truth.sum(dim=0).clamp_min(1)\n    f1 = 2 * precision * recall / (precision + recall).clamp_min(1e-9)\n    return torch.stack([precision, f1])",
+        ),
+        Mistake(
+            "tokens without the feature",
+            "You count tokens *without* the feature. Count those on which the latent is active and that have the feature.",
+            BOTH, "both = active.T @ (1 - truth)",
+        ),
+        Mistake(
+            "1 added to the divisor",
+            "You add 1 to every divisor, so your shares are too small. Only a divisor of 0 needs another treatment.",
+            edits={
+                PRECISION: "precision = both / (active.sum(dim=0)[:, None] + 1)",
+                RETURNED: "return torch.stack([precision, both / (truth.sum(dim=0) + 1)])",
+            },
+        ),
+        Mistake(
+            "1 where nothing is active",
+            "You return 1 for a latent that is never active. The docstring asks for 0.",
+            PRECISION, "precision = torch.where(active.sum(dim=0)[:, None] > 0, both / active.sum(dim=0)[:, None].clamp_min(1), 1.0)",
+        ),
+    ),
+    alternatives={
+        "nan_to_num": """
+def detection(active, truth):
+    hits = (active[:, :, None] & truth[:, None]).sum(dim=0)
+    precision = hits / active.sum(dim=0)[:, None]
+    recall = hits / truth.sum(dim=0)[None]
+    return torch.stack([precision, recall]).nan_to_num(0.0)
+""",
+        "loops": """
+def detection(active, truth):
+    F, C = active.shape[1], truth.shape[1]
+    result = torch.zeros(2, F, C)
+    for f in range(F):
+        for c in range(C):
+            hits = (active[:, f] & truth[:, c]).sum().item()
+            if active[:, f].any():
+                result[0, f, c] = hits / active[:, f].sum().item()
+            if truth[:, c].any():
+                result[1, f, c] = hits / truth[:, c].sum().item()
+    return result
+""",
+        "where, in float64": """
+def detection(active, truth):
+    a, t = active.double(), truth.double()
+    hits = torch.einsum("nf,nc->fc", a, t)
+    shares = [torch.where(total > 0, hits / total.clamp(min=1e-12), torch.zeros_like(hits)) for total in (a.sum(0)[:, None], t.sum(0)[None])]
+    return torch.stack(shares)
+""",
+    },
+    hints=(
+        "A latent is active on 4 tokens, 3 of which belong to the topic; 10 tokens do. What are precision and recall?",
+        "active: (n, F), truth: (n, C). Tokens with both: (F, C). Divisors: (F, 1) and (C). Output: (2, F, C).",
+        "count the tokens on which latent f is active and that have feature c, for all pairs: a matrix product\ndivide by the number of tokens on which "
+        "the latent is active\ndivide by the number of tokens with the feature\n0 where a divisor is 0",
+        "A near miss: dividing by a count of 0 gives NaN, not 0.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ steering
+
+
+def steering_cases(draw: Draw) -> Iterator[Case]:
+    """Three and more senses of different frequency; the first sense is not always the one steered towards."""
+    for n, D, senses, towards, away in ((9, 4, 3, 2, 0), (12, 3, 4, 1, 3), (7, 5, 2, 0, 1)):
+        of = np.concatenate([np.arange(senses), draw.integers(0, senses, n - senses)]).astype(np.int64)
+        yield {"vectors": draw.normal(n, D) + of[:, None].astype(np.float32), "senses": of, "towards": towards, "away": away}
+
+
+MEANS = "return vectors[senses == towards].mean(dim=0) - vectors[senses == away].mean(dim=0)"
+
+steering_vector = Exercise(
+    cases=steering_cases,
+    rule=Rule(axes={"": "D"}),
+    mistakes=(
+        Mistake(
+            "opposite direction",
+            "Your vector points the wrong way: it leads from `towards` to `away`.",
+            MEANS, "return vectors[senses == away].mean(dim=0) - vectors[senses == towards].mean(dim=0)",
+        ),
+        Mistake(
+            "sums instead of means",
+            "You subtract sums, so the more frequent sense dominates. Subtract the means.",
+            edits={MEANS: MEANS.replace(".mean(", ".sum(")},
+        ),
+        Mistake(
+            "all other vectors as the other sense",
+            "You subtract the mean of all vectors that do not have the sense `towards`. Use only those of the sense `away`.",
+            "vectors[senses == away]", "vectors[senses != towards]",
+        ),
+        Mistake(
+            "mean of all vectors subtracted",
+            "You subtract the mean of all vectors. Subtract the mean of the vectors with the sense `away`.",
+            "vectors[senses == away].mean", "vectors.mean",
+        ),
+        Mistake(
+            "other sense not subtracted",
+            "You return the mean vector of one sense. Subtract the mean vector of the sense `away`.",
+            " - vectors[senses == away].mean(dim=0)", "",
+        ),
+        Mistake(
+            "scaled to length 1",
+            "You scale the vector to length 1. Return the difference itself: its length says how far apart the senses are.",
+            MEANS, "difference = " + MEANS.removeprefix("return ") + "\n    return difference / difference.norm()",
+        ),
+        Mistake(
+            "mean over the coordinates",
+            "You average over all coordinates. Return a vector of D coordinates.",
+            edits={MEANS: MEANS.replace(".mean(dim=0)", ".mean()")},
+        ),
+        Mistake(
+            "sum of the two means",
+            "You add the two means. Subtract the second one.",
+            "dim=0) - vectors", "dim=0) + vectors",
+        ),
+        Mistake(
+            "half of the difference",
+            "You return half of the difference, which leads only to the midpoint between the two means.",
+            MEANS, "return (" + MEANS.removeprefix("return ") + ") / 2",
+        ),
+        Mistake(
+            "one vector of each sense",
+            "You use the first vector of each sense. Use the mean of all vectors of the sense.",
+            edits={MEANS: MEANS.replace(".mean(dim=0)", "[0]")},
+        ),
+        Mistake(
+            "means scaled to length 1",
+            "You scale the two means to length 1 before you subtract them. Subtract the means themselves.",
+            MEANS,
+            "unit = torch.nn.functional.normalize\n    return unit(vectors[senses == towards].mean(dim=0), dim=0) - unit(vectors[senses == away].mean(dim=0), dim=0)",
+        ),
+        Mistake(
+            "median instead of mean",
+            "You use the median of each coordinate. Use the mean.",
+            edits={MEANS: MEANS.replace(".mean(dim=0)", ".median(dim=0).values")},
+        ),
+    ),
+    alternatives={
+        "weights of each vector": """
+def steering_vector(vectors, senses, towards, away):
+    one, other = (senses == towards).float(), (senses == away).float()
+    return (one / one.sum() - other / other.sum()) @ vectors
+""",
+        "sums and counts in a loop": """
+def steering_vector(vectors, senses, towards, away):
+    sums = {towards: torch.zeros(vectors.shape[1]), away: torch.zeros(vectors.shape[1])}
+    counts = {towards: 0, away: 0}
+    for vector, sense in zip(vectors, senses.tolist()):
+        if sense in sums:
+            sums[sense] = sums[sense] + vector
+            counts[sense] += 1
+    return sums[towards] / counts[towards] - sums[away] / counts[away]
+""",
+    },
+    hints=(
+        "At which end of the arrow is the sense that you want to reach?",
+        "vectors: (n, D). Of one sense: (m, D). Means: (D). Output: (D).",
+        "mean of the vectors whose sense is `towards`\nminus the mean of the vectors whose sense is `away`",
+        "A near miss: `senses != towards` also includes third senses, such as the phone's for *cell*.",
+    ),
+)
