@@ -15,6 +15,7 @@ from torch import Tensor
 
 from coursekit.language import Language, Sentences, load_language
 from coursekit.language.inflection import plural
+from coursekit.language.model import Split
 from coursekit.modules import causal_mask
 from coursekit.small import BERT, load
 from coursekit.small.bert import single
@@ -63,7 +64,7 @@ def activations_of(model: str, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"
     return x
 
 
-def read(sentences: int, seed: int, split: str, model: str = "bert") -> Tokens:
+def read(sentences: int, seed: int, split: Split, model: str = "bert") -> Tokens:
     """The words of random sentences, with their activations and true features."""
     language = load_language()
     drawn = language.sample(sentences, np.random.default_rng(seed), split)
