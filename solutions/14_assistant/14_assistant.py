@@ -11,12 +11,11 @@
 #
 # A **base model** continues text: after a question, it may generate another question. An assistant answers the question. Two kinds of training turn a base
 # model into an assistant: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will
-# implement both on the generated language. For this language, we know what the best possible assistant would do, and we can measure exactly how much of the
-# language a model forgets.
+# implement both on the generated language, for which we know the best possible assistant and can measure exactly how much a model forgets.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb) · next: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb)
 
 # %% [markdown]
 # **By the end, you will be able to**
@@ -943,7 +942,7 @@ with torch.no_grad():
 # - Zheng, L. et al. (2023). Judging LLM-as-a-judge with MT-Bench and Chatbot Arena. *NeurIPS* 36. arXiv:2306.05685.
 
 # %% [markdown]
-# This was the last notebook. The [start page](../start.ipynb) shows your progress.
+# Next: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb). The [start page](../start.ipynb) shows your progress.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit import predictions
