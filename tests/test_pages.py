@@ -56,12 +56,13 @@ def test_the_term_s_calendar_names_the_notebooks_of_the_map():
         ]
     start = (ROOT / "solutions" / "start.py").read_text(encoding="utf-8")
     on_the_map = re.findall(r"^# \| (\d\d) \| \[([^]]+)\]\((\w+)/", start, re.MULTILINE)
-    assert weeks == [(f"{number} · {title}", name) for number, title, name in on_the_map] and len(weeks) == 14
+    assert weeks == [(f"{number} · {title}", name) for number, title, name in on_the_map] and len(weeks) >= 14
 
 
 def test_the_map_names_what_unlocks_what_from_both_sides():
     rows = list(ROW.finditer(START.read_text()))
-    assert [row["number"] for row in rows] == [f"{number:02}" for number in range(1, 15)]
+    notebooks = sorted(path.parent.name[:2] for path in (ROOT / "notebooks").glob("*/*.ipynb"))
+    assert [row["number"] for row in rows] == notebooks
     needs = {(need, row["number"]) for row in rows for need in re.findall(r"\d\d", row["needs"])}
     unlocks = {(row["number"], other) for row in rows for other in re.findall(r"\d\d", row["unlocks"])}
     last = {pair for pair in unlocks if pair[1] == "12"}  # 12 needs all
