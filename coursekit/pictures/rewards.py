@@ -29,6 +29,7 @@ def errors(squared: Mapping[tuple[str, int], Float[np.ndarray, " times"]]) -> No
     ax.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="error / length of the gradient")
     ax.set_xticks(sizes, sizes)
     ax.minorticks_off()
+    ax.set_yticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
     ax.legend(fontsize=9)
     show(figure, alt=f"Root mean squared error of a gradient estimate, relative to the exact gradient. {'; '.join(said)}. The dotted line marks an error as long as the gradient.")  # fmt: skip
 
@@ -68,6 +69,8 @@ def plane(
             ax.annotate(f"{beta:g}", (x, y - begun), (5, 4), textcoords="offset points", fontsize=7)
             said.append(f"{label}, β = {beta:g}: {y - begun:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats")
     ax.set(xscale="log", yscale="log", xlabel="KL to the reference (nats)", ylabel="reward gained")
+    ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
+    ax.set_yticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
     ax.legend(fontsize=8)
     show(figure, alt=f"Reward gained (the reference has {begun:.2f}) against KL to the reference; numbers at the points are β; means of three seeds with 95 % intervals. {'; '.join(said)}. No point lies above the curve of the best policies.")  # fmt: skip
 
