@@ -82,8 +82,7 @@ def reinforce_loss(
     """A loss whose gradient is minus the REINFORCE estimate.  (difficulty ●○○, 4 minutes)
 
     log_p contains the log-probabilities of n sampled answers. Return minus the mean of
-    (reward − baseline) · log_p. Autograd must be able to differentiate it with respect to
-    log_p.
+    (reward − baseline) · log_p. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     return -((reward - baseline) * log_p).mean()
@@ -218,7 +217,7 @@ def grpo_loss(
     the policy that generated the answers, and under the reference. Compute the objective
     above for each token with ε = clip. Average it over the tokens of an answer where `counts`
     is true (there is at least one), and then over the answers. The loss is minus this mean.
-    Autograd must be able to differentiate it with respect to log_p.
+    Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     ratio, A = (log_p - log_old).exp(), advantages[:, None]
