@@ -60,7 +60,7 @@ for digits in ((6, 9, 4), YOUR_SUM):
     print(f"{' + '.join(map(str, digits))} =   {marked}")
 
 # %% [markdown]
-# Some samples are correct and others are not. The verifier does not show the model *how* to add: it only assigns the reward 1 or 0. Learning from such rewards is
+# Few samples are correct. The verifier does not show the model *how* to add: it only assigns the reward 1 or 0. Learning from such rewards is
 # called **reinforcement learning with verifiable rewards** (RLVR, Lambert et al. 2024). There are two ways to use the verifier: choose the best of several
 # answers each time, or train the model so that correct answers become more probable.
 

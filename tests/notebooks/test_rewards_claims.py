@@ -14,9 +14,9 @@ def above_zero(values) -> bool:
     return mean - half > 0
 
 
-def test_some_samples_are_correct_and_others_are_not(measured):
+def test_few_samples_are_correct(measured):
     right = [one for marks in measured["verified"].values() for one in marks]
-    assert 0 < sum(right) < len(right)
+    assert 0 < sum(right) < len(right) / 3
 
 
 def test_the_baseline_removes_most_of_the_noise_and_none_of_the_signal(measured):
