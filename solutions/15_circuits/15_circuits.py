@@ -15,7 +15,7 @@
 #
 # **You need** notebooks 06, 07 and 08. **Time** about 90 minutes for the core: nine exercises and two written questions. The section marked *Further* is optional.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb) · next: [16 · Learning from rewards](../16_rewards/16_rewards.ipynb)
 
 # %% [markdown]
 # **By the end, you will be able to**
@@ -1163,4 +1163,9 @@ for name, values in in_word_after_1.items():
 # - Wang, K., Variengien, A., Conmy, A., Shlegeris, B. and Steinhardt, J. (2023). Interpretability in the wild: a circuit for indirect object identification in GPT-2 small. *ICLR*. arXiv:2211.00593.
 
 # %% [markdown]
-# This was the last notebook. The [start page](../start.ipynb) shows your progress.
+# Next: [16 · Learning from rewards](../16_rewards/16_rewards.ipynb). The [start page](../start.ipynb) shows your progress.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import predictions
+
+predictions()

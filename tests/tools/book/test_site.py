@@ -117,7 +117,7 @@ def test_every_page_describes_itself_for_search_engines_and_previews(site):
         assert 40 < len(tags["description"]) <= 230 and tags["description"] == tags["og:description"], page
         assert tags["og:title"] in text_of(page)
         assert (page.parent / tags["og:image"]).resolve().is_file()
-    assert "Fifteen notebooks" in (site / "index.html").read_text().partition("</head>")[0]
+    assert "Sixteen notebooks" in (site / "index.html").read_text().partition("</head>")[0]
 
 
 def test_the_notebooks_are_one_click_away(site):

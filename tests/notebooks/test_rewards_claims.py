@@ -1,0 +1,144 @@
+"""What the prose of notebook 16 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.intervals import bootstrap, mean_and_half
+
+pytestmark = pytest.mark.slow
+NOTEBOOKS = ["16_rewards"]
+
+
+def above_zero(values) -> bool:
+    mean, half = mean_and_half(np.asarray(values, dtype=float))
+    return mean - half > 0
+
+
+def test_few_samples_are_correct(measured):
+    right = [one for marks in measured["verified"].values() for one in marks]
+    assert 0 < sum(right) < len(right) / 3
+
+
+def test_the_baseline_removes_most_of_the_noise_and_none_of_the_signal(measured):
+    errors, biases = measured["squared_errors"], measured["biases"]
+    assert measured["removed"] > 0.85
+    assert bootstrap(errors["none", 16])[0] > 4 * bootstrap(errors["leave-one-out", 16])[1]
+    assert (
+        errors["none", 16].mean() > 4
+    )  # "almost entirely of noise": more than twice as long as the gradient
+    for name in ("none", "leave-one-out"):
+        assert biases[name, 16] < errors[name, 16].mean() ** 0.5 / 10
+        shrinks = (errors[name, 4].mean() / errors[name, 64].mean()) ** 0.5
+        assert shrinks == pytest.approx(4, rel=0.25)  # "as 1/√n"
+
+
+def chosen(measured, penalty: str, group: int, beta: float):
+    grpo = measured["grpo"]
+    runs = grpo[(grpo["penalty"] == penalty) & (grpo["group"] == group) & (grpo["beta"] == beta)]
+    assert len(runs) == 3
+    return runs.sort_values("seed")
+
+
+def test_the_penalty_in_the_reward_leads_to_the_best_policy_and_in_the_loss_away(measured):
+    for group in (4, 16):
+        runs = chosen(measured, "in the reward", group, 1.0)
+        assert runs["to_best"].max() < 0.03 and above_zero(0.1 * runs["ref_to_best"] - runs["to_best"])
+    wide, narrow = (chosen(measured, "in the reward", group, 1.0)["to_best"].to_numpy() for group in (16, 4))
+    assert abs(wide - narrow).max() < 0.01
+    runs = chosen(measured, "in the loss", 16, 1.0)
+    assert above_zero(runs["to_ref"] - 3 * runs["best_to_ref"])  # "several times as far away"
+    assert runs["best_to_ref"].iloc[0] == pytest.approx(0.28, abs=0.005)  # the prediction says so
+
+
+def test_the_gradient_of_the_penalty_is_that_of_the_other_divergence(measured):
+    slopes, values, agreement = measured["slopes"], measured["divergences"], measured["agreement"]
+    penalty = "the penalty, on samples from π"
+    assert values[penalty].item() == pytest.approx(values["KL(π ‖ π_ref)"].item(), abs=1e-6)
+    assert (slopes[penalty] - slopes["KL(π_ref ‖ π)"]).abs().max() < 1e-6
+    assert agreement["KL(π ‖ π_ref)"] < 0.9
+
+
+def test_training_stops_before_the_best_policy_of_a_small_beta(measured):
+    runs = chosen(measured, "in the reward", 16, 0.3)
+    assert above_zero(runs["best_to_ref"] - runs["to_ref"] - 0.5)
+
+
+def on_curve(measured, nats):
+    return np.interp(nats, *measured["best_curve"].T)
+
+
+def test_no_method_is_above_the_curve_and_best_of_n_is_close(measured):
+    assert (np.diff(measured["best_curve"], axis=0) > 0).all()
+    for table in (measured["grpo"], measured["dpo"]):
+        assert (table["reward"] <= on_curve(measured, table["to_ref"]) + 2e-3).all()
+    begun = measured["ref_reward"]
+    for n, nats, reward in measured["best_of"]:
+        assert 0.8 < (reward - begun) / (on_curve(measured, nats) - begun) <= 1.001
+        assert nats < np.log(n) - (n - 1) / n  # the formula is an upper bound
+
+
+def test_grpo_is_on_the_curve_with_one_penalty_and_below_it_with_the_other(measured):
+    begun, grpo = measured["ref_reward"], measured["grpo"]
+    gained = (grpo["reward"] - begun) / (on_curve(measured, grpo["to_ref"]) - begun)
+    in_reward = grpo["penalty"] == "in the reward"
+    assert gained[in_reward].min() > 0.95
+    for beta in (1.0, 0.5, 0.3):
+        assert above_zero(0.9 - gained[~in_reward & (grpo["beta"] == beta)])
+
+
+def test_dpo_is_below_the_curve_for_every_seed(measured):
+    dpo = measured["dpo"]
+    assert len(dpo) == 9
+    assert (dpo["reward"] < on_curve(measured, dpo["to_ref"]) - 0.05).all()
+
+
+def test_the_covariance_predicts_the_maximum_of_the_true_reward(measured):
+    for name, one in measured["peaks"].items():
+        curve = measured["curves"][name]
+        at = curve["true"].idxmax()
+        assert one["true"] >= curve["true"].max() - 1e-4
+        assert one["kl"] == pytest.approx(curve["kl"][at], rel=0.1)
+        assert (np.diff(curve["true"][: at - 1]) > 0).all()
+        if name == "letters":
+            assert (np.diff(curve["true"][at + 1 :]) < 1e-6).all()
+    letters, checked = measured["peaks"]["letters"], measured["peaks"]["checked"]
+    assert letters["kl"] == pytest.approx(1.1, abs=0.1)  # "about one nat"
+    assert measured["curves"]["letters"]["true"].iloc[-1] < 0.01
+    assert checked["true"] > letters["true"] and checked["kl"] > letters["kl"]
+    assert (
+        measured["curves"]["checked"]["true"].iloc[-1] < measured["begun_true"]
+    )  # "only delays the decline"
+
+
+def test_training_passes_the_maximum_while_the_proxy_rises(measured):
+    stopped = measured["stopped"]["letters"]
+    assert len(stopped["best"]) == 3 and (stopped["last"] < stopped["best"]).all()
+    assert above_zero(stopped["best"] - stopped["last"])
+    runs = measured["hacking"]
+    for _, run in runs[runs["proxy"] == "letters"].groupby("seed"):
+        at = run["true_reward"].argmax()
+        assert run["proxy_reward"].iloc[-1] > run["proxy_reward"].iloc[at] > run["proxy_reward"].iloc[0]
+
+
+def test_the_majority_and_the_verifier_beat_a_single_sample(measured):
+    low, high = bootstrap(measured["majority_gain"])
+    assert (low, high) == pytest.approx((0.02, 0.15), abs=0.01)  # as the prose has them
+    assert measured["per_sum"]["pass@8"].min() == 1 > measured["voted"]["one sample"][2]
+
+
+LOSS = {
+    "rewards-reinforce_loss": """def reinforce_loss(log_p, reward, baseline):
+    return -((reward - baseline) * log_p).mean()"""
+}
+HALF_FINISHED = {
+    "baseline not used": {"rewards-reinforce_loss": LOSS["rewards-reinforce_loss"].replace("(reward - baseline)", "reward")},
+    "first function right, second not written": LOSS,
+    "a function renamed": {
+        "rewards-reinforce_loss": LOSS["rewards-reinforce_loss"].replace("def reinforce_loss", "def loss_of")
+    },
+}  # fmt: skip
+SAYS = {
+    "baseline not used": "Your loss does not depend on the baseline",
+    "first function right, second not written": "leave_one_out",
+    "a function renamed": "name 'reinforce_loss' is not defined",
+}
