@@ -341,3 +341,29 @@ def given_sense(language: Language, position: int, sense: int) -> Language:
     tables = language.tables
     prior = np.where(tables.sense_of[tables.slot_of[position]] == sense, tables.prior, 0.0)
     return replace(language, tables=replace(tables, prior=prior / prior.sum()))
+
+
+def integrated_gradients(
+    layers: list[Callable[[Tensor], Tensor]],
+    target: Float[Tensor, "T D"],
+    source: Float[Tensor, "T D"],
+    score: Callable[[Float[Tensor, "T D"]], Float[Tensor, ""]],
+    steps: int = 8,
+) -> Float[Tensor, "L+1 T"]:
+    """Estimates of how each exchange of a vector changes the score: gradients averaged over `steps` points between the two runs.
+
+    Row l belongs to the input of layer l, the last row to the vectors after the last layer (Sundararajan et al. 2017).
+    """
+    rows, a, b = [], target[None], source[None]
+    for layer in range(len(layers) + 1):
+        slope = torch.zeros_like(a)
+        for step in range(steps):
+            x = (a + (step + 0.5) / steps * (b - a)).detach().requires_grad_()
+            y = x
+            for rest in layers[layer:]:
+                y = rest(y)
+            slope = slope + torch.autograd.grad(score(y[0]), x)[0] / steps
+        rows.append((slope * (b - a)).sum(dim=-1)[0])
+        if layer < len(layers):
+            a, b = layers[layer](a), layers[layer](b)
+    return torch.stack(rows).detach()

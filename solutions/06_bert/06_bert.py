@@ -381,11 +381,11 @@ for name, nats in ladder.items():
 def first_loss(hidden: Float[Tensor, "N D"], V: int, std: float) -> Float[Tensor, ""]:
     """The loss that you expect before training, in nats.  (difficulty ●●○, 6 minutes)
 
-    hidden[n] is the model's vector at position n, whatever its length. Its dot products with the
-    embeddings of the V words are the logits; the coordinates of the embeddings are independent
-    draws with mean 0 and standard deviation std. Replace the sum of the exponentials by its
-    expected value, as above, before you take its logarithm. The logit of the correct word is 0
-    on average. Take the mean over the positions.
+    hidden[n] is the model's vector at position n, whatever its length. Its dot products with
+    the embeddings of the V words are the logits; the coordinates of the embeddings are
+    independent draws with mean 0 and standard deviation std. Replace the sum of the
+    exponentials by its expected value, as above, before you take its logarithm. The logit of
+    the correct word is 0 on average. Take the mean over the positions.
     """
     ### BEGIN SOLUTION
     variance = std**2 * hidden.square().sum(dim=-1)

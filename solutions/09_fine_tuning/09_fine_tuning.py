@@ -1124,9 +1124,10 @@ def choose_and_report(
 ) -> tuple[float, float]:
     """The learning rate to choose and the accuracy to report.  (difficulty ●●○, 6 minutes)
 
-    Row r of both tensors of logits belongs to the model trained with rates[r]. Choose the model
-    with the highest accuracy on the validation examples; among equally accurate ones, choose the
-    one with the lowest rate. Return its rate and its accuracy on the test examples (0 to 1).
+    Row r of both tensors of logits belongs to the model trained with rates[r]. Choose the
+    model with the highest accuracy on the validation examples; among equally accurate ones,
+    choose the one with the lowest rate. Return its rate and its accuracy on the test examples
+    (0 to 1).
     """
     ### BEGIN SOLUTION
     right = (validation_logits.argmax(dim=-1) == validation_labels).float().mean(dim=-1)

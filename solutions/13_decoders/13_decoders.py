@@ -10,8 +10,8 @@
 # # 13 · Today's decoders
 #
 # The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
-# and values of attention, and the feed-forward layer. A fifth difference is older: GPT-2 already made its tokens from bytes; our tokens are words. You will
-# write all five parts, combine them into a decoder, load the 135 million parameters of SmolLM2 into it, and predict what other decoders cost.
+# and values of attention, and the feed-forward layer. Moreover, their tokens consist of bytes, as in GPT-2; ours were words. You will
+# write all five parts, combine them into a decoder, load SmolLM2's 135 million parameters, and predict what other decoders cost.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: nine exercises and one written question. Four *Further* sections (learning
 # merges, a bug to fix, experts, scaling laws) and an extension take about 40 minutes more.
@@ -279,8 +279,8 @@ pictures.distances(distance_scores)
 pictures.groups(heads=6, kv_heads=2)
 
 # %% [markdown]
-# We write this attention in three steps. The first function receives queries that have already been rotated, and all keys and values, and does what the causal
-# attention of notebook 07 does; the query heads of a group use the same head of keys and values.
+# We write this attention in three steps. The first function receives rotated queries, and all keys and values. It computes the causal attention of
+# notebook 07, except that the query heads of a group use the same head of keys and values.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grouped_attention(
@@ -1323,12 +1323,12 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # %% [markdown]
 # ## Summary
 #
-# - With byte tokens, no text contains an unknown token; merges are applied in the order in which they were learned.
-# - RMSNorm divides by the root mean square: it is a layer norm without the mean and the shift.
+# - With byte tokens, no text contains an unknown token. Merges are applied in the order in which they were learned.
+# - RMSNorm is a layer norm without the mean and the shift.
 # - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
-# - If three query heads share one head of keys and values, the cache is three times smaller.
+# - If three query heads share one head of keys and values, the cache is a third as large.
 # - In SwiGLU, a gate determines how much of another projection passes through.
-# - A configuration determines parameters, cache and FLOPs: a short text costs about two FLOPs per weight and token; attention adds a term that grows with the text.
+# - A configuration determines parameters, cache and FLOPs. A short text costs about two FLOPs per weight and token; the cost of attention grows with the text.
 # - With SmolLM2’s weights, your Decoder gives the same logits as transformers and generates the same text.
 
 # %% [markdown]

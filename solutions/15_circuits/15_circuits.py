@@ -543,23 +543,9 @@ check("circuits.attribution", lambda case: attribution(
 predict("circuits.estimated", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+from coursekit.features import integrated_gradients
 
-def along_the_line(layers: list, target: Tensor, source: Tensor, score, steps: int = 8) -> Float[Tensor, "L+1 T"]:
-    """Integrated gradients: as `attribution`, with the gradient averaged over points between the two runs' vectors."""
-    rows, a, b = [], target[None], source[None]
-    for layer in range(len(layers) + 1):
-        slope = torch.zeros_like(a)
-        for step in range(steps):
-            x = (a + (step + 0.5) / steps * (b - a)).detach().requires_grad_()
-            y = x
-            for rest in layers[layer:]:
-                y = rest(y)
-            slope = slope + torch.autograd.grad(score(y[0]), x)[0] / steps
-        rows.append((slope * (b - a)).sum(dim=-1)[0])
-        if layer < len(layers):
-            a, b = layers[layer](a), layers[layer](b)
-    return torch.stack(rows).detach()
+print("This takes about ten seconds.")
 
 def towards_source(senses_of: tuple[Tensor, Tensor], vectors: Float[Tensor, "T D"]) -> Float[Tensor, ""]:
     """The score of part 3, from the vector of the ambiguous word at position 5."""
@@ -576,7 +562,7 @@ for n in range(len(acting)):
             for one_layer in bert_layers:
                 run = one_layer(run[None])[0]
             ends.append(score(run))
-    for name, method in zip(estimates, (attribution, along_the_line)):
+    for name, method in zip(estimates, (attribution, integrated_gradients)):
         estimates[name].append((method(bert_layers, x, y, score) / (ends[1] - ends[0])).numpy())
 estimates = {name: np.array(values) for name, values in estimates.items()}
 reveal("circuits.estimated", estimates["gradient × difference"][:, 0, 2].mean())
