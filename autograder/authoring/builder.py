@@ -86,8 +86,13 @@ class StartPage:
         return notebook_bytes(page)
 
     def _map(self) -> CourseMap:
-        keys = [one.key for one in assignments(self.root) if one.key.exists()]
-        return map_of(keys, {}, self.release.parent)
+        """Of the sources: the notebooks in the release folder may hold somebody's own answers."""
+        cells = {
+            one.key: [(cell.cell_type, cell.source, cell.metadata) for cell in read_source(one.source).cells]
+            for one in assignments(self.root)
+            if one.key.exists()
+        }
+        return map_of(cells, {}, self.release.parent, cells)
 
 
 def key_bytes(server: Server, assignment: Assignment) -> bytes:

@@ -12,6 +12,9 @@ from urllib.parse import quote
 from autograder.checks import answer_key, journal, lending
 from autograder.checks.card import RIGHT, WAITING, WRONG
 
+Cell = tuple[str, str, dict]
+"""Kind, source and metadata."""
+
 UNANSWERED, LENT = "unanswered", "lent"
 SIGNS = {True: "✓", False: "✗", None: "·", UNANSWERED: "…", LENT: lending.SIGN}
 WORDS = {
@@ -92,7 +95,7 @@ def progress(notebook: str | None = None) -> Overviews:
 
 def _overview(key: Path, results: dict[str, bool | str | None]) -> Overview:
     checks = list(answer_key.load(key))
-    _, further = _title_and_further(key.with_suffix(".ipynb"), checks)
+    _, further = _title_and_further(key.stem, _cells(key.with_suffix(".ipynb")), checks)
     return Overview(key.stem, {check: results.get(check) for check in checks}, frozenset(further))
 
 
@@ -202,15 +205,33 @@ def course_map() -> CourseMap:
     return map_of(answer_key.key_files(), journal.checks(), Path.cwd())
 
 
-def map_of(keys: Iterable[Path], results: Mapping[str, bool | None], folder: Path) -> CourseMap:
-    """The map of the notebooks with these answer keys, for a notebook in `folder`. `results` says which checks passed."""
+def map_of(
+    keys: Iterable[Path],
+    results: Mapping[str, bool | None],
+    folder: Path,
+    cells: Mapping[Path, Iterable[Cell]] | None = None,
+) -> CourseMap:
+    """The map of the notebooks with these answer keys, for a notebook in `folder`. `results` says which checks passed.
+
+    `cells` has those of the notebook of each key, if they are not to be read from the notebook beside it.
+    """
     return CourseMap(tuple(
-        _stage(path.with_suffix(".ipynb"), list(answer_key.load(path)), results, folder) for path in keys
+        _stage(
+            path.with_suffix(".ipynb"), list(answer_key.load(path)), results, folder,
+            _cells(path.with_suffix(".ipynb")) if cells is None else cells[path],
+        )
+        for path in keys
     ))  # fmt: skip
 
 
-def _stage(notebook: Path, checks: list[str], results: Mapping[str, bool | None], folder: Path) -> Stage:
-    title, further = _title_and_further(notebook, checks)
+def _stage(
+    notebook: Path,
+    checks: list[str],
+    results: Mapping[str, bool | None],
+    folder: Path,
+    cells: Iterable[Cell],
+) -> Stage:
+    title, further = _title_and_further(notebook.stem, cells, checks)
     return Stage(
         title,
         quote(Path(os.path.relpath(notebook, folder)).as_posix()),
@@ -219,21 +240,21 @@ def _stage(notebook: Path, checks: list[str], results: Mapping[str, bool | None]
     )
 
 
-def _title_and_further(notebook: Path, checks: list[str]) -> tuple[str, set[str]]:
+def _title_and_further(stem: str, cells: Iterable[Cell], checks: list[str]) -> tuple[str, set[str]]:
     """The notebook's title, and which checks stand below a heading that goes further or are extra credit."""
-    title, further, below = notebook.stem, set(), False
-    for kind, source, metadata in _cells(notebook):
+    title, further, below = stem, set(), False
+    for kind, source, metadata in cells:
         if kind == "markdown":
             for level, heading in re.findall(r"^(##?) (.+)", source, re.MULTILINE):
-                title = heading.strip() if level == "#" and title == notebook.stem else title
+                title = heading.strip() if level == "#" and title == stem else title
                 below = bool(FURTHER.match(heading))
         elif below or metadata.get("course", {}).get("extra_credit"):
             further |= {check for check in checks if f'check("{check}"' in source}
     return title, further
 
 
-def _cells(notebook: Path) -> Iterator[tuple[str, str, dict]]:
-    """Kind, source and metadata of each cell; of none where the file cannot be read."""
+def _cells(notebook: Path) -> Iterator[Cell]:
+    """The cells of a notebook; none where the file cannot be read."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         for cell in cells:

@@ -400,15 +400,6 @@ def test_a_release_that_is_not_what_its_source_gives_is_not_graded(course):
         registered_release(one)
 
 
-def test_another_language_is_refused_by_name(course):
-    one = Assignment(course, "survey")
-    notebook = json.loads(one.source.read_text())
-    notebook["metadata"]["kernelspec"] = {"name": "ir", "display_name": "R", "language": "R"}
-    one.source.write_text(json.dumps(notebook))
-    with pytest.raises(CourseError, match="written in R; only notebooks in Python"):
-        generate(one)
-
-
 def test_a_notebook_need_not_be_named_like_its_folder(course):
     source = course / "source" / "squares"
     (source / "squares.py").rename(source / "problem1.py")  # as Jupytext pairs it
