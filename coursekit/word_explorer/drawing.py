@@ -166,8 +166,8 @@ def _shaded(walk: Walk, name: str, senses: Sequence[str]) -> str:
             parts.append(text)
         else:
             sense, size = _towards(walk.pull[:, i], len(senses))
-            share = round(70 * size / strongest)
-            colour = f"color-mix(in srgb, {_colour(sense)} {share}%, white)"
+            strength = round(255 * 0.7 * size / strongest)
+            colour = f"{_colour(sense)}{strength:02x}"
             title = f"{size:.2f} towards {senses[sense]}"
             parts.append(
                 f'<mark style="background: {colour}" title="{escape(title, quote=True)}">{text}</mark>'

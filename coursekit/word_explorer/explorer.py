@@ -1,11 +1,13 @@
 """`explore("bank")`: sentences to type, and the picture below them; `compare` shows it for given sentences."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from html import escape
 
 import pandas as pd
+import torch
 from IPython.display import HTML, display
 
 from coursekit.datasets import read_table
@@ -132,11 +134,23 @@ def picture(word: str, texts: Sequence[str], senses: Frozen = ()) -> Picture:
         raise ValueError(f"{len(texts)} sentences were given; a picture has room for {len(PATHS)}.")
     sentences = [find_word(text, word) for text in texts]
     panels = []
-    for reader in all_readers():
-        plane = _plane(reader, word, senses)
-        walks = [_walk(reader, plane, sentence) for sentence in sentences]
-        panels.append(Panel(reader.name, reader.how, plane, walks))
+    with _one_thread():
+        for reader in all_readers():
+            plane = _plane(reader, word, senses)
+            walks = [_walk(reader, plane, sentence) for sentence in sentences]
+            panels.append(Panel(reader.name, reader.how, plane, walks))
     return Picture([sense for sense, _ in senses] or list(_examples(word, "train")), panels)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """For short sentences, several threads wait for one another longer than they compute."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _walk(reader: Reader, plane: Plane, sentence: Sentence) -> Walk:

@@ -128,12 +128,3 @@ def test_a_kernel_that_is_called_otherwise_elsewhere_is_python_here_and_the_run_
         == 1
     )
     assert scores(root, "week1") == {"ada": (1, {"vectors": 1}), "bob": (1, {"vectors": 1})}
-
-
-def test_another_language_is_refused_also_where_only_the_editor_has_noted_it(tmp_path):
-    root = make_course(tmp_path / "course", {"week1": []})
-    write_source(
-        root, "week1", "vectors", kernelspec={"name": "ir", "display_name": "R"}, language_info={"name": "R"}
-    )
-    with pytest.raises(CourseError, match="is written in R; only notebooks in Python are graded"):
-        build(root, "week1")

@@ -111,7 +111,7 @@ def execute(notebook: NotebookNode, home: Path) -> tuple[NotebookNode, CellExecu
     environment = {**os.environ, "AUTOGRADER_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "2"}
     client = NotebookClient(
         notebook,
-        timeout=CELL_SECONDS,
+        timeout=3 * CELL_SECONDS,  # four models are loaded on the start page, beside other tests
         kernel_name="python3",
         resources={"metadata": {"path": str(ROOT / "notebooks")}},
     )

@@ -197,10 +197,10 @@ STUCK = {
 
 @pytest.mark.parametrize(("source", "where"), STUCK.items())
 def test_a_cell_that_is_stopped_says_what_it_was_waiting_in(source, where):
-    stopped, after = frames(source, "2", limits=Limits(cell_seconds=0.2))
+    stopped, after = frames(source, "2", limits=Limits(cell_seconds=0.5))
     assert stopped.problem == CellEnding.TIMEOUT and texts(after) == ["2"]
     assert stopped.error_text.endswith(
-        f"after 0.2 seconds: it was waiting in {where}" if where else "seconds"
+        f"after 0.5 seconds: it was waiting in {where}" if where else "seconds"
     )
 
 

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell
 from autograder.checks.status import Status
 from autograder.gradebook import summary
 from autograder.grading.verdicts import readable
-from autograder.report import _plain
+from autograder.report.pages import _plain
 from autograder.results import CellVerdict
 from autograder.untrusted import similarity, staging
 from autograder.untrusted.autograded import verdict_output
