@@ -23,8 +23,10 @@ WIDEST = 2.4
 """Positions further out are drawn at the edge."""
 
 STYLE = """<style>
-.word-explorer {display: flex; flex-wrap: wrap; gap: 12px; color: #111; background: #fff; padding: 8px; font-size: 13px}
-.word-explorer figure {flex: 1 1 215px; max-width: 330px; margin: 0}
+.word-explorer {container-type: inline-size; color: #111; background: #fff; padding: 8px; font-size: 13px}
+.word-explorer > div {display: grid; grid-template-columns: 1fr 1fr; gap: 12px; max-width: 1100px}
+@container (min-width: 720px) {.word-explorer > div {grid-template-columns: repeat(4, 1fr)}}
+.word-explorer figure {margin: 0; max-width: 330px}
 .word-explorer figcaption {font-weight: 600} .word-explorer p {margin: 3px 0; line-height: 1.7}
 .word-explorer small {font-weight: 400; color: #444} .word-explorer figcaption small {display: block} .word-explorer mark {color: #111; padding: 1px 2px; border-radius: 2px}
 .word-explorer b {text-decoration: underline}
@@ -61,7 +63,7 @@ class Picture:
         html = "".join(_figure(panel, self.senses) for panel in self.panels)
         return {
             "text/plain": "\n".join(described(panel, self.senses) for panel in self.panels),
-            "text/html": f'{STYLE}<div class="word-explorer">{html}</div>',
+            "text/html": f'{STYLE}<div class="word-explorer"><div>{html}</div></div>',
         }
 
 
