@@ -108,6 +108,9 @@ CHECKS = {
     "10_entities_from_subwords": "applications-mended_piece_labels-check",
     "11_ranks_by_argsort": "sentences-spearman-check",
     "12_answers_of_several_machines": "comparison-mended_answers-check",
+    "13_two_conventions_of_rotation": "decoders-mended_rows-check",
+    "14_adapter_left_behind": "assistant-mended_unload-check",
+    "14_packed_conversations": "assistant-pack-check",
 }
 """The exercise in which each bug is fixed."""
 ONLY_SHOWN = {

@@ -27,6 +27,8 @@
 # - predict the parameters, the cache and the operations of a model from its configuration.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 from collections import Counter
 from itertools import pairwise
 
@@ -239,7 +241,9 @@ def rotary(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-rotary-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]), gradients=True)
+check("decoders.rotary", lambda case: rotary(
+    case["x"], case["positions"], case["base"]
+), gradients=True)
 
 # %% [markdown]
 # We place the same query and the same key at every position of a text of 12 tokens. **Predict:** how many different values occur among the 12 × 12 scores?
@@ -290,8 +294,8 @@ def grouped_attention(
 
     k and v belong to the S tokens of a text, and q belongs to the last T of them. H is a
     multiple of K: the first H / K query heads use head 0 of the keys and values, the next ones
-    use head 1, and so on. Scores are divided by √d. A token attends to itself and to all tokens
-    before it. Autograd must be able to differentiate the result.
+    use head 1, and so on. Scores are divided by √d. A token attends to itself and to all
+    tokens before it. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     share, T, S = q.shape[1] // k.shape[1], q.shape[2], k.shape[2]
@@ -357,10 +361,10 @@ class GroupedAttention(torch.nn.Module):
 
     parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim, where
               d = dim / heads. No biases. cache: a Cache.
-    forward   x contains the new tokens, (B, T, dim); the result has the same shape. The position
-              of the first new token is the number of tokens in the cache. `rotary` rotates
-              queries and keys with `base`; values are not rotated. Use `cache.extend` and
-              grouped_attention.
+    forward   x contains the new tokens, (B, T, dim); the result has the same shape. The
+              position of the first new token is the number of tokens in the cache. `rotary`
+              rotates queries and keys with `base`; values are not rotated. Use `cache.extend`
+              and grouped_attention.
     reset     reset(cached=True) starts a text, as in notebook 07; each later call continues
               it. After reset(), each call is a separate text, which starts at position 0.
     """
@@ -439,8 +443,12 @@ def attend_in_blocks(
     return output / total
 
 draw = torch.Generator().manual_seed(0)
-some_scores, some_values = 5 * torch.randn(6, 100, generator=draw), torch.randn(100, 16, generator=draw)
-online_error = (attend_in_blocks(some_scores, some_values, 16) - some_scores.softmax(dim=-1) @ some_values).abs().max().item()
+some_scores, some_values = (
+    5 * torch.randn(6, 100, generator=draw), torch.randn(100, 16, generator=draw)
+)
+online_error = (
+    attend_in_blocks(some_scores, some_values, 16) - some_scores.softmax(dim=-1) @ some_values
+).abs().max().item()
 print(f"largest difference from the softmax over all keys at once: {online_error:.0e}")
 
 # %% [markdown]
@@ -505,10 +513,16 @@ check("decoders.norm_and_gate", lambda case: {
 # %% tags=["demo"]
 x = torch.randn(2, 5, 32)
 theirs = torch.nn.RMSNorm(32, eps=1e-5)(x)
-print(f"largest difference between rms_norm and torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
+print(
+    "largest difference between rms_norm and torch.nn.RMSNorm: "
+    f"{(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}"
+)
 centred = x - x.mean(dim=-1, keepdim=True)
 layer = torch.nn.functional.layer_norm(x, (32,))
-print(f"largest difference between rms_norm and layer norm, for vectors of mean 0: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
+print(
+    "largest difference between rms_norm and layer norm, for vectors of mean 0: "
+    f"{(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}"
+)
 
 # %% [markdown]
 # For vectors of mean 0, RMSNorm equals a layer norm whose shift is 0. RMSNorm saves little: D parameters for each norm and one pass over the activations.
@@ -529,7 +543,9 @@ class RMSNorm(torch.nn.Module):
         return rms_norm(x, self.weight, self.eps)
 
 class Layer(torch.nn.Module):
-    def __init__(self, dim: int, heads: int, kv_heads: int, inner: int, base: float, eps: float):
+    def __init__(
+        self, dim: int, heads: int, kv_heads: int, inner: int, base: float, eps: float
+    ):
         super().__init__()
         self.norm_attention, self.norm_feed_forward = RMSNorm(dim, eps), RMSNorm(dim, eps)
         self.attention = GroupedAttention(dim, heads, kv_heads, base)
@@ -541,12 +557,13 @@ class Layer(torch.nn.Module):
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-decoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Decoder(torch.nn.Module):
-    """A decoder like SmolLM2, which is a small LLaMA (Touvron et al. 2023).  (difficulty ●●○, 7 minutes)
+    """A decoder like SmolLM2, which is a small LLaMA (Touvron et al. 2023).
+    (difficulty ●●○, 7 minutes)
 
-    parts     token: an nn.Embedding; layers: an nn.ModuleList of Layers; norm: an RMSNorm after the last layer.
-              There is no table of positions. As in SmolLM2, the logits are computed with the
-              table `token` (LLaMA 7B has a second table for them). There are no other
-              parameters.
+    parts     token: an nn.Embedding; layers: an nn.ModuleList of Layers; norm: an RMSNorm
+              after the last layer. There is no table of positions. As in SmolLM2, the logits
+              are computed with the table `token` (LLaMA 7B has a second table for them). There
+              are no other parameters.
     forward   returns the logits, (B, T, vocabulary), for ids (B, T).
     reset     as in GroupedAttention, for all layers.
     """
@@ -579,7 +596,9 @@ class Decoder(torch.nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-decoder-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoders.decoder", lambda case: run_cached(Decoder, case, "ids", "other", gradient=["token.weight"]))
+check("decoders.decoder", lambda case: run_cached(
+    Decoder, case, "ids", "other", gradient=["token.weight"]
+))
 
 # %% [markdown]
 # Published weights use different names for the parameters. The next cell maps each published name to the corresponding part of your Decoder.
@@ -590,12 +609,14 @@ PLACES = {
     "input_layernorm": "norm_attention", "post_attention_layernorm": "norm_feed_forward",
     "self_attn.q_proj": "attention.query", "self_attn.k_proj": "attention.key",
     "self_attn.v_proj": "attention.value", "self_attn.o_proj": "attention.output",
-    "mlp.gate_proj": "feed_forward.gate", "mlp.up_proj": "feed_forward.up", "mlp.down_proj": "feed_forward.down",
+    "mlp.gate_proj": "feed_forward.gate", "mlp.up_proj": "feed_forward.up",
+    "mlp.down_proj": "feed_forward.down",
 }
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-own_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a LlamaForCausalLM, keyed by the parameter names in your Decoder.  (difficulty ●●○, 5 minutes)
+    """The weights of a LlamaForCausalLM, keyed by the parameter names in your Decoder.
+    (difficulty ●●○, 5 minutes)
 
     Published names look like model.layers.7.self_attn.q_proj.weight and model.norm.weight. A
     model without a head has the same names without "model." in front. The values do not
@@ -628,11 +649,15 @@ big = load("SmolLM2-135M-Instruct", head="causal-lm")
 their_model, config = big.model.eval(), big.model.config
 own = Decoder(
     vocabulary=config.vocab_size, dim=config.hidden_size, layers=config.num_hidden_layers,
-    heads=config.num_attention_heads, kv_heads=config.num_key_value_heads, inner=config.intermediate_size,
-    base=config.rope_parameters["rope_theta"], eps=config.rms_norm_eps,
+    heads=config.num_attention_heads, kv_heads=config.num_key_value_heads,
+    inner=config.intermediate_size, base=config.rope_parameters["rope_theta"],
+    eps=config.rms_norm_eps,
 ).eval()
 own.load_state_dict(own_names(their_model.state_dict()))
-print(f"{sum(weight.numel() for weight in own.parameters()):,} parameters; base {config.rope_parameters['rope_theta']:,.0f}")
+print(
+    f"{sum(weight.numel() for weight in own.parameters()):,} parameters; "
+    f"base {config.rope_parameters['rope_theta']:,.0f}"
+)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 TEXTS = (
@@ -658,8 +683,8 @@ from time import perf_counter
 
 @torch.no_grad()
 def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
-    """Choose the most probable token at each step. Return the new tokens and the number of tokens
-    generated per second."""
+    """Choose the most probable token at each step. Return the new tokens and the number of
+    tokens generated per second."""
     own.reset(cached)
     written, new, start = list(ids), torch.tensor([ids]), perf_counter()
     for _ in range(tokens):
@@ -714,21 +739,32 @@ for name, rate in speed.items():
 # tuned, and `generate` produces the answer. Here, `load` has already carried out the first step, using the course's package instead of the hub.
 
 # %% tags=["demo"]
-# their_model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M-Instruct", dtype=torch.float32)
+# their_model = AutoModelForCausalLM.from_pretrained(
+#     "HuggingFaceTB/SmolLM2-135M-Instruct", dtype=torch.float32
+# )
 # published = AutoTokenizer.from_pretrained("HuggingFaceTB/SmolLM2-135M-Instruct")
 question = [{"role": "user", "content": "What is a cell in biology? One sentence."}]
-prompt = published.apply_chat_template(question, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+prompt = published.apply_chat_template(
+    question, add_generation_prompt=True, return_tensors="pt", return_dict=True
+)
 SETTINGS = {
-    "greedy": dict(do_sample=False), "temperature 0.7": dict(do_sample=True, temperature=0.7, top_k=0),
-    "top-p 0.9": dict(do_sample=True, top_p=0.9, top_k=0), "top-k 20": dict(do_sample=True, top_k=20),
+    "greedy": dict(do_sample=False),
+    "temperature 0.7": dict(do_sample=True, temperature=0.7, top_k=0),
+    "top-p 0.9": dict(do_sample=True, top_p=0.9, top_k=0),
+    "top-k 20": dict(do_sample=True, top_k=20),
     "beams": dict(do_sample=False, num_beams=3),
 }
 print("This takes ten to fifteen seconds.")
 print(published.decode(prompt.input_ids[0]))
 torch.manual_seed(0)
 for name, setting in SETTINGS.items():
-    reply = their_model.generate(**prompt, max_new_tokens=30, pad_token_id=published.eos_token_id, **setting)
-    print(f"{name}: {published.decode(reply[0, prompt.input_ids.shape[1] :], skip_special_tokens=True)}")
+    reply = their_model.generate(
+        **prompt, max_new_tokens=30, pad_token_id=published.eos_token_id, **setting
+    )
+    print(
+        f"{name}: "
+        f"{published.decode(reply[0, prompt.input_ids.shape[1] :], skip_special_tokens=True)}"
+    )
 
 # %% [markdown]
 # A pipeline combines the template, the tokenizer and `generate` in one call:
@@ -737,7 +773,9 @@ for name, setting in SETTINGS.items():
 from transformers import pipeline
 
 assistant = pipeline("text-generation", model=their_model, tokenizer=published)
-print(assistant(question, max_new_tokens=30, do_sample=False, return_full_text=False)[0]["generated_text"])
+print(assistant(
+    question, max_new_tokens=30, do_sample=False, return_full_text=False
+)[0]["generated_text"])
 
 # %% [markdown]
 # You know all of these settings from notebook 07. Whether the answers are *true* is a different question: 135 million parameters store few facts, even if the
@@ -755,7 +793,8 @@ def costs(
     vocabulary: int, dim: int, layers: int, heads: int, kv_heads: int, inner: int,
     tied: bool, tokens: int,
 ) -> tuple[int, int, int]:
-    """Parameters, cached numbers and FLOPs of a decoder like yours.  (difficulty ●●○, 9 minutes)
+    """Parameters, cached numbers and FLOPs of a decoder like yours.
+    (difficulty ●●○, 9 minutes)
 
     parameters  those of `Decoder`; if tied is False, there is a second table of the same size
                 as the embedding table, with which the logits are computed.
@@ -765,12 +804,13 @@ def costs(
                 with which a vector is multiplied (looking up a token's vector costs nothing).
                 In attention, count the dot products with the keys and the weighted sum of the
                 values: in each query head, two for each coordinate of each key and of each
-                value to which the token attends, including its own. Do not count anything else.
+                value to which the token attends, including its own. Do not count anything
+                else.
 
     Return three whole numbers. Do not build a model.
     """
     ### BEGIN SOLUTION
-    shared = dim // heads * kv_heads                            # the width of keys and of values
+    shared = dim // heads * kv_heads   # the width of keys and of values
     matrices = 2 * dim * dim + 2 * dim * shared + 3 * dim * inner   # of one layer
     table = vocabulary * dim
     parameters = layers * (matrices + 2 * dim) + dim + (table if tied else 2 * table)
@@ -983,12 +1023,12 @@ print(f"median of predicted / built: {ratio[has_experts].median():.2f} for the {
 def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
     """The merged pairs, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
 
-    words maps each word to the number of times that it occurs in the text. A word starts as its
-    UTF-8 bytes, word.encode(). In each step, the pair of neighbours that occurs most often in the
-    whole text becomes a new token: the first is 256, the next 257. Both neighbours must be in the
-    same word, and overlapping pairs count ("aaa" contains the pair aa twice). Among equally
-    frequent pairs, choose the smallest, compared as tuples. If no pair is left, return fewer
-    than `merges` pairs.
+    words maps each word to the number of times that it occurs in the text. A word starts as
+    its UTF-8 bytes, word.encode(). In each step, the pair of neighbours that occurs most often
+    in the whole text becomes a new token: the first is 256, the next 257. Both neighbours must
+    be in the same word, and overlapping pairs count ("aaa" contains the pair aa twice). Among
+    equally frequent pairs, choose the smallest, compared as tuples. If no pair is left, return
+    fewer than `merges` pairs.
     """
     ### BEGIN SOLUTION
     rows, learned = {word: list(word.encode()) for word in words}, []
@@ -1067,6 +1107,9 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # scores are wrong. The published conversion script reorders the rows as you did.
 
 # %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [Two conventions for one rotation](../../docs/bugs/13_two_conventions_of_rotation.md).
+
+# %% [markdown]
 # ## 10 · Further: a mixture of experts
 #
 # In a **mixture of experts** (MoE; Shazeer et al. 2017), a layer contains many feed-forward networks, the **experts**, and each token uses only a few of them.
@@ -1083,8 +1126,11 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "reordered": m
 # when their weights are computed. The bias is lowered while the expert is overloaded.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
-    """The weight of each expert for each token, and the load-balancing loss, as a tuple.  (difficulty ●●○, 7 minutes)
+def route(
+    scores: Float[Tensor, "T E"], k: int
+) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
+    """The weight of each expert for each token, and the load-balancing loss, as a tuple.
+    (difficulty ●●○, 7 minutes)
 
     For each token, the k experts with the highest scores are chosen. Their weights are the
     softmax of these k scores; all other weights are 0. The loss is E · Σ f_e P_e: f_e is the
@@ -1163,16 +1209,21 @@ pictures.experts(experts_trained, alike=1 / 8)
 from scipy.optimize import least_squares
 
 scaling = read_table("results/scaling.csv")
-scaling["above"] = scaling["loss"] - scaling["bound"]                   # nats per token, on fresh sentences
+scaling["above"] = scaling["loss"] - scaling["bound"]   # nats per token, on fresh sentences
 late = scaling[scaling["steps"] > 40]
 
 def law(rows, logA, alpha, logB, beta):
     """Nats per token above the bound."""
-    return np.exp(logA - alpha * np.log(rows.parameters)) + np.exp(logB - beta * np.log(rows.tokens))
+    return (
+        np.exp(logA - alpha * np.log(rows.parameters))
+        + np.exp(logB - beta * np.log(rows.tokens))
+    )
 
 def fitted(rows):
     """The law whose logarithm is closest to the logarithms of the measured values."""
-    return least_squares(lambda parts: np.log(law(rows, *parts) / rows.above), x0=(3, 0.5, 6, 0.5)).x
+    return least_squares(
+        lambda parts: np.log(law(rows, *parts) / rows.above), x0=(3, 0.5, 6, 0.5)
+    ).x
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half
@@ -1258,8 +1309,11 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # into blocks. For each block, it stores one exact **scale**, and each weight becomes an integer from −7 to 7. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
-    """Integers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
+def quantise(
+    x: Float[Tensor, "N"], size: int
+) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
+    """Integers from −7 to 7, and the scale of each block, as a tuple.
+    (extension, ●●○, 6 minutes)
 
     A block consists of `size` consecutive numbers; N is a multiple of size. The scale of a
     block is its largest absolute value divided by 7. Each number x becomes the integer nearest

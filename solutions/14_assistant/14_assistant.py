@@ -26,13 +26,17 @@
 # - interpret an assistant's score critically.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, logsigmoid
 
 from coursekit import check, hint, predict, reveal
-from coursekit.assistants import conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of, without_change
+from coursekit.assistants import (
+    conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of, without_change
+)
 
 # %% [markdown]
 # ## 1 · From continuing to answering
@@ -90,7 +94,8 @@ for question, (by_base, by_assistant) in both.items():
 # p(topic | first four words) is known exactly, and so is the accuracy of the best possible assistant.
 
 # %% tags=["demo"]
-predict("assistant.best_possible", ...)         # the best possible accuracy (0 to 1), with 23 topics and four words
+# the best possible accuracy (0 to 1), with 23 topics and four words
+predict("assistant.best_possible", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import numpy as np
@@ -124,12 +129,13 @@ print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {f
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
-    """The ids of a conversation as one sequence, and their labels.  (difficulty ●○○, 4 minutes)
+    """The ids of a conversation as one sequence, and their labels.
+    (difficulty ●○○, 4 minutes)
 
     A turn consists of a role ("system", "user" or "assistant") and its token ids, including
     the end-of-turn token. The labels equal the ids in every turn of the assistant and are −100
-    elsewhere. Do not shift the labels: the loss does that. Build new lists and leave the lists in
-    `turns` unchanged.
+    elsewhere. Do not shift the labels: the loss does that. Build new lists and leave the lists
+    in `turns` unchanged.
     """
     ### BEGIN SOLUTION
     ids, labels = [], []
@@ -148,15 +154,20 @@ check("assistant.sft_labels", lambda case: without_change(sft_labels, turns_of(c
 # positions (13) may continue: if attention stays inside a conversation, only the distances within this conversation matter.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
+def pack(
+    conversations: list[tuple[list[int], list[int]]], length: int
+) -> dict[str, Int[Tensor, "rows length"]]:
     """Conversations packed into rows of `length` tokens.  (difficulty ●●●, 15 minutes)
 
-    A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens long. Keep the order: a
-    conversation that does not fit into the current row starts the next row. Return a dictionary of four tables with these names:
+    A conversation is a pair (ids, labels) as returned by sft_labels, at most `length` tokens
+    long. Keep the order: a conversation that does not fit into the current row starts the next
+    row. Return a dictionary of four tables with these names:
     ids         0 in empty positions;
-    labels      −100 in empty positions and at the first token of each conversation, which no token precedes;
+    labels      −100 in empty positions and at the first token of each conversation, which no
+                token precedes;
     positions   0, 1, 2, …, restarting in each conversation; 0 in empty positions;
-    segments    1 for the first conversation of a row, 2 for the second, …; 0 in empty positions.
+    segments    1 for the first conversation of a row, 2 for the second, …; 0 in empty
+                positions.
     """
     ### BEGIN SOLUTION
     names = ("ids", "labels", "positions", "segments")
@@ -211,6 +222,9 @@ pictures.packed(
 # but the second conversation is conditioned on the first. The library trl packed conversations without boundaries for a long time (issue 1230).
 
 # %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [Conversations that overhear one another](../../docs/bugs/14_packed_conversations.md).
+
+# %% [markdown]
 # ## 3 · A low-rank update
 #
 # Full fine-tuning changes every weight, so each task needs its own copy of the model. **LoRA** (low-rank adaptation, Hu et al. 2022) freezes the model and
@@ -224,8 +238,8 @@ pictures.low_rank(inputs=64, outputs=64, rank=4)
 class LoRALinear(torch.nn.Module):
     """A frozen linear layer with a trainable low-rank update.  (difficulty ●●○, 8 minutes)
 
-    parts     base: the given layer, frozen (its parameters require no gradient); A: (rank, in) and
-              B: (out, rank), parameters of this module; scale: the number alpha / rank.
+    parts     base: the given layer, frozen (its parameters require no gradient); A: (rank, in)
+              and B: (out, rank), parameters of this module; scale: the number alpha / rank.
               Initialise A with small random numbers and B with zeros.
     forward   base(x) + scale · B A x, for x of shape (…, in).
     """
@@ -234,7 +248,9 @@ class LoRALinear(torch.nn.Module):
         super().__init__()
         ### BEGIN SOLUTION
         self.base, self.scale = base.requires_grad_(False), alpha / rank
-        self.A = torch.nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
+        self.A = torch.nn.Parameter(
+            torch.randn(rank, base.in_features) / base.in_features**0.5
+        )
         self.B = torch.nn.Parameter(torch.zeros(base.out_features, rank))
         ### END SOLUTION
 
@@ -254,8 +270,9 @@ check("assistant.lora_linear", lambda case: try_lora(LoRALinear, case))
 def merge(layer: LoRALinear) -> torch.nn.Linear:
     """A plain linear layer with the same output as `layer`.  (difficulty ●●○, 4 minutes)
 
-    Its weight is W + scale · B A. It has the bias of the base, or no bias if the base has none.
-    Leave `layer` and its base unchanged; otherwise, a second merge would add the update again.
+    Its weight is W + scale · B A. It has the bias of the base, or no bias if the base has
+    none. Leave `layer` and its base unchanged; otherwise, a second merge would add the update
+    again.
     """
     ### BEGIN SOLUTION
     base = layer.base
@@ -367,7 +384,10 @@ print(f"after merging, logits differ by up to {merged_error:.0e}")
 # %% tags=["demo"]
 from peft import LoraConfig, get_peft_model
 
-theirs = get_peft_model(small.load("gpt"), LoraConfig(r=8, lora_alpha=16, target_modules=["query", "key", "value", "output", "widen", "narrow"]))
+theirs = get_peft_model(small.load("gpt"), LoraConfig(
+    r=8, lora_alpha=16,
+    target_modules=["query", "key", "value", "output", "widen", "narrow"],
+))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ours = prepared("LoRA 8")
@@ -454,7 +474,9 @@ def best_policy(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-best_policy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
+check("assistant.best_policy", lambda case: best_policy(
+    case["log_ref"], case["reward"], case["beta"]
+))
 
 # %% [markdown]
 # Suppose that annotators like long words: each letter adds half a point to the reward. The assistant continues a prompt with two words. There are 1,795² =
@@ -489,22 +511,26 @@ pictures.best_by_beta(best_rows)
 # on log-probabilities of answers.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
+def answer_log_p(
+    logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]
+) -> Float[Tensor, "B"]:
     """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
 
-    The logits at t predict the token at t + 1. The labels are those of sft_labels, with −100 for
-    tokens that do not count; the first token never counts. A sequence without labels gets 0.
-    Logits may differ by hundreds: a probability can then be 0 in float32, but its logarithm
-    must stay finite. Autograd must be able to differentiate the result.
+    The logits at t predict the token at t + 1. The labels are those of sft_labels, with −100
+    for tokens that do not count; the first token never counts. A sequence without labels
+    gets 0. Logits may differ by hundreds: a probability can then be 0 in float32, but its
+    logarithm must stay finite. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
-    log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
+    log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]   # B T-1 V, B T-1
     found = log_p.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
     return (found * (targets != -100)).sum(dim=1)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-answer_log_p-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("assistant.answer_log_p", lambda case: answer_log_p(case["logits"], case["labels"]), gradients=True)
+check("assistant.answer_log_p", lambda case: answer_log_p(
+    case["logits"], case["labels"]
+), gradients=True)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-dpo_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dpo_loss(
@@ -515,9 +541,9 @@ def dpo_loss(
 
     The four tensors contain log-probabilities of whole answers: those of the chosen and of the
     rejected answers, under the policy and under the reference. Relative to the reference, the
-    policy has changed the log-probability of each answer. The margin is this change for the chosen
-    answer minus the change for the rejected answer. The loss must stay finite even for margins of
-    several hundred, positive or negative.
+    policy has changed the log-probability of each answer. The margin is this change for the
+    chosen answer minus the change for the rejected answer. The loss must stay finite even for
+    margins of several hundred, positive or negative.
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -533,9 +559,9 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> flo
     """One step of DPO; returns the loss before the step.  (difficulty ●●○, 7 minutes)
 
     policy and reference map ids (B, T) to logits (B, T, V). chosen and rejected are pairs
-    (ids, labels). Only the policy is trained: run the reference without gradients. The optimiser
-    contains the policy's parameters, which may still have old gradients. Use answer_log_p and
-    dpo_loss.
+    (ids, labels). Only the policy is trained: run the reference without gradients. The
+    optimiser contains the policy's parameters, which may still have old gradients. Use
+    answer_log_p and dpo_loss.
     """
     ### BEGIN SOLUTION
     ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]
@@ -558,9 +584,11 @@ check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_to_reference(
-    logits: Float[Tensor, "B T V"], ref_logits: Float[Tensor, "B T V"], counts: Bool[Tensor, "B T"]
+    logits: Float[Tensor, "B T V"], ref_logits: Float[Tensor, "B T V"],
+    counts: Bool[Tensor, "B T"],
 ) -> Float[Tensor, ""]:
-    """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
+    """KL(policy ‖ reference) in nats per token, exact over the vocabulary.
+    (difficulty ●●○, 5 minutes)
 
     Compute Σ_v p(v) (log p(v) − log p_ref(v)) at each position, and then the mean over all
     positions where `counts` is true. Logits may differ by hundreds, so that p(v) or p_ref(v)
@@ -666,13 +694,14 @@ pictures.frontier(preferences, best_curve)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
-    """The fraction of pairs (a positive, a negative) in which the positive has the higher score.  (difficulty ●○○, 4 minutes)
+    """The fraction of pairs (a positive, a negative) in which the positive has the higher
+    score.  (difficulty ●○○, 4 minutes)
 
     A pair with equal scores counts as one half. There is at least one positive and one
     negative.
     """
     ### BEGIN SOLUTION
-    gap = scores[positive][:, None] - scores[~positive]                                 # positives others
+    gap = scores[positive][:, None] - scores[~positive]   # positives others
     return ((gap > 0).double() + (gap == 0).double() / 2).mean()
     ### END SOLUTION
 
@@ -910,6 +939,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # The shapes do not reveal this bug, because there is a linear layer wherever one is expected. Comparing the logits before and after unloading reveals it.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [The fine-tuning that was not saved](../../docs/bugs/14_adapter_left_behind.md).
 
 # %% [markdown]
 # ## Summary

@@ -297,7 +297,7 @@ def lora_cases(draw: Draw) -> Iterator[Case]:
 CHANGED = "self.scale * (x @ self.A.T @ self.B.T)"
 FROZEN = "self.base, self.scale = base.requires_grad_(False), alpha / rank"
 ZEROS = "torch.nn.Parameter(torch.zeros(base.out_features, rank))"
-DRAWN = "torch.nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)"
+DRAWN = "torch.randn(rank, base.in_features) / base.in_features**0.5"
 
 lora_linear = Exercise(
     cases=lora_cases,
@@ -334,7 +334,7 @@ lora_linear = Exercise(
             "A initialised with zeros",
             "Your A starts with zeros. Initialise it with small random numbers, and B with zeros: if both are zero, so are "
             "their gradients (each is a product with the other matrix), and neither matrix ever changes.",
-            DRAWN, "torch.nn.Parameter(torch.zeros(rank, base.in_features))",
+            DRAWN, "torch.zeros(rank, base.in_features)",
         ),
         Mistake("output of the base missing", "Your output is only the low-rank update. Add it to the output of the base.", f"self.base(x) + {CHANGED}", CHANGED),
         Mistake("bias of the base missing", "Your output is correct if the base has no bias. Otherwise, its bias is missing from your output.", "self.base(x) +", "x @ self.base.weight.T +"),
@@ -346,7 +346,7 @@ lora_linear = Exercise(
         Mistake(
             "tensors instead of parameters",
             "A or B is not a parameter. A plain tensor is not saved, and no optimiser finds it.",
-            edits={DRAWN: DRAWN.replace("torch.nn.Parameter(", "("), ZEROS: ZEROS.replace("torch.nn.Parameter(", "(")},
+            edits={"self.A = torch.nn.Parameter(": "self.A = (", "self.B = torch.nn.Parameter(": "self.B = ("},
         ),
         Mistake(
             "additional parameters",
@@ -357,13 +357,13 @@ lora_linear = Exercise(
         Mistake(
             "A frozen",
             "Your A has no gradient. Both A and B should be trained.",
-            DRAWN, DRAWN[:-1] + ", requires_grad=False)",
+            DRAWN, f"{DRAWN}, requires_grad=False",
         ),
         Mistake(
             "A or B transposed",
             "A or B does not have the shape in the docstring: A is (rank, in), B is (out, rank).",
             edits={
-                DRAWN: "torch.nn.Parameter(torch.randn(base.in_features, rank) / base.in_features**0.5)",
+                DRAWN: "torch.randn(base.in_features, rank) / base.in_features**0.5",
                 ZEROS: "torch.nn.Parameter(torch.zeros(rank, base.out_features))",
                 "self.A.T @ self.B.T": "self.A @ self.B",
             },

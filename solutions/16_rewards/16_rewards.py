@@ -27,6 +27,8 @@
 # - evaluate a model with pass@k and majority vote, and compare both with chance.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -265,7 +267,7 @@ def train_policy(reward, beta, penalty, group, seed, steps=300, samples=64, afte
                 earned = earned - beta * (log_old - ref)
         advantages = group_advantages(earned.view(-1, group)).flatten()
         in_loss = beta if penalty == "in the loss" else 0.0
-        for _ in range(2):                                       # two steps on the same samples
+        for _ in range(2):                                      # two steps on the same samples
             new = logits.log_softmax(dim=-1)[rows, words]
             columns = (one[:, None] for one in (new, log_old, ref))
             loss = grpo_loss(*columns, advantages, counts, in_loss, clip=0.2)
