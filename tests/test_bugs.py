@@ -104,6 +104,8 @@ CHECKS = {
     "04_cross_attention_mask": "recurrence-mended_cross_mask-check",
     "05_leak_between_directions": "elmo-two_stacks-check",
     "06_one_label_two_meanings": "bert-pretraining_loss-check",
+    "07_end_of_text_as_padding": "gpt-mended_labels-check",
+    "08_words_by_hash_signs": "inside-mended_words-check",
     "09_mean_of_means": "fine_tuning-train_step-check",
     "10_entities_from_subwords": "applications-mended_piece_labels-check",
     "11_ranks_by_argsort": "sentences-spearman-check",

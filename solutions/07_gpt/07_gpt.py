@@ -26,6 +26,8 @@
 # - show what a decoder's vectors can and cannot encode, compared with BERT's.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -52,11 +54,12 @@ pictures.mask_at_work("anna locked the cell".split())
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int, past: int = 0) -> Float[Tensor, "T past+T"]:
-    """The matrix added to the scores of a decoder with T new tokens.  (difficulty ●○○, 4 minutes)
+    """The matrix added to the scores of a decoder with T new tokens.
+    (difficulty ●○○, 4 minutes)
 
     `past` earlier tokens precede the new ones. They have keys but no queries: row i belongs to
-    the query at position past + i, and column j belongs to the key at position j. The entry is 0
-    where the key is not later than the query, and −∞ elsewhere. (The check adds your mask to
+    the query at position past + i, and column j belongs to the key at position j. The entry is
+    0 where the key is not later than the query, and −∞ elsewhere. (The check adds your mask to
     scores and takes the softmax of each row.)
     """
     ### BEGIN SOLUTION
@@ -104,7 +107,11 @@ print(*TWO_CELLS, sep="\n")
 # **Predict:** how do the vectors of *cell* in the two sentences compare after GPT's last layer? Run the cell to see the choices.
 
 # %% tags=["demo"]
-ONE_VECTOR, CLOSE, APART = "they are identical", "they are similar but not identical, because the contexts differ", "they are very different, because the senses differ"
+ONE_VECTOR, CLOSE, APART = (
+    "they are identical",
+    "they are similar but not identical, because the contexts differ",
+    "they are very different, because the senses differ",
+)
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -145,21 +152,24 @@ pictures.cache_at_work("anna locked the cell".split(), read=3)
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CausalAttention(torch.nn.Module):
-    """Causal multi-head attention with an optional key–value cache.  (difficulty ●●●, 10 minutes)
+    """Causal multi-head attention with an optional key–value cache.
+    (difficulty ●●●, 10 minutes)
 
-    forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide the
-    scores by √d. Block passes an argument `keep`, which is not used. You may use
+    forward   maps the new tokens x (B, T, D) to (B, T, D). Use your causal_mask, and divide
+              the scores by √d. Block passes an argument `keep`, which is not used. You may use
               `scaled_dot_product_attention`.
     reset     reset(cached=True) starts a new text: from now on, the tokens of each call follow
-    all tokens since the reset, attend to these tokens, and are cached. reset() clears the cache; after that each
-              call is a separate text and nothing is stored. Only weights and biases are saved
-              with the model.
+              all tokens since the reset, attend to these tokens, and are cached. reset()
+              clears the cache; after that each call is a separate text and nothing is stored.
+              Only weights and biases are saved with the model.
     """
 
     def __init__(self, dim: int, heads: int):
         super().__init__()
         self.heads = heads
-        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.query, self.key, self.value, self.output = (
+            torch.nn.Linear(dim, dim) for _ in range(4)
+        )
         self.reset()
 
     def reset(self, cached: bool = False) -> None:
@@ -170,15 +180,15 @@ class CausalAttention(torch.nn.Module):
     def forward(self, x: Float[Tensor, "B T D"], keep=None) -> Float[Tensor, "B T D"]:
         ### BEGIN SOLUTION
         q, k, v = (
-            layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)                    # B H T d
+            layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)                  # B H T d
             for layer in (self.query, self.key, self.value)
         )
         if self.past is not None:
             k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
         if self.cached:
             self.past = k, v
-        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5                           # B H T t+T
-        mask = causal_mask(x.shape[1], past=k.shape[2] - x.shape[1])                      # T t+T
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5                       # B H T t+T
+        mask = causal_mask(x.shape[1], past=k.shape[2] - x.shape[1])                    # T t+T
         weights = (scores + mask).softmax(dim=-1)
         return self.output((weights @ v).transpose(1, 2).flatten(2))
         ### END SOLUTION
@@ -193,8 +203,13 @@ check("gpt.attention", lambda case: run_cached(CausalAttention, case, "x", "othe
 from torch.nn.functional import scaled_dot_product_attention
 
 some, x = CausalAttention(dim=32, heads=4), torch.randn(2, 6, 32)
-q, k, v = (layer(x).unflatten(-1, (4, 8)).transpose(1, 2) for layer in (some.query, some.key, some.value))
-theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+q, k, v = (
+    layer(x).unflatten(-1, (4, 8)).transpose(1, 2)
+    for layer in (some.query, some.key, some.value)
+)
+theirs = some.output(
+    scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+)
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
@@ -207,15 +222,18 @@ Block, training_step = mine("Block", "training_step")
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-gpt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GPT(torch.nn.Module):
-    """A decoder built from blocks, like GPT-2 (Radford et al. 2019).  (difficulty ●●●, 10 minutes)
+    """A decoder built from blocks, like GPT-2 (Radford et al. 2019).
+    (difficulty ●●●, 10 minutes)
 
-    parts     token and position, each an nn.Embedding, with `vocabulary` and `tokens` rows; layers, an
-              nn.ModuleList of pre-norm Blocks, each with a CausalAttention as `attention`;
-              norm, a LayerNorm after the last layer. Keep Block's default ε. Nothing else is
-              saved with the model, because the logits use the weights of `token`.
-    forward   maps ids (B, T) to logits (B, T, vocabulary). The input of the first layer is token + position.
+    parts     token and position, each an nn.Embedding, with `vocabulary` and `tokens` rows;
+              layers, an nn.ModuleList of pre-norm Blocks, each with a CausalAttention as
+              `attention`; norm, a LayerNorm after the last layer. Keep Block's default ε.
+              Nothing else is saved with the model, because the logits use the weights of
+              `token`.
+    forward   maps ids (B, T) to logits (B, T, vocabulary). The input of the first layer is
+              token + position.
     reset     as in CausalAttention, for all layers; with a cache, the positions continue from
-    call to call; without a cache, each call starts at position 0.
+              call to call; without a cache, each call starts at position 0.
     """
 
     def __init__(
@@ -227,7 +245,8 @@ class GPT(torch.nn.Module):
         self.token = torch.nn.Embedding(vocabulary, dim)
         self.position = torch.nn.Embedding(tokens, dim)
         self.layers = torch.nn.ModuleList(
-            Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)
+            Block(dim, heads, inner, norm_first=True, activation=activation)
+            for _ in range(layers)
         )
         for layer in self.layers:
             layer.attention = CausalAttention(dim, heads)
@@ -260,7 +279,10 @@ check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=cas
 # The course's small GPT has the same parts with the same names, so its trained weights can be loaded into your GPT. (The course's GPT uses the exact GELU.) We process fifty sentences three times: with the course's GPT, with your GPT in one pass, and with your GPT token by token.
 
 # %% tags=["demo"]
-sizes = dict(vocabulary=len(language.vocabulary), tokens=language.max_length, dim=64, layers=2, heads=4, inner=256)
+sizes = dict(
+    vocabulary=len(language.vocabulary), tokens=language.max_length,
+    dim=64, layers=2, heads=4, inner=256,
+)
 own_gpt = GPT(**sizes, activation="gelu")
 own_gpt.load_state_dict(gpt.state_dict())
 
@@ -272,7 +294,10 @@ with torch.no_grad():
     own_gpt.reset()
 own_error = ((at_once - theirs).abs().max() / theirs.abs().max()).item()
 cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
-print(f"difference relative to the largest logit: {own_error:.0e} between your GPT and the course's, {cache_error:.0e} between your GPT with and without cache")
+print(
+    f"difference relative to the largest logit: {own_error:.0e} between your GPT and the "
+    f"course's, {cache_error:.0e} between your GPT with and without cache"
+)
 
 # %% [markdown]
 # The logits agree. How much computation does the cache save? We count *token passes* (one token processed once by the model) and measure the time with a larger decoder. This decoder is untrained, since the values of the weights do not affect the cost.
@@ -318,16 +343,20 @@ pictures.cost(costs)
 pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD]"])
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-shift_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
+def shift_loss(
+    logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
+) -> Float[Tensor, ""]:
     """Cross-entropy of the next token, in nats.  (difficulty ●●○, 6 minutes)
 
     logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad tokens and the
-    first token of each sequence, with the same weight for each token. (pad can be any id and may
-    occur anywhere, also at the start.)
+    first token of each sequence, with the same weight for each token. (pad can be any id and
+    may occur anywhere, also at the start.)
     """
     ### BEGIN SOLUTION
     predicted, target = logits[:, :-1], ids[:, 1:]
-    return torch.nn.functional.cross_entropy(predicted.flatten(0, 1), target.flatten(), ignore_index=pad)
+    return torch.nn.functional.cross_entropy(
+        predicted.flatten(0, 1), target.flatten(), ignore_index=pad
+    )
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-shift_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -348,11 +377,11 @@ def ngram(
 ) -> Float[Tensor, "B T-1"]:
     """log p of every next token under an n-gram model, in nats.  (difficulty ●●○, 8 minutes)
 
-    Entry [b, t] is log p of the token ids[b, t + 1], by the formula above. Its context consists
-    of the n − 1 tokens before it, or of all tokens before it if there are fewer. V is the size
-    of the vocabulary. All counts come from `train`, and count(context) counts only how often the
-    context was followed by a token. Padding (`pad`, only at the end of a row) is never such a
-    token; entries that belong to padding are 0.
+    Entry [b, t] is log p of the token ids[b, t + 1], by the formula above. Its context
+    consists of the n − 1 tokens before it, or of all tokens before it if there are fewer. V is
+    the size of the vocabulary. All counts come from `train`, and count(context) counts only
+    how often the context was followed by a token. Padding (`pad`, only at the end of a row) is
+    never such a token; entries that belong to padding are 0.
     """
     ### BEGIN SOLUTION
     def predictions(rows):
@@ -414,7 +443,9 @@ def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
 # The **cross-entropy** of a model is the mean of −log p over the tokens that it predicts. **Predict:** the models are trained on 16,000 sentences. Which of them has the lowest cross-entropy on held-out sentences? Run the cell to see the choices.
 
 # %% tags=["demo"]
-BIGRAM, TRIGRAM, FOURGRAM = "one token of context (bigram)", "two tokens (trigram)", "three tokens (4-gram)"
+BIGRAM, TRIGRAM, FOURGRAM = (
+    "one token of context (bigram)", "two tokens (trigram)", "three tokens (4-gram)"
+)
 predict("gpt.ngram", ..., choices=(BIGRAM, TRIGRAM, FOURGRAM))
 
 # %% tags=["demo"]
@@ -467,9 +498,12 @@ def train(labels_of, steps: int, show_at=()):
     labels_of(ids) returns the ids, with −100 at positions that the loss ignores.
     """
     torch.manual_seed(0)
-    model, curve = GPT(len(short.vocabulary), short.max_length, dim=64, layers=2, heads=4, inner=256), []
+    model, curve = GPT(
+        len(short.vocabulary), short.max_length, dim=64, layers=2, heads=4, inner=256
+    ), []
     for table in (model.token, model.position):
-        torch.nn.init.normal_(table.weight, std=0.05)               # small: the first predictions are nearly uniform
+        # small: the first predictions are nearly uniform
+        torch.nn.init.normal_(table.weight, std=0.05)
     optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
     for step, ids in enumerate(train_ids.split(BATCH)[:steps]):
         if step in (0, 5, 10, 20) or step % 40 == 0:
@@ -477,14 +511,21 @@ def train(labels_of, steps: int, show_at=()):
         if step in show_at:
             print(f"step {step:>3}, {curve[-1][1]:.3f} nats: {one_sentence(model)}")
         targets = labels_of(ids)[:, 1:]                              # the next tokens
-        training_step(model, (ids[:, :-1], targets, targets != -100), optimiser, learning_rate(step, steps), 1.0)
+        training_step(
+            model, (ids[:, :-1], targets, targets != -100), optimiser,
+            learning_rate(step, steps), 1.0,
+        )
     return model.eval(), [*curve, (steps, held_out_loss(model))]
 
 print("This takes five to ten seconds.")
-live, curve = train(lambda ids: ids.masked_fill(ids == PAD, -100), STEPS, show_at=(0, 20, 80, 200, 400))
+live, curve = train(
+    lambda ids: ids.masked_fill(ids == PAD, -100), STEPS, show_at=(0, 20, 80, 200, 400)
+)
 print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
-display(against_the_entropy({TRIGRAM: by_counting[TRIGRAM], "your GPT": curve[-1][1], "entropy": bound}))
+display(against_the_entropy(
+    {TRIGRAM: by_counting[TRIGRAM], "your GPT": curve[-1][1], "entropy": bound}
+))
 
 # %% [markdown]
 # The loss starts near ln V, as expected for a small initialisation. It falls quickly while the model learns which words are frequent. The distance of the curve from the dashed line (the entropy) is the KL divergence; it measures how much the model has not learned yet. No autoregressive model, however large, can have an expected loss below this line. From the same sentences, your GPT has learned far more than the best n-gram model. (All printed sentences are sampled with the same random numbers.)
@@ -586,13 +627,13 @@ display(Markdown(
 def sample(
     logits: Float[Tensor, "B V"], draws: Float[Tensor, "B"], temperature: float, k: int
 ) -> tuple[Float[Tensor, "B V"], Int[Tensor, "B"]]:
-    """(probabilities, tokens): the distribution and one token for each row.  (difficulty ●●○, 9 minutes)
+    """(probabilities, tokens): the distribution and one token for each row.
+    (difficulty ●●○, 9 minutes)
 
     Keep the k largest logits of each row, divide them by the temperature and take the softmax;
     all other tokens have probability 0. draws contains uniform random numbers from [0, 1), one
-    for each row. Choose the first token,
-    in the order of the vocabulary, at which the cumulative probability exceeds the draw. 1 ≤ k
-    ≤ V; a logit may be −∞.
+    for each row. Choose the first token, in the order of the vocabulary, at which the
+    cumulative probability exceeds the draw. 1 ≤ k ≤ V; a logit may be −∞.
     """
     ### BEGIN SOLUTION
     kept = logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)
@@ -601,7 +642,9 @@ def sample(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-sample-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["temperature"], case["k"]))
+check("gpt.sample", lambda case: sample(
+    case["logits"], case["draws"], case["temperature"], case["k"]
+))
 
 # %% [markdown]
 # A fixed k is too large where one word is certain and too small where a hundred words are possible. Holtzman et al. (2020) keep the smallest set of most probable tokens whose total probability is *at
@@ -609,11 +652,12 @@ check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["tem
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
-    """The probabilities of the nucleus, rescaled so that each row sums to 1, and 0 elsewhere.  (difficulty ●●●, 9 minutes)
+    """The probabilities of the nucleus, rescaled so that each row sums to 1, and 0 elsewhere.
+    (difficulty ●●●, 9 minutes)
 
     The nucleus of a row is the smallest set of its most probable tokens whose probabilities
-    sum to at least p. The token that crosses p belongs to it, so the set is never empty. 0 < p
-    < 1.
+    sum to at least p. The token that crosses p belongs to it, so the set is never empty.
+    0 < p < 1.
     """
     ### BEGIN SOLUTION
     ordered, tokens = probabilities.sort(dim=-1, descending=True)
@@ -773,17 +817,19 @@ print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
 PLACES = {
     "wte": "token", "wpe": "position", "ln_f": "norm",
     "ln_1": "norm_attention", "ln_2": "norm_feed_forward",
-    "attn.c_proj": "attention.output", "mlp.c_fc": "feed_forward.widen", "mlp.c_proj": "feed_forward.narrow",
+    "attn.c_proj": "attention.output",
+    "mlp.c_fc": "feed_forward.widen", "mlp.c_proj": "feed_forward.narrow",
 }
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-gpt2_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a GPT2LMHeadModel, under the names of your GPT.  (difficulty ●●○, 8 minutes)
+    """The weights of a GPT2LMHeadModel, under the names of your GPT.
+    (difficulty ●●○, 8 minutes)
 
     Layer i is called transformer.h.i in GPT-2 and layers.i in your GPT. attn.c_attn contains
     query, key and value, in this order. All matrices of a layer belong to Conv1D modules. The
-    names of a GPT2Model are the same without "transformer."; accept these names as well. Return
-    only the parameters of your GPT, each under a single name.
+    names of a GPT2Model are the same without "transformer."; accept these names as well.
+    Return only the parameters of your GPT, each under a single name.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -807,7 +853,8 @@ def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("gpt.gpt2_names", lambda case: gpt2_names(case))
 
 # %% tags=["demo"]
-own_tiny.load_state_dict(gpt2_names(random_gpt2.state_dict()))      # strict: no name may be missing or superfluous
+# strict: no name may be missing or superfluous
+own_tiny.load_state_dict(gpt2_names(random_gpt2.state_dict()))
 ids = torch.randint(100, (4, 40), generator=torch.Generator().manual_seed(1))
 with torch.no_grad():
     names_error = (own_tiny(ids) - random_gpt2(ids).logits).abs().max().item()
@@ -819,7 +866,8 @@ print(f"largest difference over {4 * 40 * 100:,} logits: {names_error:.0e}")
 # %% tags=["demo"]
 prompt = torch.tensor([[1, 17, 5]])
 theirs_written = random_gpt2.generate(
-    prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=20, eos_token_id=None, pad_token_id=0
+    prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=20,
+    eos_token_id=None, pad_token_id=0,
 )
 
 own_tiny.reset(cached=True)
@@ -1010,9 +1058,9 @@ draw()
 # The model of section 3 ends its sentences. Many models that were fine-tuned in 2023 did not end their texts and generated tokens until they were stopped. GPT-2 and LLaMA have no padding token, so tutorials recommended using the end-of-text token for padding. The data collator in Hugging Face's library then created the labels as follows (transformers, issue 23530; also trl, issue 976). The loss ignores positions with the label −100.
 
 # %%
-def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials recommended
+def labels_of_2023(ids, end):             # padded with `end`, as the tutorials recommended
     labels = ids.clone()
-    labels[labels == end] = -100                           # the loss should ignore padding
+    labels[labels == end] = -100          # the loss should ignore padding
     return labels
 
 # %% [markdown]
@@ -1023,8 +1071,8 @@ def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
     """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
 
     Each row contains words, then one `end`, then more `end` tokens as padding; a row may also
-    be truncated before its `end`. The labels are the ids, with −100 only at padding. Do not shift
-    the labels: the loss function does that.
+    be truncated before its `end`. The labels are the ids, with −100 only at padding. Do not
+    shift the labels: the loss function does that.
     """
     ### BEGIN SOLUTION
     return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
@@ -1063,6 +1111,9 @@ display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
 # The two models predict words equally well, and both training losses look healthy. Even a comparison of the two losses would not reveal the bug, because the losses are means over different tokens. The labels of 2023 exclude every end-of-text token. A model trained on these labels is never trained to stop. It is therefore not enough to look at the loss of a model; we also have to let it generate text.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it: [Models that never stop](../../docs/bugs/07_end_of_text_as_padding.md).
 
 # %% [markdown]
 # ## Further: questions with and without enough information
@@ -1125,13 +1176,14 @@ statistics.of_a_share(20, share_not_told)
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
-    demos: list[tuple[list[int], list[int]]], query: list[int], mark: Int[Tensor, "m"], end: Int[Tensor, "e"]
+    demos: list[tuple[list[int], list[int]]], query: list[int],
+    mark: Int[Tensor, "m"], end: Int[Tensor, "e"],
 ) -> Int[Tensor, "tokens"]:
     """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
 
-    demos contains pairs (ids of a text, ids of its label), possibly none. Each pair becomes text,
-    mark, label, end, in the given order. The query and another mark follow, and the model then
-    generates the label.
+    demos contains pairs (ids of a text, ids of its label), possibly none. Each pair becomes
+    text, mark, label, end, in the given order. The query and another mark follow, and the
+    model then generates the label.
     """
     ### BEGIN SOLUTION
     prompt = []

@@ -508,7 +508,10 @@ POSITIONS = "torch.arange(self.read, self.read + ids.shape[1])"
 COUNTED = "if self.cached:\n            self.read += ids.shape[1]"
 LOGITS = "self.norm(x) @ self.token.weight.T"
 TOLD = "layer.attention.reset(cached)"
-LAYERS = "torch.nn.ModuleList(\n            Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)\n        )"
+LAYERS = (
+    "torch.nn.ModuleList(\n            Block(dim, heads, inner, norm_first=True, activation=activation)\n"
+    "            for _ in range(layers)\n        )"
+)
 
 gpt = Exercise(
     cases=gpt_cases,
@@ -993,7 +996,10 @@ def loss_cases(draw: Draw) -> Iterator[Case]:
 
 
 PREDICTED = "predicted, target = logits[:, :-1], ids[:, 1:]"
-CROSS = "torch.nn.functional.cross_entropy(predicted.flatten(0, 1), target.flatten(), ignore_index=pad)"
+CROSS = (
+    "torch.nn.functional.cross_entropy(\n"
+    "        predicted.flatten(0, 1), target.flatten(), ignore_index=pad\n    )"
+)
 
 shift_loss = Exercise(
     cases=loss_cases,

@@ -28,6 +28,8 @@
 # - *further:* compare three models trained on the same text, layer by layer.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -101,17 +103,20 @@ print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].
 def word_vectors(
     hidden: Float[Tensor, "L+1 T D"], word_ids: Int[Tensor, "T"], i: int
 ) -> Float[Tensor, "L+1 D"]:
-    """The vector of word i at every layer: the mean over its subwords.  (difficulty ●○○, 4 minutes)
+    """The vector of word i at every layer: the mean over its subwords.
+    (difficulty ●○○, 4 minutes)
 
-    word_ids contains the number of each token's word, or −1 for [CLS], [SEP] and any other token
-    that belongs to no word. Word i has at least one subword.
+    word_ids contains the number of each token's word, or −1 for [CLS], [SEP] and any other
+    token that belongs to no word. Word i has at least one subword.
     """
     ### BEGIN SOLUTION
     return hidden[:, word_ids == i].mean(dim=1)
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "inside-word_vectors-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["word_ids"], case["i"]))
+check("inside.word_vectors", lambda case: word_vectors(
+    case["hidden"], case["word_ids"], case["i"]
+))
 
 # %% [markdown]
 # Which token belongs to which word? A subword that continues a word begins with ##, so every other subword seems to begin a new word. A change to the Flair
@@ -119,11 +124,11 @@ check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["wor
 # function below implements the method. *Find the bug:* how many words does the function find in the example?
 
 # %%
-def words_by_hash(pieces: list[str]) -> list[int]:         # subwords, without [CLS] and [SEP]
+def words_by_hash(pieces: list[str]) -> list[int]:     # subwords, without [CLS] and [SEP]
     word_ids, word = [], -1
     for piece in pieces:
         if not piece.startswith("##"):
-            word += 1                                      # a subword without ## begins a new word
+            word += 1                                  # a subword without ## begins a new word
         word_ids.append(word)
     return word_ids
 
@@ -140,13 +145,14 @@ print("start and end of each token in the text:", given["offset_mapping"])
 
 # %% nbgrader={"grade": false, "grade_id": "inside-mended_words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[Tensor, "T"]:
-    """For each token, the number of the word to which it belongs, or −1.  (difficulty ●●○, 8 minutes)
+    """For each token, the number of the word to which it belongs, or −1.
+    (difficulty ●●○, 8 minutes)
 
-    Each row is (begin, end) and denotes characters begin to end − 1 of the text. A subword belongs
-    to the word that contains it; no subword crosses a word boundary. Special tokens and padding
-    have the empty span (0, 0). They belong to no word, and neither do subwords between two words.
-    The words are in order and do not overlap, but a word may begin where the previous one
-    ends, and a word may have no subword at all.
+    Each row is (begin, end) and denotes characters begin to end − 1 of the text. A subword
+    belongs to the word that contains it; no subword crosses a word boundary. Special tokens
+    and padding have the empty span (0, 0). They belong to no word, and neither do subwords
+    between two words. The words are in order and do not overlap, but a word may begin where
+    the previous one ends, and a word may have no subword at all.
     """
     ### BEGIN SOLUTION
     begin, end = pieces[:, :1], pieces[:, 1:]
@@ -186,6 +192,10 @@ for name, count in wrong.items():
 # %% [markdown]
 # A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word.
 # Therefore, always print the tokens whose vectors you average.
+
+# %% [markdown]
+# The bug has a page of its own, with a short example and a test that would have caught it:
+# [Words that a tokenizer splits in silence](../../docs/bugs/08_words_by_hash_signs.md).
 
 # %% [markdown]
 # ## 3 · Three vectors called static
@@ -275,15 +285,19 @@ check("inside.sense_similarity", lambda case: sense_similarity(**case))
 print("This takes ten to twenty seconds.")
 
 @torch.no_grad()
-def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
+def vectors_of(
+    texts: list[str], starts: list[int], size: int = 48
+) -> Float[Tensor, "n L+1 D"]:
     """The vector of the word that begins at character `starts[n]` of text n, at every
     layer."""
     found = [None] * len(texts)
-    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # similar lengths need little padding
+    # similar lengths need little padding
+    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))
     for begin in range(0, len(texts), size):
         rows = by_length[begin : begin + size]
         given = tokenizer(
-            [texts[n] for n in rows], return_tensors="pt", padding=True, return_offsets_mapping=True
+            [texts[n] for n in rows], return_tensors="pt", padding=True,
+            return_offsets_mapping=True,
         )
         offsets = given.pop("offset_mapping")
         hidden = torch.stack(model(**given, output_hidden_states=True).hidden_states, dim=1)
@@ -292,9 +306,10 @@ def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Ten
             found[n] = word_vectors(one_hidden, word_ids, number_of_word(texts[n], starts[n]))
     return torch.stack(found)
 
-uses = vectors_of(senses.sentence.tolist(), senses.start.tolist())            # n L+1 D
+uses = vectors_of(senses.sentence.tolist(), senses.start.tolist())  # n L+1 D
 words = torch.tensor(pd.factorize(senses.word)[0])
-sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # unique across words
+# unique across words
+sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])
 print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
 
 # %% [markdown]
@@ -406,8 +421,8 @@ pictures.pairs(by_layer, similar)
 def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
     """The mean cosine of all pairs of different vectors.  (difficulty ●●○, 6 minutes)
 
-    A vector is not paired with itself. You may compute all n × n cosines, but the mean can also be
-    computed without them.
+    A vector is not paired with itself. You may compute all n × n cosines, but the mean can
+    also be computed without them.
     """
     ### BEGIN SOLUTION
     unit = vectors / vectors.norm(dim=-1, keepdim=True)
@@ -423,8 +438,11 @@ check("inside.anisotropy", lambda case: anisotropy(case["vectors"]))
 # vectors themselves would make the result look better than it is.
 
 # %% tags=["demo"]
-def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float[Tensor, "n D"]:
-    """The vectors minus the mean vector of `sample`, which removes the direction that all vectors share."""
+def centre(
+    vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]
+) -> Float[Tensor, "n D"]:
+    """The vectors minus the mean vector of `sample`, which removes the direction that all
+    vectors share."""
     return vectors - sample.mean(dim=0)
 
 # %% [markdown]
@@ -641,13 +659,18 @@ def queries_and_keys(hidden: Float[Tensor, "L+1 T D"]) -> tuple[Tensor, Tensor]:
     made = []
     for x, trained in zip(hidden, model.encoder.layer):
         projections = (trained.attention.self.query, trained.attention.self.key)
-        made.append([project(x).unflatten(-1, (H, -1)).transpose(0, 1) for project in projections])
+        made.append(
+            [project(x).unflatten(-1, (H, -1)).transpose(0, 1) for project in projections]
+        )
     queries, keys = zip(*made)
     return torch.stack(queries), torch.stack(keys)
 
 queries, keys = queries_and_keys(hidden)
 again = (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(dim=-1)
-print(f"largest difference from the model's own attention: {(again - attention).abs().max():.1e}")
+print(
+    "largest difference from the model's own attention: "
+    f"{(again - attention).abs().max():.1e}"
+)
 pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_head)
 
 # %% tags=["demo"]
@@ -673,15 +696,16 @@ WAYS = "hidden from attention", "[MASK] in its place", "left out"
 
 @torch.no_grad()
 def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
-    """For each token, how far the last-layer vector of token `target` moves (1 − cosine) when this
-    token is removed."""
+    """For each token, how far the last-layer vector of token `target` moves (1 − cosine) when
+    this token is removed."""
     ids = tokenizer(text, return_tensors="pt").input_ids
     T = ids.shape[1]
     places = torch.arange(T)
     keep, masked = torch.ones(T, T, dtype=torch.long).fill_diagonal_(0), ids.repeat(T, 1)
     masked.fill_diagonal_(tokenizer.mask_token_id)
     shorter = torch.stack([ids[0, places != t] for t in places])
-    moved_up = target - (places < target).long()           # the target's position in the shorter texts
+    # the target's position in the shorter texts
+    moved_up = target - (places < target).long()
     runs = (
         model(input_ids=ids.repeat(T, 1), attention_mask=keep).last_hidden_state[:, target],
         model(input_ids=masked).last_hidden_state[:, target],
@@ -703,7 +727,9 @@ def slope(text: str, target: int) -> Float[Tensor, "T"]:
 def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
     """The length of each token's value vector in every head; attention weights multiply these
     vectors."""
-    values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
+    values = [
+        trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)
+    ]
     return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
 
 def agreement(guess: Tensor, truth: Tensor) -> float:
@@ -767,7 +793,9 @@ print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:
 # %% tags=["demo"]
 from coursekit.pictures import statistics
 
-statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank correlation, last layer")
+statistics.resampled(
+    agreements["attention, last layer"].to_numpy(), "rank correlation, last layer"
+)
 
 # %% [markdown]
 # Attention is informative: it ranks words better than their distance from the target does, although the last layer alone ranks them less well than the mean of
@@ -811,7 +839,8 @@ def disambiguate(
     train: Float[Tensor, "m D"], train_words: Int[Tensor, "m"], train_senses: Int[Tensor, "m"],
     test: Float[Tensor, "n D"], test_words: Int[Tensor, "n"],
 ) -> Int[Tensor, "n"]:
-    """For each test vector, the sense of its nearest neighbour of the same word.  (difficulty ●●○, 8 minutes)
+    """For each test vector, the sense of its nearest neighbour of the same word.
+    (difficulty ●●○, 8 minutes)
 
     The nearest neighbour is the vector with the largest cosine. Only training vectors of the
     same word are compared; every test word has at least one.
@@ -1409,8 +1438,11 @@ from transformers import AutoConfig
 from coursekit.models.catalogue import MINILM
 
 shape = AutoConfig.from_pretrained(MINILM.package.folder())
-print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_attention_heads} heads, "
-      f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
+print(
+    f"{type(shape).__name__}: {shape.num_hidden_layers} layers, "
+    f"{shape.num_attention_heads} heads, D = {shape.hidden_size}, "
+    f"activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}"
+)
 
 # %% [markdown]
 # DistilBERT halves the number of layers, keeps the embedding tables and drops the segments and the pooler. RoBERTa changes hardly any tensor: it has a larger
@@ -1458,11 +1490,12 @@ draw_scoreboard()
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
-    """The share of each input token in each token of the last layer.  (extension, ●●○, 8 minutes)
+    """The share of each input token in each token of the last layer.
+    (extension, ●●○, 8 minutes)
 
     In each layer, take the mean over heads and add half of it to half of the identity. Row i
-    of the result belongs to token i after the last layer, and column j belongs to token j before
-    the first layer. Rows sum to 1.
+    of the result belongs to token i after the last layer, and column j belongs to token j
+    before the first layer. Rows sum to 1.
     """
     ### BEGIN SOLUTION
     share = torch.eye(attention.shape[-1])
@@ -1508,14 +1541,15 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
 
 # %% nbgrader={"grade": false, "grade_id": "inside-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def probe(
-    train: Float[Tensor, "m D"], labels: Int[Tensor, "m"], test: Float[Tensor, "n D"], ridge: float
+    train: Float[Tensor, "m D"], labels: Int[Tensor, "m"],
+    test: Float[Tensor, "n D"], ridge: float,
 ) -> Float[Tensor, "n K"]:
     """Scores of a linear probe, fitted by ridge regression.  (extension, ●●●, 12 minutes)
 
     The labels are 0 to K − 1, and each occurs; the targets are their one-hot vectors. Centre
-    inputs and targets with their means over train. W minimises |x W − y|² + ridge · |W|², where
-    the first term is summed over train. The scores are the centred test vector times W, plus
-    the mean target.
+    inputs and targets with their means over train. W minimises |x W − y|² + ridge · |W|²,
+    where the first term is summed over train. The scores are the centred test vector times W,
+    plus the mean target.
     """
     ### BEGIN SOLUTION
     targets = torch.nn.functional.one_hot(labels).to(train.dtype)

@@ -321,8 +321,8 @@ class Cache:
     tokens    returns the number of tokens whose keys and values are stored.
     extend    receives the keys and values of new tokens, (B, K, T, d), and returns two
               tensors: the keys and the values of all tokens since the text started, in the
-              order of the text. If no text was started, these are the new ones, and autograd
-              must be able to differentiate them.
+              order of the text. If no text was started, these are the new ones. Autograd must
+              be able to differentiate the result.
     """
 
     def __init__(self):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -709,6 +710,7 @@ cache = Exercise(
         axes={f"{name}, {what}": axes for name in CACHE_READ for what, axes in {"keys": "B K T d", "values": "B K T d", "tokens": "calls"}.items()},
     ),
     mistakes=(
+        replace(detached("extend"), old="return k, v", new="return k.detach(), v.detach()"),
         Mistake(
             "cache not emptied by reset",
             "After a second reset(cached=True), your cache still contains keys and values of the first text. A new text starts with an "

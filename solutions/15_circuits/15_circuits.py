@@ -28,6 +28,8 @@
 # - state what such evidence shows and what it does not show.
 
 # %%
+# If a module is missing, this notebook has been opened without its course: unpack the course's
+# zip file, run `make lab` in its folder, and open the notebook from the start page.
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -99,11 +101,13 @@ print("log probability of cell (mean over the six prompts) at layers 0, 5, 10, �
 # in nats; it is 0 only if p and q agree. Most words are impossible at a given position, so p contains many zeros.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-kl_divergence", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def kl_divergence(p: Float[Tensor, "*N V"], logits: Float[Tensor, "*N V"]) -> Float[Tensor, "*N"]:
+def kl_divergence(
+    p: Float[Tensor, "*N V"], logits: Float[Tensor, "*N V"]
+) -> Float[Tensor, "*N"]:
     """KL(p || q) in nats, where q is the softmax of the logits.  (difficulty ●○○, 4 minutes)
 
-    Each row of p sums to 1 and may contain zeros: a word with p = 0 contributes 0, however small
-    q is there. Logits may be far from 0 (±200). Only the last axis is summed over.
+    Each row of p sums to 1 and may contain zeros: a word with p = 0 contributes 0, however
+    small q is there. Logits may be far from 0 (±200). Only the last axis is summed over.
     """
     ### BEGIN SOLUTION
     return (torch.xlogy(p, p) - p * logits.log_softmax(dim=-1)).sum(dim=-1)
@@ -271,10 +275,10 @@ def ablate_head(
 ) -> Float[Tensor, "2 B H T d"]:
     """The outputs of a layer's heads with one head removed.  (difficulty ●●○, 8 minutes)
 
-    Row 0: the output of that head is zero. Row 1: at every token, it is the head's own mean, one
-    vector of d coordinates, over all real tokens of all sentences. `real` is 1 for tokens and
-    0 for padding, which is excluded from the mean. Heads are numbered from 0. Leave the other
-    heads and `outputs` unchanged.
+    Row 0: the output of that head is zero. Row 1: at every token, it is the head's own mean,
+    one vector of d coordinates, over all real tokens of all sentences. `real` is 1 for tokens
+    and 0 for padding, which is excluded from the mean. Heads are numbered from 0. Leave the
+    other heads and `outputs` unchanged.
     """
     ### BEGIN SOLUTION
     mean = outputs[:, head][real == 1].mean(dim=0)         # d
@@ -284,7 +288,9 @@ def ablate_head(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "inside-ablate_head-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("inside.ablate_head", lambda case: ablate_head(case["outputs"], case["real"], case["head"]))
+check("inside.ablate_head", lambda case: ablate_head(
+    case["outputs"], case["real"], case["head"]
+))
 
 # %% [markdown]
 # A **hook** is a function that a module calls when it runs; the value that our hook returns replaces the module's input. We attach the hook where the
@@ -382,13 +388,14 @@ reveal("inside.together", ratio_together)
 def patching(
     layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"]
 ) -> Float[Tensor, "L+1 T T D"]:
-    """The target's run with one vector from the source's run, for each layer and position.  (difficulty ●●●, 12 minutes)
+    """The target's run with one vector from the source's run, for each layer and position.
+    (difficulty ●●●, 12 minutes)
 
     Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are
-    inputs to the first layer. Entry [l, t] contains the T vectors after the *last* layer when, in
-    the input to layer l, the vector at position t is replaced with the source's vector at the
-    same layer and position, and all others are the target's. For [L, t], the exchange takes
-    place after the last layer. Each run has exactly one exchange.
+    inputs to the first layer. Entry [l, t] contains the T vectors after the *last* layer when,
+    in the input to layer l, the vector at position t is replaced with the source's vector at
+    the same layer and position, and all others are the target's. For [L, t], the exchange
+    takes place after the last layer. Each run has exactly one exchange.
     """
     ### BEGIN SOLUTION
     T, found = len(target), []
@@ -414,8 +421,9 @@ def tiny_layers(among, within) -> list:
     """Layers from the matrices of a case."""
     return [partial(tiny_layer, A, W) for A, W in zip(among, within)]
 
-check("inside.patching",
-      lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
+check("inside.patching", lambda case: patching(
+    tiny_layers(case["among"], case["within"]), case["target"], case["source"]
+))
 
 # %% [markdown]
 # In the small BERT (06), word *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season, but with the people
@@ -509,10 +517,10 @@ def attribution(
     """Estimates of how each exchange changes the score.  (difficulty ●●○, 8 minutes)
 
     `layers`, `target` and `source` are those of `patching`; `score` is a function from the
-    vectors after the last layer, (T, D), to a number. Entry [l, t] is a dot product: the gradient
-    of the target's score with respect to the target's vector at position t in the input to
-    layer l, times the source's vector minus the target's at the same layer and position. The
-    last row belongs to the vectors after the last layer.
+    vectors after the last layer, (T, D), to a number. Entry [l, t] is a dot product: the
+    gradient of the target's score with respect to the target's vector at position t in the
+    input to layer l, times the source's vector minus the target's at the same layer and
+    position. The last row belongs to the vectors after the last layer.
     """
     ### BEGIN SOLUTION
     states, others = [target.clone().requires_grad_()], [source]
@@ -520,12 +528,17 @@ def attribution(
         states.append(layer(states[-1][None])[0])
         others.append(layer(others[-1][None])[0])
     slopes = torch.autograd.grad(score(states[-1]), states)
-    rows = [(slope * (other - state)).sum(dim=-1) for slope, other, state in zip(slopes, others, states)]
+    rows = [
+        (slope * (other - state)).sum(dim=-1)
+        for slope, other, state in zip(slopes, others, states)
+    ]
     return torch.stack(rows).detach()
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "circuits-attribution-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-def tiny_score(direction: Float[Tensor, "D"], vectors: Float[Tensor, "T D"]) -> Float[Tensor, ""]:
+def tiny_score(
+    direction: Float[Tensor, "D"], vectors: Float[Tensor, "T D"]
+) -> Float[Tensor, ""]:
     """A number that depends on the vectors at all positions."""
     return (vectors @ direction).square().sum()
 
@@ -706,9 +719,10 @@ def encode(
 ) -> Float[Tensor, "n F"]:
     """The codes of n vectors: how strongly each latent is active.  (difficulty ●●○, 7 minutes)
 
-    Subtract the centre, multiply by the matrix, add the bias and apply a ReLU. If k is 0, these are
-    the codes. Otherwise, keep only the k largest codes of each vector and set the others to 0
-    (k ≤ F). The autoencoder is trained through the codes that are kept.
+    Subtract the centre, multiply by the matrix, add the bias and apply a ReLU. If k is 0,
+    these are the codes. Otherwise, keep only the k largest codes of each vector and set the
+    others to 0 (k ≤ F). The autoencoder is trained through the codes that are kept. Autograd
+    must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     codes = torch.relu((x - centre) @ matrix + bias)
@@ -734,10 +748,11 @@ def sparse_loss(
 ) -> Float[Tensor, ""]:
     """Reconstruction error plus penalty, mean over n vectors.  (difficulty ●●○, 6 minutes)
 
-    A vector is decoded as the centre plus the sum of the directions, each multiplied by its code.
-    The error of a vector is the squared distance between x and the decoded vector, summed over its
-    D coordinates. Its penalty is l1 times the sum of its codes, each multiplied by the length of
-    its direction.
+    A vector is decoded as the centre plus the sum of the directions, each multiplied by its
+    code. The error of a vector is the squared distance between x and the decoded vector,
+    summed over its D coordinates. Its penalty is l1 times the sum of its codes, each
+    multiplied by the length of its direction. Autograd must be able to differentiate the
+    result.
     """
     ### BEGIN SOLUTION
     errors = (x - codes @ directions - centre).square().sum(dim=1)
@@ -772,12 +787,14 @@ print(f"loss {np.mean(live_losses[:20]):.1f} → {np.mean(live_losses[-20:]):.1f
 # Usually, one looks at the texts on which a latent is most active and gives it a name. Here, we can check the name.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-detection", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def detection(active: Bool[Tensor, "n F"], truth: Bool[Tensor, "n C"]) -> Float[Tensor, "2 F C"]:
+def detection(
+    active: Bool[Tensor, "n F"], truth: Bool[Tensor, "n C"]
+) -> Float[Tensor, "2 F C"]:
     """Precision and recall of each latent for each feature.  (difficulty ●●○, 7 minutes)
 
-    Row 0, precision: of the tokens on which the latent is active, the share that have the feature;
-    0 for a latent that is never active. Row 1, recall: of the tokens that have the feature, the
-    share on which the latent is active; 0 for a feature that no token has.
+    Row 0, precision: of the tokens on which the latent is active, the share that have the
+    feature; 0 for a latent that is never active. Row 1, recall: of the tokens that have the
+    feature, the share on which the latent is active; 0 for a feature that no token has.
     """
     ### BEGIN SOLUTION
     active, truth = active.float(), truth.float()

@@ -713,7 +713,6 @@ def attribution_cases(draw: Draw) -> Iterator[Case]:
 
 SLOPES = "slopes = torch.autograd.grad(score(states[-1]), states)"
 STATES = "states, others = [target.clone().requires_grad_()], [source]"
-PRODUCTS = "rows = [(slope * (other - state)).sum(dim=-1) for slope, other, state in zip(slopes, others, states)]"
 EXACT_EFFECTS = """
 def attribution(layers, target, source, score):
     found, a, b = [], target[None], source[None]

@@ -92,10 +92,7 @@ def test_the_code_to_be_read_is_short(name):
     )
 
 
-WRAPPED = [name for name in ASSIGNMENTS if not name.startswith(("07", "08", "15"))]
-
-
-@pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_line_of_code_wraps(name):
     """A line that wraps begins again at the edge, without its indentation."""
     cells = [cell for cell in code_cells(release_of(name)) if not is_folded(cell)]
