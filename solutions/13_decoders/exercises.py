@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -710,7 +709,6 @@ cache = Exercise(
         axes={f"{name}, {what}": axes for name in CACHE_READ for what, axes in {"keys": "B K T d", "values": "B K T d", "tokens": "calls"}.items()},
     ),
     mistakes=(
-        replace(detached("extend"), old="return k, v", new="return k.detach(), v.detach()"),
         Mistake(
             "cache not emptied by reset",
             "After a second reset(cached=True), your cache still contains keys and values of the first text. A new text starts with an "
@@ -880,7 +878,7 @@ class Cache:
 """,
         ),
         Mistake(
-            "new keys and values detached",
+            "detached from its inputs",
             "Your values are right, but a model that uses this cache cannot be trained: no gradient comes back to the keys and values. Return "
             "them as they are, without `detach` or `no_grad`.",
             "return k, v", "return k.detach(), v.detach()",
