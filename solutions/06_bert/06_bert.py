@@ -800,7 +800,8 @@ display(
 
 # %% [markdown]
 # ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of its errors. BERT replaced all these networks by one, which is fine-tuned for each task (09), and improved all eleven results, often by more. (The result for SQuAD 1.1 is that of an ensemble whose members were also trained on another set of questions.)
-#
+
+# %% [markdown]
 # The second table also shows the effect of **scale**: on all eight GLUE tasks, the larger BERT is better. Scale is what our own models lack. On gaps in English novels, 5-grams, which only count, beat a BERT with five million parameters after an hour of training (see *Further: masked words in English*). BERT-Base has twenty times as many parameters, BERT-Large more than sixty times, and both were trained on 3.3 billion words.
 
 # %% [markdown]
