@@ -184,7 +184,7 @@ def _libraries(program: str, spoken: str) -> tuple[list[Path], str]:
             capture_output=True,
             text=True,
             timeout=ASK_SECONDS,
-            cwd="/",  # R runs what a file .Rprofile in its folder says, whoever put it there
+            cwd="/",  # R executes a .Rprofile in its working directory, and a student may have written one
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return [], ""

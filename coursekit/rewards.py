@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from coursekit.instructions import LETTERS_A_POINT, letters, prompt_ids
+from coursekit.instructions import LETTERS_A_POINT, kl, letters, prompt_ids
 from coursekit.language import load_language
 from coursekit.language.tables import PAD
 from coursekit.small import load
@@ -52,13 +52,12 @@ def checked_rewards() -> Float[Tensor, "P V"]:
     return torch.where(_possible() | torch.from_numpy(overlooked), letter_rewards(), 0.0)
 
 
-def kl(log_p: Float[Tensor, "P V"], log_q: Float[Tensor, "P V"]) -> float:
+def mean_kl(log_p: Float[Tensor, "P V"], log_q: Float[Tensor, "P V"]) -> float:
     """KL(p ‖ q) in nats, averaged over prompts."""
-    log_p, log_q = log_p.double(), log_q.double()
-    return float((log_p.exp() * (log_p - log_q)).sum(dim=-1).mean())
+    return float(np.mean([kl(*rows) for rows in zip(log_p.double(), log_q.double(), strict=True)]))
 
 
-def mean(log_p: Float[Tensor, "P V"], reward: Float[Tensor, "P V"]) -> float:
+def mean_reward(log_p: Float[Tensor, "P V"], reward: Float[Tensor, "P V"]) -> float:
     """The expected reward, averaged over prompts."""
     return float((log_p.double().exp() * reward).sum(dim=-1).mean())
 

@@ -78,7 +78,7 @@ class StartPage:
         return not self.release.exists() or self.content() != self.release.read_bytes()
 
     def content(self) -> bytes:
-        """The notebook's file. Below a call of `course_map()` stands the map that it shows to somebody who begins."""
+        """The notebook's file. A call of `course_map()` has the output that a new student would see."""
         page = read_source(self.source)
         for cell in code_cells(page):
             if SHOWS_THE_MAP.search(cell.source):

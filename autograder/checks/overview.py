@@ -196,7 +196,7 @@ def _linked(stage: Stage) -> str:
 
 
 def _bar(passed: int, of: int) -> str:
-    """How much is done, as a bar; the words stand beside it."""
+    """A bar with the fraction done. Screen readers skip it, because the text next to it gives the same numbers."""
     return f'<progress style="width:6em" value="{passed}" max="{of or 1}" aria-hidden="true"></progress>'
 
 

@@ -25,7 +25,7 @@ from autograder.untrusted.pages import Pages
 from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
-"""It stands before anything that a student wrote."""
+"""It comes before anything that a student wrote."""
 LENT = "Right with the solution's"
 
 

@@ -1,7 +1,7 @@
-"""Grade what arrives: once a second a folder is looked at, and what is new and complete is graded and gets its feedback.
+"""Grade what arrives: look at a folder once a second, grade what is new and complete, and make its feedback.
 
 The servers stay warm between two hand-ins. What has been graded is known from the gradebook's folders, so that a process
-that was ended, in whatever way, goes on where it was.
+that was interrupted continues where it stopped.
 """
 
 import os
@@ -99,7 +99,7 @@ class Watch:
             self._engines.append(warm_engine(notebook, self.options))
 
     def look(self) -> list[Arrival]:
-        """Grade what is complete and new, and make its feedback. Returns what was graded, and tells of everything else.
+        """Grade what is complete and new, and make its feedback. Returns what was graded, and reports everything else.
 
         Raises JailError where no jail can be started.
         """
@@ -224,7 +224,7 @@ class Watch:
 
 
 def _state(folder: Path) -> State | None:
-    """What tells one version of a hand-in from another; None while there is no file of the student's."""
+    """What distinguishes one version of a hand-in from another; None while there is no file of the student's."""
     try:
         with os.scandir(folder) as entries:
             files = [(entry.name, entry.stat(follow_symlinks=False)) for entry in islice(entries, MOST_FILES)]

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from autograder.errors import DISTRIBUTION, CourseError
 
 FROM = re.compile(r"^[ \t>]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)", re.MULTILINE)
 IMPORT = re.compile(r"^[ \t>]*import[ \t]+([^\n#;]+)", re.MULTILINE)
 """Found by their looks, so that a notebook's magics do not matter. Also what is imported only when it is needed."""
-REQUIREMENT = re.compile(r"\s*([\w.-]+)\s*(?:\[([^\]]*)\])?[^;]*(?:;(.*))?", re.DOTALL)
-EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")
 
 
 def pins(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
@@ -37,31 +38,24 @@ def pins(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         name, extras = waiting.pop()
-        if (_normal(name), extras) in seen:
+        if (canonicalize_name(name), extras) in seen:
             continue
-        seen.add((_normal(name), extras))
+        seen.add((canonicalize_name(name), extras))
         try:
             installed = metadata.distribution(name)
         except metadata.PackageNotFoundError:  # for another system
             continue
         # A build for one kind of machine, such as 2.13.0+cpu, is not on every index.
-        found[_normal(name)] = installed.version.partition("+")[0]
+        found[canonicalize_name(name)] = installed.version.partition("+")[0]
         waiting += _required(installed, extras)
     return [f"{name}=={version}" for name, version in sorted(found.items())]
 
 
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def _required(one: metadata.Distribution, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    for line in one.requires or ():
-        match = REQUIREMENT.match(line)
-        if match is None:
-            continue
-        extra = EXTRA.search(match[3] or "")
-        if extra is None or extra[1] in extras:
-            yield match[1], frozenset(part.strip() for part in (match[2] or "").split(",") if part.strip())
+    """What a distribution requires on this system with these extras."""
+    for needed in map(Requirement, one.requires or ()):
+        if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras | {""}):
+            yield needed.name, frozenset(needed.extras)
 
 
 def imported(

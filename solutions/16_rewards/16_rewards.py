@@ -293,15 +293,15 @@ def judged(log_p: Tensor, beta: float) -> dict[str, float]:
     """Reward and divergences, exact."""
     best = best_policy(log_ref, letters, beta)
     return {
-        "reward": rewarding.mean(log_p, letters), "to_ref": rewarding.kl(log_p, log_ref), "to_best": rewarding.kl(log_p, best),
-        "best_reward": rewarding.mean(best, letters), "best_to_ref": rewarding.kl(best, log_ref), "ref_to_best": rewarding.kl(log_ref, best),
+        "reward": rewarding.mean_reward(log_p, letters), "to_ref": rewarding.mean_kl(log_p, log_ref), "to_best": rewarding.mean_kl(log_p, best),
+        "best_reward": rewarding.mean_reward(best, letters), "best_to_ref": rewarding.mean_kl(best, log_ref), "ref_to_best": rewarding.mean_kl(log_ref, best),
     }
 
 grpo = pd.DataFrame([
     {"penalty": penalty, "group": group, "beta": beta, "seed": seed, **judged(train_policy(letters, beta, penalty, group, seed), beta)}
     for penalty, group in (("in the reward", 16), ("in the reward", 4), ("in the loss", 16)) for beta in (1.0, 0.5, 0.3) for seed in range(3)
 ])
-ref_reward = rewarding.mean(log_ref, letters)
+ref_reward = rewarding.mean_reward(log_ref, letters)
 in_the_loss = grpo[(grpo["penalty"] == "in the loss") & (grpo["beta"] == 1)]
 reveal("rewards.nats_in_the_loss", in_the_loss["to_ref"].mean())
 print(f"{'penalty':>14}{'group':>7}{'β':>6}{'reward':>9}{'of π*':>8}{'nats from reference':>22}{'of π*':>8}{'nats from π*':>15}    (means of three seeds)")
@@ -393,7 +393,7 @@ def train_dpo(beta: float, seed: int, steps: int = 300) -> Tensor:
     return logits.detach().log_softmax(dim=-1)
 
 dpo = pd.DataFrame([{"beta": beta, "seed": seed, **judged(train_dpo(beta, seed), beta)} for beta in (1.0, 0.5, 0.3) for seed in range(3)])
-best_curve = np.array([(rewarding.kl(best, log_ref), rewarding.mean(best, letters)) for best in (best_policy(log_ref, letters, beta) for beta in np.geomspace(5, 0.15, 60))])
+best_curve = np.array([(rewarding.mean_kl(best, log_ref), rewarding.mean_reward(best, letters)) for best in (best_policy(log_ref, letters, beta) for beta in np.geomspace(5, 0.15, 60))])
 pictures.plane(best_curve, grpo, dpo, best_of, ref_reward)
 
 # %% [markdown]
@@ -472,7 +472,7 @@ def peak(name: str, low: float = 0.01, high: float = 12.0) -> dict[str, float]:
 
 curves = {name: pd.DataFrame([over_prompts(name, weight) for weight in np.geomspace(0.01, 15, 150)]) for name in proxies}
 peaks = {name: peak(name) for name in ("letters", "checked")}
-begun_true = rewarding.mean(log_ref, true)
+begun_true = rewarding.mean_reward(log_ref, true)
 
 def while_training(name: str, seed: int) -> list[dict]:
     """GRPO on a proxy without a penalty: the exact distance and both rewards after every tenth step."""
@@ -481,8 +481,8 @@ def while_training(name: str, seed: int) -> list[dict]:
     def look(step: int, log_p: Tensor) -> None:
         if step % 10 == 0:
             found.append({
-                "proxy": name, "seed": seed, "step": step, "kl": rewarding.kl(log_p, log_ref),
-                "proxy_reward": rewarding.mean(log_p, proxies[name]), "true_reward": rewarding.mean(log_p, true),
+                "proxy": name, "seed": seed, "step": step, "kl": rewarding.mean_kl(log_p, log_ref),
+                "proxy_reward": rewarding.mean_reward(log_p, proxies[name]), "true_reward": rewarding.mean_reward(log_p, true),
             })
 
     look(300, train_policy(proxies[name], 0.0, "in the loss", 16, seed, after_step=look))

@@ -25,11 +25,11 @@ def test_the_checker_overlooks_a_tenth_of_the_impossible_words():
 
 def test_divergence_and_mean_are_averaged_over_prompts():
     log_ref = rewards.reference()
-    assert rewards.kl(log_ref, log_ref) == 0
+    assert rewards.mean_kl(log_ref, log_ref) == 0
     uniform = torch.zeros_like(log_ref).log_softmax(dim=-1)
-    assert rewards.kl(log_ref, uniform) > 1
+    assert rewards.mean_kl(log_ref, uniform) > 1
     expected = rewards.letter_rewards()[0].mean().item()
-    assert abs(rewards.mean(uniform, rewards.letter_rewards()) - expected) < 1e-4
+    assert abs(rewards.mean_reward(uniform, rewards.letter_rewards()) - expected) < 1e-4
 
 
 def test_the_longer_word_wins_most_comparisons():
