@@ -27,7 +27,7 @@ reinforce_loss = Exercise(
     cases=reinforce_cases,
     rule=Rule(tolerance=1e-4, axes={"": ""}),
     mistakes=(
-        Mistake("sign wrong", "The gradient of your loss points towards *lower* rewards. An optimiser makes a loss small, so the loss needs a minus sign.", WEIGHED, WEIGHED[1:]),
+        Mistake("wrong sign", "Minimising your loss would *lower* the expected reward. The loss needs a minus sign.", WEIGHED, WEIGHED[1:]),
         Mistake("baseline not used", "Your loss does not depend on the baseline. Subtract it from the reward.", "reward - baseline", "reward"),
         Mistake("baseline added", "You add the baseline to the reward. Subtract it: only an answer that is better than expected should become more probable.", "reward - baseline", "reward + baseline"),
         Mistake("sum instead of mean", "You add up the terms of the answers. Take their mean, so that the gradient does not grow with the number of answers.", ".mean()", ".sum()"),
@@ -133,7 +133,7 @@ exact_gradient = Exercise(
     mistakes=(
         Mistake("expected reward not subtracted", "Raising one logit lowers the probabilities of all other answers, because they sum to 1. Subtract the expected reward from each reward.", EXACT, "p * reward"),
         Mistake("mean reward under a uniform policy", "You subtract the plain mean of the rewards. Subtract the mean under the policy, Σ p r.", "(p * reward).sum()", "reward.mean()"),
-        Mistake("sign wrong", "Your gradient points towards lower rewards. It should be that of the expected reward, not that of a loss.", "reward - (p * reward).sum()", "(p * reward).sum() - reward"),
+        Mistake("wrong sign", "Your gradient points towards lower rewards. It should be that of the expected reward, not that of a loss.", "reward - (p * reward).sum()", "(p * reward).sum() - reward"),
         Mistake("gradient with respect to the probabilities", "You return the derivatives with respect to the probabilities. The parameters are the logits, so the softmax has to be differentiated, too.", f"return {EXACT}", "return reward + 0 * p"),
         Mistake("not weighted by the probabilities", "Your result is the advantage of each answer. Multiply it by the answer's probability.", EXACT, "reward - (p * reward).sum()"),
         Mistake("softmax missing", "You use the logits as probabilities. Apply softmax first.", "logits.softmax(dim=-1)", "logits"),
@@ -292,7 +292,7 @@ grpo_loss = Exercise(
         Mistake("sum over the tokens", "You add up the tokens of each answer. Divide by their number.", AVERAGED, "-(each * counts).sum(dim=1).mean()"),
         Mistake("divided by the longest answer", "You divide each answer's sum by the number of all positions. Divide by the number of tokens that count in this answer.", AVERAGED, "-((each * counts).sum(dim=1) / counts.shape[1]).mean()"),
         Mistake("sum over the answers", "You add up the answers. Take their mean.", AVERAGED, "-((each * counts).sum(dim=1) / counts.sum(dim=1)).sum()"),
-        Mistake("sign wrong", "Your function returns the objective. A loss is its negative.", AVERAGED, AVERAGED[1:]),
+        Mistake("wrong sign", "Your function returns the objective. A loss is its negative.", AVERAGED, AVERAGED[1:]),
         Mistake("clipped on one side only", "You clip the ratio only from above. Clip it from below, too.", "clamp(1 - clip, 1 + clip)", "clamp(max=1 + clip)"),
         Mistake("bounds of the ratio around 0", "You clip the ratio to −clip … clip. It is 1 where nothing has changed, so clip it to 1 − clip … 1 + clip.", "clamp(1 - clip, 1 + clip)", "clamp(-clip, clip)"),
         Mistake(
