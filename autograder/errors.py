@@ -1,5 +1,7 @@
 """The errors that a command ends with: each message is a sentence for the instructor."""
 
+from importlib.util import find_spec
+
 DISTRIBUTION = "autograder-notebooks"
 
 
@@ -17,6 +19,11 @@ class ServerDied(RuntimeError):
 
 class KernelFailed(CourseError):
     """The kernel of a notebook in another language does not start where notebooks are run."""
+
+
+def can_compare_texts() -> bool:
+    """Whether the extra `similarity` is installed: what finds answers that are nearly the same."""
+    return all(find_spec(name) for name in ("scipy", "sklearn"))
 
 
 def install_command(extra: str) -> str:

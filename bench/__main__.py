@@ -5,7 +5,7 @@ python -m bench --quick          a few submissions of each, to see that it works
 python -m bench --resume         go on with a comparison that was interrupted
 python -m bench --only waiting   the steps whose names begin so, without the page
 
-The whole takes about half an hour, and until its end three gigabytes where temporary files lie.
+The whole takes about three quarters of an hour, and until its end three gigabytes where temporary files lie.
 """
 
 import argparse
@@ -45,9 +45,10 @@ class Sizes:
     rounds: int = 3  # of classes by turns, where a median is given: the machine's own speed varies
     scale: tuple[int, ...] = (100, 500, 2000)
     waiting: tuple[int, ...] = (1, 30)  # from the command's start to the last recorded grade
+    small: tuple[int, ...] = (1, 3, 10, 30, 100)  # classes of ordinary assignments, where starting counts
 
 
-QUICK = Sizes(nbgrader=2, otter=1, ours=4, more=12, rounds=2, scale=(8, 16), waiting=(1, 4))
+QUICK = Sizes(nbgrader=2, otter=1, ours=4, more=12, rounds=2, scale=(8, 16), waiting=(1, 4), small=(1, 2))
 
 
 def main() -> None:
@@ -119,6 +120,11 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
     yield "plain/nbgrader", lambda: asdict(ordinary.nbgrader(sizes.nbgrader))
     yield "plain/agree", ordinary.scores_agree
     yield "plain/otter", lambda: [asdict(run) for run in ordinary.otter(sizes.otter)]
+    for one in plain.SMALL_CLASSES:
+        course = plain.Plain(place / f"small-{one.name}", one)
+        for count in sizes.small:
+            yield f"small/{one.name}/ours/{count}", lambda c=course, n=count: asdict(c.ours(n))
+            yield f"small/{one.name}/nbgrader/{count}", lambda c=course, n=count: asdict(c.nbgrader(n))
     yield "exercises", exercises
     yield "scale/ours", lambda: by_turns(lambda n: asdict(torch.ours(n, 2)), sizes.scale, sizes.rounds)
 

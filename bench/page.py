@@ -14,11 +14,13 @@ import matplotlib.pyplot as plt
 
 from bench.contenders import NOTEBOOKS
 from bench.measure import LOOK_SHARE
+from bench.plain import SMALL_CLASSES
 from coursekit.plots import BLUE, GREY, ORANGE, use_style
 
 AIMS = {"torch": 60, "transformers": 100}  # times nbgrader's throughput, on two workers
 OTTER_AIM = 200
 PLAIN_AIM = 40
+SMALL_AIMS = {3: 5, 100: 40}  # times as fast as nbgrader, in a class of so many
 FLOOR_FACTOR, FLOOR_SECONDS = 1.5, 0.030
 MEMORY_AIM = 1e9
 CLASS_AIM = 30  # milliseconds that an exercise with a class may take beyond one with a function
@@ -115,6 +117,8 @@ def write(results: Results, text: Path, picture: Path) -> None:
         median=statistics.median,
         look_share=LOOK_SHARE,
         plain=PlainFigures(results),
+        small=list(_small(results)),
+        small_libraries=[one.library for one in SMALL_CLASSES],
         kinds=list(_kinds(results)),
         scale=list(_scale(results)),
         aims=list(aims(results, both)),
@@ -185,6 +189,13 @@ class PlainFigures:
         yield "`autograder grade --workers 2`, each further", self.further
 
 
+def _small(results: Results) -> Iterator[tuple[int, list[tuple[float, float]]]]:
+    """Of each size of class: (our seconds, nbgrader's) for each of the ordinary assignments."""
+    for count in results["sizes"]["small"]:
+        steps = ((f"small/{one.name}/{who}/{count}" for who in ("ours", "nbgrader")) for one in SMALL_CLASSES)
+        yield count, [tuple(results[step]["measured"]["wall"] for step in both) for both in steps]
+
+
 def _kinds(results: Results) -> Iterator[tuple[str, list[float], str]]:
     """Functions and classes: the milliseconds of each exercise, ascending, and the name of the costliest."""
     exercises = results["exercises"]["measured"]
@@ -253,6 +264,14 @@ def aims(results: Results, both: list[Figures]) -> Iterator[tuple[str, str, bool
         )
     ratio = PlainFigures(results).nbgrader / PlainFigures(results).further
     yield f"{PLAIN_AIM} times nbgrader's throughput (ordinary assignment)", f"{ratio:.0f}", ratio >= PLAIN_AIM
+    for count, seconds in _small(results):
+        for one, (ours, nbgrader) in zip(SMALL_CLASSES, seconds, strict=True):
+            if aim := SMALL_AIMS.get(count):
+                yield (
+                    f"{aim} times as fast as nbgrader with {count} submissions (ordinary, {one.library})",
+                    f"{nbgrader / ours:.1f}",
+                    nbgrader / ours >= aim,
+                )
     further, own = both[0].further(2), both[0].own("cpu")
     yield (
         f"each further submission in {1000 * FURTHER_AIM:.0f} ms, two workers ({both[0].name})",

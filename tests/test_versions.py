@@ -100,7 +100,7 @@ def test_torch_is_the_one_version_the_course_was_measured_with():
     assert "torch==2.13.0" in map(str, requirements("constraints.txt"))
 
 
-CONDA = {"environment.yml": ["-e ./course", "-e .[grading]"], "tools/student/environment.yml": ["-e ."]}
+CONDA = {"environment.yml": ["-e ./course", "-e .[grading,similarity]"], "tools/student/environment.yml": ["-e ."]}
 """How conda's pip installs the instructor's course, and the student's."""
 
 
@@ -163,7 +163,7 @@ def test_the_tool_s_messages_call_it_as_pip_does():
 IMPORTED = {
     "autograder/checks": ["tool"],
     "examples": ["tool", "grading"],
-    "autograder": ["tool", "grading", "cluster"],
+    "autograder": ["tool", "grading", "similarity", "cluster"],
     "coursekit": ["course", "public-data"],
     "solutions": ["course"],
     "tools": ["tool", "course", "grading", "test", "book"],

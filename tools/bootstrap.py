@@ -225,7 +225,7 @@ def projects():
     """What is installed as it lies here: {folder: (its extras, those of tests and website)}. Students have one."""
     if not (ROOT / "course").is_dir():
         return {".": ((), ())}
-    return {"course": ((), ("test", "book", "hub")), ".": (("grading",), ())}
+    return {"course": ((), ("test", "book", "hub")), ".": (("grading", "similarity"), ())}
 
 
 def read_project(folder):

@@ -71,7 +71,7 @@ def doctor(isolation: Jail = Isolation.BWRAP) -> None:
         states.append(finding.state)
         say_lines([str(finding)])
     works = Level.BAD not in states
-    say_lines(["Grading works on this machine." if works else "Grading would not work: mend what has a ✗."])
+    say_lines(["Grading works on this machine." if works else "Grading would not work: fix what has a ✗."])
     if not works:
         raise typer.Exit(1)
 

@@ -13,7 +13,7 @@ from autograder.cli.options import Name
 from autograder.cli.tables import agreement_table
 from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
 from autograder.course import Assignment, assignments, course_root, find_notebooks
-from autograder.errors import CourseError
+from autograder.errors import CourseError, can_compare_texts, install_command
 
 
 class Likeness(StrEnum):
@@ -136,6 +136,13 @@ def written(
     if agreement:
         console.print(agreement_table(room.agreement()))
         return
+
+    if not can_compare_texts():
+        console.print(
+            Text(
+                f"Only identical answers are grouped: `{install_command('similarity')}` groups those that are alike."
+            )
+        )
 
     def prepare() -> None:
         room.prepare(lambda title: console.print(Text(f"Grouped the answers to “{title}”.")))

@@ -12,7 +12,7 @@ __all__ = ["Level", "Readiness", "examine"]
 LOOKS = (
     *(machine.modules, machine.disk),
     *(course.gradebook, course.hand_ins, course.exchange),
-    *(machine.kernels, machine.browser, machine.memory),
+    *(machine.kernels, machine.browser, machine.memory, machine.similarity),
 )
 
 

@@ -14,7 +14,7 @@ from autograder.checks.status import Ending
 from autograder.course import assignments
 from autograder.doctor.course import is_built
 from autograder.doctor.readiness import Level, Readiness
-from autograder.errors import CourseError, JailError, ServerDied, install_command
+from autograder.errors import CourseError, JailError, ServerDied, can_compare_texts, install_command
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.client import find_problem
 from autograder.jail.outside.jobs import HARMLESS
@@ -42,6 +42,14 @@ def python() -> Readiness:
         without = f"{version}, without {', '.join(missing)}."
         return Readiness("python", Level.BAD, without, f"`{install_command('grading')}`")
     return Readiness("python", Level.GOOD, f"{version} in {sys.prefix}")
+
+
+def similarity(root: Path) -> Readiness:
+    """Whether answers that are nearly the same can be found: for the report and for grading by hand."""
+    if can_compare_texts():
+        return Readiness("similarity", Level.GOOD, "scipy and scikit-learn compare answers")
+    said = "scipy and scikit-learn are not installed: the report compares no answers, `written` groups identical ones only."
+    return Readiness("similarity", Level.NOTE, said, f"`{install_command('similarity')}`")
 
 
 def modules(root: Path) -> Readiness:

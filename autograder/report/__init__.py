@@ -14,6 +14,7 @@ from statistics import mean, median
 
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
+from autograder.errors import install_command
 from autograder.gradebook.history import LONGEST_ANSWER, History
 from autograder.gradebook.queries import Score
 from autograder.grading.discrimination import ENOUGH
@@ -145,6 +146,7 @@ def contents(*classes: Class) -> dict[str, object]:
             if known.notes
         ],
         **alike(*classes),
+        "install_similarity": install_command("similarity"),
         "longest": LONGEST_ANSWER,
         "most_members": MOST_MEMBERS,
     }

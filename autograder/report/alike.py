@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.course import Assignment
+from autograder.errors import can_compare_texts
 from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.report.everybody import Class
 from autograder.report.mistakes import MOST_CODE
 from autograder.source import code_cells, grade_id, is_solution, read_source
-from autograder.untrusted import similarity
+
+if TYPE_CHECKING:
+    from autograder.untrusted import similarity  # optional: the extra `similarity` may not be installed
 
 MOST_GROUPS, MOST_MEMBERS = 40, 4  # that are shown
 
@@ -19,13 +22,15 @@ MOST_GROUPS, MOST_MEMBERS = 40, 4  # that are shown
 class ShownGroup:
     """A group with the texts that are compared: {cell: [(student, text)]}."""
 
-    group: similarity.Group
+    group: "similarity.Group"
     cells: Mapping[str, Sequence[tuple[str, str]]]
     same_file: Sequence[str]  # who handed in the same bytes
 
 
 def alike(*classes: Class) -> dict[str, object]:
     """What the template shows of an assignment's notebooks, each by itself."""
+    if not can_compare_texts():
+        return {"groups": [], "common": [], "more_groups": 0, "usual": 0, "rules": None}
     parts = [_alike_in(one) for one in classes]
     together = {name: [row for part in parts for row in part[name]] for name in ("groups", "common")}
     more = sum(part["more_groups"] for part in parts)
@@ -34,6 +39,8 @@ def alike(*classes: Class) -> dict[str, object]:
 
 def _alike_in(everybody: Class) -> dict[str, Any]:
     """Groups that share what is unusual, and answers that many gave, without those that we expect."""
+    from autograder.untrusted import similarity  # optional: the extra `similarity` may not be installed
+
     assignment = everybody.assignment
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
@@ -53,8 +60,10 @@ def _alike_in(everybody: Class) -> dict[str, Any]:
     }
 
 
-def _compared(everybody: Class) -> dict[str, similarity.CellTexts]:
+def _compared(everybody: Class) -> "dict[str, similarity.CellTexts]":
     """What each student wrote, with the functions of added cells where they are called."""
+    from autograder.untrusted import similarity  # optional: the extra `similarity` may not be installed
+
     return {
         student: similarity.with_helpers(history.answers, history.added)
         for student, history in everybody.histories.items()
@@ -80,7 +89,7 @@ def _expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]
 
 
 def _shown(
-    everybody: Class, texts_of: Mapping[str, similarity.CellTexts], group: similarity.Group
+    everybody: Class, texts_of: "Mapping[str, similarity.CellTexts]", group: "similarity.Group"
 ) -> ShownGroup:
     closest = group.pairs[0]
     first = [*closest.students, *(student for student in group.students if student not in closest.students)][

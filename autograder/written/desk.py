@@ -272,7 +272,7 @@ class Desk:
             else:
                 new.append(student)
         if new:
-            from autograder.written.grouping import propose  # start-up: scipy and scikit-learn
+            from autograder.written.grouping import propose  # start-up: numpy
 
             for places in propose([now.texts[student] for student in new], self.encoder):
                 state.groups[now.new_group()] = [new[place] for place in places]

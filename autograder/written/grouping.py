@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
+from autograder.errors import can_compare_texts
 from autograder.written.text_similarity import (
     Encoder,
     same_words,
@@ -29,12 +28,15 @@ Groups = list[list[int]]
 def propose(texts: Sequence[str], encoder: Encoder | None) -> Groups:
     """Groups of texts: the largest first, then single ones, those that are nearest to none last.
 
-    Within a group the text that is most like the others comes first, and exact copies stand together.
+    Within a group the text that is most like the others comes first, and exact copies stand together. Without the extra
+    `similarity` there are no groups but those of exact copies.
     """
     copies: dict[str, list[int]] = {}
     for place, text in enumerate(texts):
         copies.setdefault(same_words(text), []).append(place)
     bundles = list(copies.values())
+    if not can_compare_texts():
+        return sorted(bundles, key=len, reverse=True)
     firsts = [texts[bundle[0]] for bundle in bundles]
     compared, rest = firsts[:MOST_COMPARED], bundles[MOST_COMPARED:]
     similarity = similarities(compared, encoder)
@@ -68,6 +70,9 @@ def alike_together(similarity: np.ndarray, alike: float) -> np.ndarray:
     """A label for each text; any two of one label are at least so alike (complete linkage)."""
     if len(similarity) < 2:
         return np.arange(len(similarity))
+    from scipy.cluster.hierarchy import fcluster, linkage  # optional: the extra `similarity`
+    from scipy.spatial.distance import squareform  # optional: the extra `similarity`
+
     distances = squareform(np.clip(1 - similarity, 0, None), checks=False)
     return fcluster(linkage(distances, "complete"), 1 - alike, "distance")
 

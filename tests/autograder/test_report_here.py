@@ -2,6 +2,7 @@
 
 import random
 import re
+import sys
 
 import pytest
 from nbformat.v4 import new_code_cell
@@ -42,6 +43,16 @@ def test_a_written_question_is_called_by_its_heading(graded):
     output = graded.root / "report.html"
     write_report(graded.assignment, output)
     assert '<td><span title="steps-question">Question</span></td>' in output.read_text()
+
+
+def test_without_the_extra_the_report_says_what_is_missing(graded, monkeypatch):
+    for name in ("scipy", "sklearn"):
+        monkeypatch.setitem(sys.modules, name, None)
+    write_report(graded.assignment, graded.root / "report.html")
+    page = (graded.root / "report.html").read_text()
+    assert "The answers were not compared" in page
+    assert "pip install &#39;autograder-notebooks[similarity]&#39;" in page
+    assert "Likeness is looked for" not in page
 
 
 def test_every_score_is_in_a_bar_the_highest_too():

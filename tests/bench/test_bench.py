@@ -10,6 +10,7 @@ from bench import page
 from bench.__main__ import Sizes, by_turns, steps
 from bench.classic import source_notebook
 from bench.measure import Folders
+from bench.plain import SMALL_CLASSES
 from bench.submissions import KINDS, NAME, Writer
 from tests.conftest import ROOT
 
@@ -69,6 +70,10 @@ def results(each: float) -> dict:
     steps["plain/ours"] = [tuple(measured(10 + count * each, 1.0) for count in (10, 20))]
     steps |= {"plain/nbgrader": measured(20.0, 20.0), "plain/otter": [measured(9.0, 9.0)]}
     steps["plain/agree"] = (30, 30)
+    for one in SMALL_CLASSES:
+        for count in (1, 3):
+            steps[f"small/{one.name}/ours/{count}"] = measured(2.0, 2.0)
+            steps[f"small/{one.name}/nbgrader/{count}"] = measured(3.0 * count, 3.0 * count)
     steps["exercises"] = {
         "one.f": (False, 3.0, 1.0),
         "one.g": (False, 6.0, 1.0),
@@ -94,6 +99,7 @@ def results(each: float) -> dict:
         "otter": 1,
         "scale": (100, 200, 400),
         "waiting": (1, 30),
+        "small": (1, 3),
     }
     return {"machine": machine, "sizes": sizes} | {
         name: {"load": 1.0, "measured": value} for name, value in steps.items()
@@ -111,11 +117,15 @@ def test_the_page_says_which_aims_are_met(tmp_path):
         "100 times nbgrader's throughput with two workers (transformers)",
         "each further submission in 30 ms, two workers (torch)",
         "15 ms of CPU of the command itself for it",
+        "5 times as fast as nbgrader with 3 submissions (ordinary, pandas)",
+        "5 times as fast as nbgrader with 3 submissions (ordinary, numpy)",
+        "5 times as fast as nbgrader with 3 submissions (ordinary, no library)",
     }
     page.write(given, tmp_path / "page.md", tmp_path / "images" / "page.png")
     text = (tmp_path / "page.md").read_text()
-    assert "| 80 | met |" in text and text.count("| missed |") == 3
+    assert "| 80 | met |" in text and text.count("| missed |") == 6
     assert "| `autograder grade --workers 2`, each further | 0.050 | 80.0 | 800 MB |" in text
+    assert "\n| 3 | 2.0 / 9.0: **4.5 ×** | 2.0 / 9.0: **4.5 ×** | 2.0 / 9.0: **4.5 ×** |\n" in text
     assert "| 20 ms (20, 90, 10) | missed |" in text and "two workers 50, 150, 50 ms in the rounds" in text
     assert "| torch | 20 | 1.50 | 50 | 20 |\n| transformers | 20 |" in text
     assert "| 30 | 6.0 s | 120.0 s | 300.0 s | 800 MB |" in text

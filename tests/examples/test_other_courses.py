@@ -203,6 +203,14 @@ def grading(wheel, tmp_path_factory) -> Environment:
     return installed(wheel, "[grading]", tmp_path_factory.mktemp("grading") / "environment")
 
 
+@pytest.mark.audit
+@pytest.mark.timeout(900)
+def test_grading_brings_neither_scipy_nor_torch(grading):
+    """scipy and scikit-learn, a quarter of what would be installed, compare answers: an extra of their own."""
+    absent = ["scipy", "sklearn", "torch", "dask"]
+    assert lacking(grading, "nbgrader", *absent) == absent
+
+
 def lacking(environment: Environment, *modules: str) -> list[str]:
     """Those of the modules that cannot be imported there."""
     code = "import importlib.util as u, sys; print(*[name for name in sys.argv[1:] if u.find_spec(name) is None])"
@@ -226,7 +234,7 @@ def test_who_lacks_an_extra_is_told_a_command_that_installs_it(bare, tmp_path):
     bare.run("autograder", "init", cwd=tmp_path)
     examined = bare.run("autograder", "doctor", cwd=tmp_path, check=False)
     assert examined.returncode == 1 and "✗ python" in examined.stdout
-    assert examined.stdout.endswith("Grading would not work: mend what has a ✗.\n")
+    assert examined.stdout.endswith("Grading would not work: fix what has a ✗.\n")
     refused = bare.run("autograder", "build", cwd=tmp_path, check=False)
     assert refused.returncode == 1
     assert "Traceback" not in refused.stdout + refused.stderr

@@ -54,6 +54,7 @@ def test_a_fresh_course_is_told_what_comes_next_and_that_grading_works(course):
         "kernels",
         "browser",
         "memory",
+        "similarity",
         "jail",
     } == set(lines)
     assert "autograder students" in lines["gradebook"]

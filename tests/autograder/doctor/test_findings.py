@@ -1,5 +1,7 @@
 """What the doctor finds."""
 
+import sys
+
 import nbformat
 import pytest
 
@@ -15,6 +17,13 @@ def test_a_release_without_its_key_is_not_built(small):
     small.assignment.key.unlink()
     assert not of_course.is_built(small.assignment)
     assert "not built: 01_steps" in of_course.course(small.root).finding
+
+
+def test_without_scikit_learn_grading_works_and_the_doctor_says_what_does_not(small, monkeypatch):
+    assert machine.similarity(small.root).state == Level.GOOD
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    found = machine.similarity(small.root)
+    assert found.state == Level.NOTE and "[similarity]" in found.remedy
 
 
 @pytest.mark.parametrize(("free", "state"), [(3, Level.NOTE), (9, Level.GOOD)])

@@ -1,5 +1,7 @@
 """Groups to begin with: copies together, what is near to nothing last, the course's encoder where there is one."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,11 @@ def test_an_encoder_groups_what_words_do_not():
     texts = [OTHER, COPY, AGAIN]
     assert [0, 2] not in [sorted(group) for group in propose(texts, None)]
     assert [0, 2] in [sorted(group) for group in propose(texts, by_topic)]
+
+
+def test_without_the_extra_exact_copies_are_grouped_all_the_same(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    assert propose([FAR, COPY, OTHER, f"  {COPY.upper()} ", NEAR], None) == [[1, 3], [0], [2], [4]]
 
 
 @pytest.mark.parametrize("texts", [[], ["?"], ["", "?", "🙂🙂"], ["a" * 100_000, "b"]])
