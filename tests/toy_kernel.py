@@ -14,6 +14,8 @@ from pathlib import Path
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
 
+QUIET = os.environ.get("TOY_QUIET", "")  # "prints" or "silent": how it reports errors
+
 
 class Mismatch(Exception):
     pass
@@ -33,6 +35,9 @@ class ToyKernel(Kernel):
                 if not word.startswith("#"):
                     getattr(self, f"do_{word}_line")(rest)
         except BaseException as error:
+            if QUIET:  # as Octave's kernel does, or worse
+                self.do_say_line(f"error: {error}") if QUIET == "prints" else None
+                return {"status": "ok", "execution_count": self.execution_count, "payload": []}
             told = {"ename": type(error).__name__, "evalue": str(error), "traceback": [f"toy: {error}"]}
             self.send_response(self.iopub_socket, "error", told)
             return {"status": "error", "execution_count": self.execution_count, **told}

@@ -6,6 +6,7 @@ what a notebook in Python shows.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,10 +40,18 @@ LOOK_SECONDS = 0.1  # between two looks whether the kernel still lives
 SOCKETS = 5  # of a kernel
 DUMPABLE = 4  # an option of prctl
 DIED = 1  # exit status
+NO_PROGRAM = ")("
+"""Not a program in any language: a kernel that keeps Jupyter's protocol answers it with an error."""
+ERROR_LINE = re.compile(r"^(?:parse )?error: ?.*", re.MULTILINE)
+"""What Octave's kernel prints where others report an error."""
 
 
 class NoKernel(Exception):
     """The kernel did not start; the message is what it said."""
+
+
+class NoErrors(Exception):
+    """The kernel says that all went well, whatever it is given."""
 
 
 class KernelDied(Exception):
@@ -55,24 +64,53 @@ class Kernel:
 
     manager: KernelManager
     client: BlockingKernelClient
+    prints_errors: bool = False  # on stdout, and says that all went well: Octave's does
 
 
 def begin(folder: str, job: Job) -> Kernel:
-    """Lay out the files of the job and start, beside them, the kernel whose specification is in `folder`. Raises NoKernel."""
+    """Lay out the files of the job and start, beside them, the kernel whose specification is in `folder`.
+
+    Raises NoKernel, or NoErrors.
+    """
     os.environ["NBGRADER_EXECUTION"] = "autograde"  # as nbgrader does
     lay_out(job.files)
     if sys.platform == "linux":
         prctl("dumpable", DUMPABLE, 0)  # nobody reads this process's memory, where the cells to come are
+    kernel = _started(Path(folder))
+    return replace(kernel, prints_errors=prints_errors(kernel))
+
+
+def _started(folder: Path) -> Kernel:
     try:
-        return start(Path(folder))
+        return start(folder)
     except Exception:  # once more, listening
         with tempfile.TemporaryFile() as said:
             try:
-                return start(Path(folder), said)
+                return start(folder, said)
             except Exception as error:
                 said.seek(0)
                 lines = said.read()[-2000:].decode(errors="replace").strip().splitlines()
                 raise NoKernel(" | ".join(lines[-3:]) or f"{type(error).__name__}: {error}") from None
+
+
+def prints_errors(kernel: Kernel) -> bool:
+    """Whether the kernel prints that a cell failed, and says that all went well.
+
+    Raises NoErrors for one that does not even print it: every test would earn its points.
+    """
+    limits = Limits(cell_seconds=START_SECONDS)
+    outputs = Outputs(limits)
+    try:
+        if run_cell(kernel, NO_PROGRAM, limits, outputs) is not CellEnding.COMPLETE:
+            return False
+    except KernelDied:
+        raise NoKernel(f"it ended when it was given {NO_PROGRAM}") from None
+    shown = outputs.take()
+    if any(output.get("name") == "stderr" for output in shown):  # costs a test its points, too
+        return False
+    if any(ERROR_LINE.search(str(output.get("text"))) for output in shown):
+        return True
+    raise NoErrors
 
 
 def start(folder: Path, errors: int | IO[bytes] = subprocess.DEVNULL) -> Kernel:
@@ -129,7 +167,7 @@ def run_cell(kernel: Kernel, source: str, limits: Limits, outputs: Outputs) -> C
     request = client.execute(source, store_history=True, allow_stdin=False, stop_on_error=False)
     alarm, last = time.monotonic() + limits.cell_seconds, float("inf")
     rang = idle = False
-    status = ""
+    status = failed = printed = ""
     while not (status and idle) and time.monotonic() < last:
         if not status and time.monotonic() >= alarm:
             rang, alarm = True, time.monotonic() + 1
@@ -138,6 +176,10 @@ def run_cell(kernel: Kernel, source: str, limits: Limits, outputs: Outputs) -> C
         idle = idle or (kind == "status" and content.get("execution_state") == "idle")
         with suppress(Exception):  # what is not as agreed is not shown
             show(kind, content, outputs)
+        if kernel.prints_errors and kind == "stream" and not failed:
+            printed = printed.rpartition("\n")[2][:100] + str(content.get("text"))  # a line that has begun
+            found = ERROR_LINE.search(printed)
+            failed = found[0].strip() if found else ""
         asked, _ = _next(client.stdin_channel, request)
         if asked:
             told = f"the cell {NOBODY_ANSWERS}"
@@ -152,7 +194,9 @@ def run_cell(kernel: Kernel, source: str, limits: Limits, outputs: Outputs) -> C
         told = f"the cell was stopped after {limits.cell_seconds:g} seconds"
         outputs.fail("CellTimeout", told, [f"CellTimeout: {told}"])
         return CellEnding.TIMEOUT
-    return CellEnding.COMPLETE if status == "ok" else CellEnding.ERROR
+    if failed:
+        outputs.fail("Error", failed, [failed])
+    return CellEnding.COMPLETE if status == "ok" and not failed else CellEnding.ERROR
 
 
 def _next(channel: Any, request: str, seconds: float = 0) -> tuple[str, dict[str, Any]]:

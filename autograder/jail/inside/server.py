@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MOST_DESCRIPTORS = 8  # of a message: the job, the pipe, and those of a control group
 OPEN_FILES = 256  # at least, of the kernel of another language: R does not start with fewer than 167
 NO_KERNEL = "No kernel: "
+NO_ERRORS = "No errors"
 """How the first frame begins where the kernel of another language does not start. What it said follows."""
 ANSWERS, JOB = 3, 4  # a child's only descriptors, beside three that lead nowhere
 
@@ -212,6 +213,9 @@ def begin_kernel(folder: str, notebook: "Job") -> "Kernel":
         return another_kernel.begin(folder, notebook)
     except another_kernel.NoKernel as error:
         send(f"{NO_KERNEL}{error}".encode())
+        raise
+    except another_kernel.NoErrors:
+        send(NO_ERRORS.encode())
         raise
 
 

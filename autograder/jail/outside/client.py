@@ -17,7 +17,7 @@ from typing import Any
 from autograder.checks.status import Ending
 from autograder.errors import KernelFailed, ServerDied
 from autograder.jail.inside.limits import Limits
-from autograder.jail.inside.server import NO_KERNEL
+from autograder.jail.inside.server import NO_ERRORS, NO_KERNEL
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
 from autograder.jail.outside.launch import LAUNCH, ForkedServer, ServerProcess, fork, start
@@ -311,6 +311,11 @@ def exchange(
         raise KernelFailed(
             f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said}. If it starts in "
             'Jupyter, it may need a folder that the jail does not show: those that the "env" of its kernel.json names are shown.'
+        )
+    if reader.greeting == NO_ERRORS.encode():
+        raise KernelFailed(
+            "No notebook was run, because its kernel reports no errors: it calls a cell complete that is no program in any language, and "
+            "prints nothing. Every test would earn its points, as it does in nbgrader. Use another kernel for this language."
         )
     if reader.greeting:
         raise ServerDied(

@@ -63,7 +63,8 @@ def test_endless_output_is_cut(run):
 
 
 def test_too_much_memory_ends_the_notebook(jail_possible, toy):
-    with Server(replace(LIMITS, memory_bytes=300 * MEGABYTE), view=View(kernel=toy)) as server:
+    patient = replace(LIMITS, memory_bytes=300 * MEGABYTE, cell_seconds=50, notebook_seconds=60)
+    with Server(patient, view=View(kernel=toy)) as server:
         ran = run_in(server, "say before", "eat", "say after")
     assert ran.status in ("memory", "killed") and len(ran.frames) == 1
 
@@ -110,6 +111,23 @@ def test_without_a_jail_it_is_the_same(toy):
         ran = run_in(server, "say hello", "loop", "stop here")
     assert (ran.status, ran.stream(0)) == ("finished", "hello\n")
     assert [frame.problem for frame in ran.frames] == ["", "timeout", "error"]
+
+
+def test_a_kernel_that_only_prints_its_errors_is_understood(jail_possible, tmp_path, monkeypatch):
+    """Octave's calls every cell complete. What is printed before an error, however much, hides none."""
+    monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path, TOY_QUIET="prints")))
+    with Server(LIMITS, view=View(kernel=find_kernel("toy"))) as server:
+        long = "\n".join(["say " + "x" * 9000] * 20)
+        ran = run_in(server, "expect x 4", f"{long}\nstop here", "say no error: 3", "set x 4\nexpect x 4")
+    assert [frame.problem for frame in ran.frames] == ["error", "error", "", ""]
+    assert ran.frames[0].error_text == "error: x is None, not 4"
+
+
+def test_a_kernel_that_reports_no_errors_grades_nobody(jail_possible, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path, TOY_QUIET="silent")))
+    silent = View(kernel=find_kernel("toy"))
+    with Server(LIMITS, view=silent) as server, pytest.raises(KernelFailed, match="reports no errors"):
+        run_in(server, "say hello")
 
 
 def test_a_kernel_that_does_not_start_is_nobodys_mistake(jail_possible, tmp_path, monkeypatch):
