@@ -28,15 +28,18 @@ from autograder.source import read_source
 def build(
     names: Names = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit 1 if a product is stale.")
+        bool,
+        typer.Option(
+            "--check", help="Change nothing; exit with status 1 if a notebook or key is out of date."
+        ),
     ] = False,
     seeds: Seeds = 20,
 ) -> None:
     """Make notebooks and answer keys from their sources.
 
-    Refuses, and changes nothing of that notebook, when a mistake cannot be told from the right answer or from another
-    one, when a variant does not run, or when the verdict on a known answer depends on the inputs that are drawn
-    (before a release, `autograder rates` tries many more of them).
+    A notebook is left as it was, and the command says why, if a known mistake gives the same results as the right answer
+    or as another mistake, if a variant does not run, or if the verdict on a known answer depends on the inputs that are
+    drawn. Before a release, try many more draws with `autograder rates`.
     """
     from autograder.authoring import builder  # start-up: nbgrader
     from autograder.authoring.rates import require_no_luck
@@ -83,10 +86,11 @@ def try_exercises(
     seeds: Seeds = 300,
     json_file: Json = None,
 ) -> None:
-    """Say of single exercises, in seconds, what has to hold and whether it does. Writes no notebook and no key.
+    """Test single exercises in seconds, without writing a notebook or a key.
 
-    Mistakes and lazy answers are never right, alternatives always, whatever inputs are drawn; mistakes are told apart;
-    small changes of the solution are noticed, or `survivors` says why they are as right.
+    On every draw of the inputs, known mistakes and lazy answers must be judged wrong, and alternatives right. Each mistake
+    must be distinguishable from the others. Small changes of the solution must be noticed, unless `survivors` explains
+    why the changed solution is right, too.
     """
     from autograder.authoring.trial import find_exercises, trial_table, try_exercise  # start-up: nbgrader
 
@@ -107,9 +111,9 @@ def mutants(
     exercise: OnlyExercises = None,
     json_file: Json = None,
 ) -> None:
-    """Change the solutions in every small way and report the share that the checks catch.
+    """Make small changes to the solutions (mutants) and report how many of them the checks catch.
 
-    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
+    Fails if a mutant passes its check and the exercise does not explain why it is right (`survivors`).
     """
     from autograder.authoring.mutants import judge_mutants, survivor_table  # start-up: nbgrader
 
@@ -133,16 +137,17 @@ def rates(
     natural: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file of answers that students would write, in the format of tests/natural: try those, too."
+            help="A YAML file with answers as students would write them, in the format of tests/natural; these are tried, too."
         ),
     ] = None,
     workers: Workers = None,
     json_file: Json = None,
 ) -> None:
-    """On how many seeds is each mistake, lazy answer and right answer judged right? Only none and all are allowed.
+    """Count on how many seeds each known answer is judged right: it has to be none for mistakes and all for right answers.
 
-    "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor;
-    "generic" are small changes of the solution that nobody listed: a keyword argument left out, a loop that ends too soon.
+    "rounding" tests whether a verdict changes when the last bit of an input does, as it may on another processor.
+    "generic" stands for small changes of the solution that nobody listed, such as a missing keyword argument or a loop that
+    ends too soon.
     """
     from autograder.authoring.natural import cells, read_natural  # start-up: the jail
     from autograder.authoring.rates import assignment_rates, seeds_from
@@ -185,11 +190,11 @@ def student_release(
     alone: Annotated[
         bool,
         typer.Option(
-            "--alone", help="For those who learn alone: with functions to borrow, and the keys to them."
+            "--alone", help="For independent learners: include functions to borrow, and their keys."
         ),
     ] = False,
 ) -> None:
-    """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
+    """Pack the zip file for students: notebooks, answer keys and everything that the notebooks need, without solutions."""
     from autograder.authoring.student_zip import write_student_zip  # start-up: nbgrader
 
     console.print(f"wrote {write_student_zip(target, alone)}")
@@ -198,14 +203,13 @@ def student_release(
 def lend(
     name: Name,
     early: Annotated[
-        bool, typer.Option("--early", help="Also before the time in c.Autograder.lend_from.")
+        bool, typer.Option("--early", help="Print it even before the time in c.Autograder.lend_from.")
     ] = False,
 ) -> None:
-    """Print the line with which students borrow working functions of a notebook: publish it when they may.
+    """Print the line with which students can borrow a notebook's working functions, for you to publish.
 
-    It needs c.Autograder.lend = "key" in nbgrader_config.py before the notebook is handed out. What is borrowed earns
-    nothing; who has the key can read the functions, too, so publish it when nothing can be handed in any more, or where
-    that does not matter.
+    Set c.Autograder.lend = "key" in nbgrader_config.py before you hand out the notebook. Borrowed functions earn no points.
+    Anyone who has the key can also read the functions, so publish it after the last hand-in, or when that does not matter.
     """
     from autograder.authoring.lending import published_key  # start-up: cryptography
 
@@ -219,10 +223,12 @@ def lend(
 
 def minutes(
     names: Names = None,
-    by_section: Annotated[bool, typer.Option("--sections", help="Also of every section.")] = False,
+    by_section: Annotated[bool, typer.Option("--sections", help="Show every section, too.")] = False,
 ) -> None:
-    """Say how long notebooks take a student: words read at 150 per minute, exercises by their docstrings, five minutes per
-    written answer. The core path is everything outside sections whose headings begin with "Extension" or "Further".
+    """Estimate how many minutes a student needs for each notebook.
+
+    Words are read at 150 per minute, exercises take what their docstrings say, and a written answer takes five minutes. The
+    core path is everything outside sections whose headings begin with "Extension" or "Further".
     """
     from autograder.authoring.minutes import minutes as minutes_of  # start-up: what draws checks
     from autograder.authoring.minutes import sections

@@ -15,9 +15,9 @@ from autograder.course import course_root
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where; made if it is missing.")] = Path("."),
+    folder: Annotated[Path, typer.Argument(help="The folder; created if it does not exist.")] = Path("."),
 ) -> None:
-    """Begin a course in an empty folder: settings, and one assignment that can be built and graded at once."""
+    """Create a course in an empty folder, with settings and one assignment that can be built and graded."""
     for path in begin_course(folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     console.print("Next, in that folder: `autograder build`; its README.md says how to go on.")
@@ -26,15 +26,15 @@ def init(
 def demo(
     name: Annotated[str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: a small one.")] = "",
     folder: Annotated[
-        Path | None, typer.Option(help="Where; it must be empty. Default: a temporary folder.")
+        Path | None, typer.Option(help="An empty folder for the class. Default: a temporary one.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the report and one feedback in the browser.")] = True,
     isolation: Jail = Isolation.BWRAP,
 ) -> None:
-    """Look at everything before reading anything: a made-up class of twenty, graded, with report and feedback.
+    """Grade a made-up class of twenty, with report and feedback, to see what the tool does.
 
-    Some are right, some make known mistakes, some hand in late, nothing, a broken file, or an attack. They are collected
-    as from Moodle, graded in the jail and packed for Moodle, in a copy of this course; the course stays as it is.
+    Some students answer correctly and some make known mistakes; some hand in late, not at all, a broken file or an attack.
+    Their work is collected as a Moodle download, graded in the jail and packed for Moodle, all in a copy of this course.
     """
     from autograder.authoring.demo import run_demo  # start-up: nbgrader
 
@@ -59,10 +59,10 @@ def demo(
 
 
 def doctor(isolation: Jail = Isolation.BWRAP) -> None:
-    """Say whether grading would work on this machine: a line for each thing that it needs, and what to do.
+    """Check whether grading works on this machine, and say what to do if it does not.
 
-    ✓ is well, ! cannot be done here although grading can, ✗ stops grading; then the exit status is 1. The jail is not
-    asked for but built, and a notebook is run in it.
+    ✓ means that all is well, ! that something is missing without which grading still works, ✗ that grading does not work;
+    then the exit status is 1. The check sets up the real jail and runs a notebook in it.
     """
     from autograder.doctor import Level, examine  # start-up: the jail
 

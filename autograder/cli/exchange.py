@@ -25,13 +25,16 @@ class Destination(StrEnum):
 def collect(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A zip archive, or a folder.")],
     name: Annotated[
-        str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: what each notebook is called after.")
+        str,
+        typer.Argument(
+            metavar="[ASSIGNMENT]", help="Default: each notebook's name says which assignment it belongs to."
+        ),
     ] = "",
     names: Annotated[
         Path | None,
         typer.Option(
             metavar="TABLE.csv",
-            help="Moodle's grading worksheet or Canvas' exported gradebook: who is who, and with Moodle's also when.",
+            help="Moodle's grading worksheet or Canvas' exported gradebook, to identify students (and, for Moodle, submission times).",
         ),
     ] = None,
     zone: Annotated[
@@ -45,31 +48,31 @@ def collect(
         list[str] | None,
         typer.Option(
             metavar="FOLDER",
-            help="A folder of FILE that stands around those of the students; may be repeated.",
+            help="A folder in FILE that contains the students' folders; may be repeated.",
         ),
     ] = None,
     matched: Annotated[
         Path | None,
         typer.Option(
             metavar="TABLE.csv",
-            help="The table of what could not be matched, with the column student filled in.",
+            help="unmatched.csv of an earlier run, with the column student filled in.",
         ),
     ] = None,
 ) -> None:
-    """Put what another system lets you download into submitted/, where `autograder grade` looks for it.
+    """Copy the submissions that you downloaded from another system into submitted/, where `autograder grade` looks for them.
 
     - Moodle: View all submissions, Download all submissions.
     - Canvas: the assignment's Download Submissions.
     - Blackboard: the column's Assignment File Download.
     - ILIAS: the exercise's Submissions and Grades, Download All Submissions.
-    - or STUDENT/NOTEBOOK.ipynb, as a folder or in an archive; STUDENT is the student's id. A folder around these may be called like
-      FILE, the course, an assignment or submitted; any other is to be named: --inside FOLDER.
+    - Anything else: STUDENT/NOTEBOOK.ipynb, in a folder or an archive, where STUDENT is the student's id. These may lie inside a
+      folder with the name of FILE, of the course, of an assignment, or submitted; name any other with --inside FOLDER.
 
-    Students are found in nbgrader's gradebook by their names, or by TABLE.csv, in any language. What parses as a notebook
-    is taken, whatever it is called. Of several notebooks of a student one with work in it goes before the untouched release,
-    one that is called like the assignment before another, and the later before the earlier. Whose files hold no notebook,
-    what cannot be matched, and times that cannot be read are named and stop nothing else; then the exit status is 1. What no
-    student was found for is also listed in unmatched.csv: fill in its column student, and collect again with --matched.
+    Students are identified by their names in nbgrader's gradebook or by TABLE.csv, in any language. Every file that can be
+    read as a notebook is accepted, whatever its name. If a student has several notebooks, one with answers is preferred to
+    the untouched release, then one named after the assignment, then the latest. The command names students without a
+    notebook, files that it cannot match and times that it cannot read, collects everything else, and exits with status 1.
+    Unmatched files are also listed in unmatched.csv: fill in the column student and collect again with --matched.
     """
     from autograder.gradebook.collect import collect as run  # start-up: nbgrader
     from autograder.gradebook.collect import explain
@@ -87,7 +90,7 @@ def collect(
     if path := write_unmatched(root, done.matches):
         say_lines(
             [
-                f"wrote {path}: fill in its column student for what could not be matched, and collect again with --matched {path}."
+                f"wrote {path} with the files that could not be matched: fill in the column student, and collect again with --matched {path}."
             ]
         )
     complain_of(done.left, "could not be taken")
@@ -107,14 +110,14 @@ def students(
         ),
     ] = "",
 ) -> None:
-    """Put the people of a table into the gradebook: of a spreadsheet, or as Moodle or Canvas exports its participants.
+    """Import students into the gradebook from a spreadsheet, or from a list of participants exported by Moodle or Canvas.
 
     Columns are recognised by their headings, in several languages: id, first name, last name (or the whole name), e-mail
-    address. Commas, semicolons and tabs may separate cells, and there may be titles above the heading. UTF-8, UTF-16 and
-    western encodings are recognised; a file in another one is refused unless --encoding names it. If several columns hold
-    ids, the one whose ids the gradebook has is used, otherwise the fullest. Ids that a spreadsheet has rounded are refused.
-    Students who are there already are updated from the table. Nobody is removed. Students who cannot be imported are named,
-    and the exit status is 1.
+    address. Cells may be separated by commas, semicolons or tabs, and titles above the heading are skipped. UTF-8, UTF-16 and
+    Western encodings are recognised; for any other, give --encoding. If several columns contain ids, the one whose ids are in
+    the gradebook is used, otherwise the one with the fewest gaps. Ids that a spreadsheet has rounded are refused. Students
+    who are already in the gradebook are updated, and nobody is removed. If some students cannot be imported, the command
+    names them and exits with status 1.
     """
     from autograder.gradebook.columns import read_people
     from autograder.gradebook.gradebook import open_gradebook  # start-up: nbgrader
@@ -133,7 +136,7 @@ def export(
     to: Annotated[
         Destination | None,
         typer.Option(
-            help="For whom the file is. Default: the system that the hand-ins were collected from, or csv."
+            help="The system that imports the file. Default: the one that the hand-ins were collected from, or csv."
         ),
     ] = None,
     output: Annotated[
@@ -150,7 +153,7 @@ def export(
         typer.Option("--unfinished", help="Also who still waits for grading by hand: the points so far."),
     ] = False,
 ) -> None:
-    """Write the scores, after late penalties, as a file that another system imports.
+    """Export the scores, after late penalties, to a file that another system can import.
 
     - canvas, for its page Grades, Import: students are found by the column ID (nbgrader's lms_user_id), or else
       by SIS Login ID (nbgrader's student id). The assignment is found by its title, as in "Attention (1234)" in
@@ -161,8 +164,8 @@ def export(
       column by its whole heading, as in "Attention [Total Pts: 20 Score] |123456" in Blackboard's own download.
     - csv: everybody in the gradebook, with nbgrader's own columns.
 
-    Who still waits for grading by hand, or handed in nothing, has no line for Canvas, Moodle and Blackboard. A text that
-    begins like a formula (= + - @) gets an apostrophe in front.
+    Files for Canvas, Moodle and Blackboard leave out students who handed in nothing or whose answers still have to be graded by
+    hand. A text that begins like a formula (= + - @) gets an apostrophe in front.
     """
     from autograder.gradebook.collect import read_owners  # start-up: sqlalchemy
     from autograder.gradebook.export import EXPORTERS
@@ -198,13 +201,13 @@ def feedback(
     name: Name,
     students: Students = None,
     packed: Annotated[
-        bool, typer.Option("--zip", help="Also pack them the way Moodle or Canvas takes them back.")
+        bool, typer.Option("--zip", help="Also pack the pages for upload to Moodle or Canvas.")
     ] = False,
     output: Annotated[Path, typer.Option(help="The folder for the archives.")] = Path("."),
 ) -> None:
-    """Make a page of feedback for each graded student, with every verdict and its reason, in feedback/.
+    """Write a page of feedback for each graded student to feedback/, with every verdict and the reason for it.
 
-    With --zip also one archive for the system that `autograder collect` had the hand-ins from.
+    With --zip, also pack the pages for the system that the hand-ins were collected from.
 
     - Moodle: View all submissions, Upload multiple feedback files in a zip; the assignment's feedback type Feedback files
       must be on.
@@ -245,12 +248,12 @@ class Visibility(StrEnum):
 
 def package(
     name: Name,
-    host: Annotated[Host, typer.Option("--for", help="Where it is to be graded.")],
+    host: Annotated[Host, typer.Option("--for", help="Where the assignment will be graded.")],
     output: Annotated[Path, typer.Option(help="The folder for the files.")] = Path("."),
     visibility: Annotated[
         Visibility,
         typer.Option(
-            help="When students see the tests. Tests with hidden parts: after_published at the earliest."
+            help="When students see the tests. Tests with hidden parts are shown after_published at the earliest."
         ),
     ] = Visibility.VISIBLE,
     more: Annotated[
@@ -262,13 +265,13 @@ def package(
         ),
     ] = None,
 ) -> None:
-    """Pack an assignment so that it is graded as soon as something is handed in: in Gradescope or in GitHub Actions.
+    """Pack an assignment for Gradescope or GitHub Actions, which then grade each hand-in as soon as it arrives.
 
     - gradescope: upload NAME-gradescope.zip as the autograder of a programming assignment. Each exercise becomes a test.
     - github: NAME-github.yml is a workflow that fetches NAME-github.zip, grades what is pushed, and shows the result as the
       summary of its job.
 
-    The archive holds the solution: students must not get it. It has the packages that are installed here, in their versions.
+    The archive contains the solution, so students must not get it. It lists the packages installed here, with their versions.
     """
     from autograder.packaging.archive import archive, template  # start-up: nbgrader
 
@@ -283,7 +286,7 @@ def package(
     write_product(root, packed, content)
     say_lines(
         [
-            f"wrote {packed} ({max(1, len(content) >> 20)} MB), which holds the solution: no student may get it."
+            f"wrote {packed} ({max(1, len(content) >> 20)} MB), which contains the solution: do not give it to students."
         ]
     )
     if host is Host.GITHUB:

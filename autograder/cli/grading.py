@@ -44,11 +44,13 @@ def grade(
     workers: Workers = None,
     scheduler: Scheduler = "",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run everything again, also what has not changed.")
+        bool, typer.Option("--fresh", help="Run every notebook again, even if nothing has changed.")
     ] = False,
     watching: Annotated[
         bool,
-        typer.Option("--watch", help="Grade what arrives in the folder, with feedback, until Ctrl+C."),
+        typer.Option(
+            "--watch", help="Keep running: grade each hand-in as it arrives, with feedback, until Ctrl+C."
+        ),
     ] = False,
     exchange: Annotated[
         bool,
@@ -62,19 +64,18 @@ def grade(
 ) -> None:
     """Grade submissions in the jail and record them in nbgrader's gradebook.
 
-    Each student is recorded as soon as the grade is known. A run that was interrupted or killed goes on
-    where it was: what was graded is kept in .autograder/store, by what was handed in and the rules, and run
-    again only when either has changed.
+    Each grade is recorded as soon as it is known. After an interruption, run the same command again: it continues where it
+    stopped. Results are kept in .autograder/store, and a notebook is run again only if it or the rules have changed.
 
-    The exit status is 0 when everybody is graded; 1 when somebody is not, who is named at the end with what to
-    do; 130 after Ctrl+C.
+    The exit status is 0 if everybody has been graded and 130 after Ctrl+C. If it is 1, the last lines name the students who
+    were not graded and say what to do.
 
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
 
-    With --watch the command does not end: it looks at the folder once a second, grades what is new and complete, and makes
-    the page of feedback, with a line for each hand-in. Servers stay warm, so that this takes seconds. Ctrl+C ends it; the same
-    command goes on, and grades nothing twice.
+    With --watch the command keeps running. It looks at the folder once a second, grades what is new and complete, writes the
+    page of feedback, and prints a line for each hand-in. This takes seconds, because the servers stay warm. Stop it with
+    Ctrl+C. When you start it again, it grades nothing twice.
     """
     if watching or exchange:
         _watch(
@@ -109,7 +110,9 @@ def grade(
                 results += (replace(result, notebook=notebook.part) for result in graded)
         except KeyboardInterrupt:
             progress.stop()
-            console.print(f"Interrupted: {counted['done']} of {total} are recorded; the next run goes on.")
+            console.print(
+                f"Interrupted: {counted['done']} of {total} are recorded. Run the same command again to continue."
+            )
             raise typer.Exit(130) from None
     if json_file:
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
@@ -136,9 +139,7 @@ def _watch(
     from autograder.grading.watching import SECONDS, Watch
 
     if not possible:
-        raise CourseError(
-            "--watch grades what is new, until it is ended: --exchange needs it, --fresh and --json go without it."
-        )
+        raise CourseError("--exchange works only with --watch; --fresh and --json work only without it.")
     notebooks = find_notebooks(course_root(), name)
     chosen, titles = notebooks[0], {notebook.part: notebook.title for notebook in notebooks}
     folder = submitted or chosen.submitted
@@ -148,7 +149,7 @@ def _watch(
         if Path(student).is_dir() and not (folder / student).is_dir():
             where = shlex.quote(student)
             raise CourseError(
-                f"{student} is a folder, and no student: `--watch --submitted {where}` watches it."
+                f"{student} is a folder, not a student: use `--watch --submitted {where}` to watch it."
             )
     ended: list[int] = []
 
@@ -175,7 +176,7 @@ def _watch(
     except KeyboardInterrupt:
         if not ended:
             raise
-    console.print(Text(f"Ended: {count} graded. The same command goes on."))
+    console.print(Text(f"Stopped: {count} graded. Run the same command to continue."))
 
 
 def _say_now(sentence: str) -> None:
@@ -185,7 +186,7 @@ def _say_now(sentence: str) -> None:
 
 
 def watch(name: Name) -> None:
-    """Show how far a run of `autograder grade` is that was started elsewhere, until it ends.
+    """Show the progress of an `autograder grade` that was started elsewhere, until it ends.
 
     For another terminal, or a notebook in JupyterLab: `!autograder watch 02_attention`.
     """
@@ -202,20 +203,20 @@ def watch(name: Name) -> None:
         else:
             console.print(line, soft_wrap=True)
     if progress is None:
-        raise CourseError(f"No run of {name} is known: `autograder grade {shlex.quote(name)}` starts one.")
+        raise CourseError(f"{name} is not being graded: start with `autograder grade {shlex.quote(name)}`.")
 
 
 def regrade(
     name: Name,
     students: Students = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the gradebook is changed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Change the gradebook without asking.")] = False,
     submitted: Submitted = None,
     workers: Workers = None,
     scheduler: Scheduler = "",
     json_file: Json = None,
     isolation: Jail = Isolation.BWRAP,
 ) -> None:
-    """After an exercise was corrected: show whose score would change, ask, then change it.
+    """Grade again after you corrected an exercise: show whose scores would change, ask, then change them.
 
     Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
     follow the course's rule and the new score; where they change the table says so. Of several notebooks one is done after
@@ -242,15 +243,17 @@ def regrade(
                     shown.extend({**where, **vars(change)} for change in changes)
                     write_json(json_file, shown)
                 count = len({change.student for change in changes})
-                return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}{in_it}?")
+                return yes or typer.confirm(f"Change the scores of {people(count)}{in_it} in the gradebook?")
 
             done = run(notebook, folders, options, on_result, agree)
             if not done.changes:
-                console.print(Text(f"Nothing would change for any of {people(len(folders))}{in_it}."))
+                console.print(Text(f"No score of {people(len(folders))}{in_it} would change."))
             elif not done.done:
                 console.print(Text(f"Nothing was changed{in_it}."))
             if done.left:
-                console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
+                console.print(
+                    Text(f"Not changed, because they have handed in again meanwhile: {', '.join(done.left)}.")
+                )
             left += [one for one in done.not_graded if one not in left]
     if left:
         raise NotAllGraded(left)
@@ -258,9 +261,11 @@ def regrade(
 
 def grade_mine(
     names: Names = None,
-    isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.NONE,
+    isolation: Annotated[
+        Isolation, typer.Option(help="bwrap: run it in the jail. Your own code does not need one.")
+    ] = Isolation.NONE,
 ) -> None:
-    """Grade the notebooks of the release where they lie, for those who learn alone. Records nothing."""
+    """Grade your own answers in the released notebooks, for independent learners. Nothing is recorded."""
     from autograder.grading.engine import Engine  # start-up: the jail
     from autograder.grading.store import Store
     from autograder.registered import registered_release
@@ -316,7 +321,9 @@ def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: b
     from autograder.grading.run import Options  # start-up: as above
 
     if workers and scheduler:
-        raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
+        raise CourseError(
+            "--workers starts workers on this machine, --scheduler uses those of a cluster: choose one."
+        )
     return Options(isolation.value, workers, scheduler, fresh)
 
 

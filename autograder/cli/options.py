@@ -32,16 +32,21 @@ Students = Annotated[list[str] | None, typer.Argument(metavar="[STUDENT]...", he
 Submitted = Annotated[
     Path | None,
     typer.Option(
-        help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/, or what nbgrader_config.py calls it."
+        help="Folder that contains STUDENT/ASSIGNMENT/. Default: submitted/, or the one named in nbgrader_config.py."
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Notebooks that run at once on this machine. Default: one per core.")
+    int | None,
+    typer.Option(
+        min=1, help="How many notebooks run at the same time on this machine. Default: one per core."
+    ),
 ]
 Scheduler = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="On how many draws of the inputs known answers are tried.")]
+Seeds = Annotated[
+    int, typer.Option(min=1, help="The number of draws of the inputs on which known answers are tried.")
+]
 Json = Annotated[
     Path | None,
     typer.Option("--json", callback=_require_replaceable, help="Also write the results to this file."),
@@ -50,7 +55,7 @@ OnlyExercises = Annotated[
     list[str] | None,
     typer.Option("--exercise", help="Only this one, such as attention.entropy; may be repeated."),
 ]
-Jail = Annotated[Isolation, typer.Option(help="none runs students' code with your rights.")]
+Jail = Annotated[Isolation, typer.Option(help="none: run students' code with your own permissions.")]
 
 
 def chosen_assignments(root: Path, names: Iterable[str] | None) -> list[Assignment]:

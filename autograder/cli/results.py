@@ -33,19 +33,22 @@ def report(
     ] = None,
     days: Annotated[
         int,
-        typer.Option(min=1, help="What has changed since the last report that is at least so many days old."),
+        typer.Option(
+            min=1,
+            help="Show what has changed since the most recent report that is at least this many days old.",
+        ),
     ] = 7,
 ) -> None:
-    """One page about a graded assignment, or about the whole term, for the instructor: it names students.
+    """Write a report on an assignment, or on the whole term, for the instructor. It names students.
 
-    - Of an assignment: scores, each exercise's success, the most frequent mistakes by name, what has changed since last
-      week, slow and failed submissions, and groups that are nearly the same. It shows students' work.
-    - Without one: each student's scores in all assignments, who was late and who still waits for grading by hand; of
-      each assignment the mean, the hardest exercise and the most frequent mistake; of each exercise its difficulty and
-      discrimination. The headings sort the tables. The reports of all assignments are written, too, into the folder
-      reports/ beside the page, which links to them.
+    - With an assignment: scores, the success rate of each exercise, the most frequent mistakes by name, what has changed
+      since last week, slow and failed submissions, and submissions that are nearly the same. It shows students' work.
+    - Without one: every student's scores in all assignments, late hand-ins and answers still to be graded by hand; the mean,
+      the hardest exercise and the most frequent mistake of each assignment; the difficulty and discrimination of each
+      exercise. Click a heading to sort a table. The page links to the reports of all assignments, which are written to
+      the folder reports/ next to it.
 
-    A page needs no network.
+    The pages need no network connection.
     """
     from autograder.report import write_report  # start-up: nbgrader
 
@@ -104,7 +107,8 @@ def _report_term(root: Path, output: Path, days: int) -> None:
 def written(
     name: Name,
     by: Annotated[
-        Likeness, typer.Option(help="What makes answers alike: meaning needs c.Autograder.sentence_encoder.")
+        Likeness,
+        typer.Option(help="How similar answers are grouped; meaning needs c.Autograder.sentence_encoder."),
     ] = Likeness.MEANING,
     again: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
@@ -118,14 +122,14 @@ def written(
         Path | None, typer.Option(exists=True, help="The private key of the certificate.")
     ] = None,
     agreement: Annotated[
-        bool, typer.Option("--agreement", help="Only say how far second readings agree with first ones.")
+        bool, typer.Option("--agreement", help="Only show how well second readings agree with the first.")
     ] = False,
 ) -> None:
-    """Grade written answers in a browser: one question over the whole class, like answers side by side, no names.
+    """Grade written answers in a browser, one question at a time for the whole class, similar answers together, without names.
 
-    A person reads, and gives points to a group or to one answer; groups can be split and joined. Nothing is scored by a
-    machine. Points and comments go into nbgrader's gradebook at once, so the page can be closed at any time. Several
-    people may grade at a time. docs/written.md says more.
+    You read the answers and give points to a group or to a single answer; groups can be split and joined. Nothing is scored
+    automatically. Points and comments are saved in nbgrader's gradebook at once, so you can close the page at any time.
+    Several people can grade at the same time. See docs/written.md.
     """
     from autograder.written.room import Room  # start-up: nbgrader
     from autograder.written.text_similarity import course_encoder
@@ -146,13 +150,11 @@ def written(
 
     def prepare() -> None:
         room.prepare(lambda title: console.print(Text(f"Grouped the answers to “{title}”.")))
-        console.print(escape(room.problem) if room.problem else "All are ready.")
+        console.print(escape(room.problem) if room.problem else "All questions are ready.")
 
     def ready(address: str) -> None:
         console.print(f"Open {address}", highlight=False, soft_wrap=True)
-        console.print(
-            "The address opens the page in one browser, once. Ctrl+C ends the page; all grades are kept."
-        )
+        console.print("The address works once, in one browser. Stop with Ctrl+C; all grades are kept.")
         threading.Thread(target=prepare, daemon=True).start()
 
     def invite(address: str) -> None:

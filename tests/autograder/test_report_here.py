@@ -52,7 +52,7 @@ def test_without_the_extra_the_report_says_what_is_missing(graded, monkeypatch):
     page = (graded.root / "report.html").read_text()
     assert "The answers were not compared" in page
     assert "pip install &#39;autograder-notebooks[similarity]&#39;" in page
-    assert "Likeness is looked for" not in page
+    assert "We chose these limits" not in page
 
 
 def test_every_score_is_in_a_bar_the_highest_too():
@@ -152,4 +152,4 @@ def test_what_was_put_right_is_named_as_text(small):
     output = small.root / "report.html"
     write_report(small.assignment, output)
     page = output.read_text()
-    assert "Put right before they were graded" in page and "stopped with ValueError: &lt;b&gt;mine" in page
+    assert "Repaired before grading" in page and "stopped with ValueError: &lt;b&gt;mine" in page

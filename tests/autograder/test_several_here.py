@@ -126,7 +126,7 @@ def test_a_second_run_finds_everything_in_the_store(course):
     grade()
     graded = grade()
     assert scores(course, NAME) == RECORDED and "Teil B" in graded
-    assert "Nothing would change for any of 3 students in Teil B.ipynb" in command(
+    assert "No score of 3 students in Teil B.ipynb" in command(
         "regrade", NAME, "--isolation", "none"
     )
 
@@ -136,7 +136,7 @@ def test_a_corrected_notebook_changes_its_own_scores_alone(course):
     write_source(course, NAME, "Teil B", points=4)
     build(course, NAME)
     said = command("regrade", NAME, "--isolation", "none", "--yes", "--json", "changes.json")
-    assert "Nothing would change for any of 3 students in part_a.ipynb" in said
+    assert "No score of 3 students in part_a.ipynb" in said
     changes = json.loads((course / "changes.json").read_text())
     assert {(one["notebook"], one["student"]) for one in changes} == {("Teil B", "ada")}
     assert scores(course, NAME)["ada"] == (5, {"part_a": 1, "Teil B": 4})

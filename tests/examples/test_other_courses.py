@@ -222,7 +222,7 @@ def lacking(environment: Environment, *modules: str) -> list[str]:
 def test_the_tool_alone_brings_neither_torch_nor_a_notebook_server(bare, tmp_path):
     absent = ["coursekit", "torch", "transformers", "jupyterlab", "nbgrader", "dask"]
     assert lacking(bare, "autograder.checks", *absent) == absent
-    assert "Begin a course" in bare.run("autograder", "--help", cwd=tmp_path).stdout
+    assert "Create a course" in bare.run("autograder", "--help", cwd=tmp_path).stdout
     for command in COMMANDS:
         assert "Usage" in bare.run("autograder", command, "--help", cwd=tmp_path).stdout, command
 

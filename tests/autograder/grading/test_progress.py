@@ -104,7 +104,7 @@ def test_in_a_cell_of_a_notebook_it_stays_on_one_line(one):
 @pytest.mark.slow
 def test_grade_can_be_watched(own_class):
     before = CliRunner().invoke(app, ["watch", NAME])
-    assert "No run of 02_attention is known" in str(before.exception)
+    assert "02_attention is not being graded" in str(before.exception)
     graded = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
     assert graded.exit_code == 0, graded.output
     shown = CliRunner().invoke(app, ["watch", NAME])

@@ -74,7 +74,7 @@ def test_it_shows_and_changes_nothing_until_one_agrees(own_class):
         app, ["regrade", NAME, "--isolation", "none", "--json", "changes.json"], input="n\n"
     )
     assert result.exit_code == 0, result.output
-    assert "Nothing was changed." in result.output and "Change what the gradebook holds" in result.output
+    assert "Nothing was changed." in result.output and "Change the scores of" in result.output
     assert everything(own_class) == before
     assert {path: path.read_bytes() for path in own_class.course.glob("autograded/*/*/*")} == files
     changes = [Change(**one) for one in json.loads((own_class.course / "changes.json").read_text())]
@@ -122,7 +122,7 @@ def test_without_a_correction_nothing_changes(own_class):
     own_class.grade()
     before = everything(own_class)
     result = CliRunner().invoke(app, ["regrade", NAME, "ada", "dua", "eva", "--yes", "--isolation", "none"])
-    assert result.exit_code == 0 and "Nothing would change for any of 3 students." in result.output
+    assert result.exit_code == 0 and "No score of 3 students would change." in result.output
     assert everything(own_class) == before
 
 

@@ -36,7 +36,7 @@ def serving(
     ):
         try:
             address = next_address(running)
-            while "All are ready" not in running.stdout.readline():
+            while "All questions are ready" not in running.stdout.readline():
                 assert running.poll() is None
             yield running, address
         finally:
