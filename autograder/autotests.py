@@ -94,7 +94,7 @@ class AutoTests(InstantiateTests):
                 return path
         raise CourseError(
             f"there are {self.autotest_delimiter} lines, and no {self.autotest_filename} beside the source or in the course "
-            f"folder, which says how they become tests: begin with a copy of nbgrader's own, {EXAMPLE}."
+            f"folder, which defines how they become tests: start from a copy of nbgrader's own, {EXAMPLE}."
         )
 
     def _digest(self, nb: NotebookNode, folder: Path, templates: Path) -> str:
@@ -125,7 +125,7 @@ class AutoTests(InstantiateTests):
         try:
             sections = yaml.safe_load(templates.read_text(encoding="utf-8"))
         except (yaml.YAMLError, ValueError) as error:
-            raise CourseError(f"{templates} is no valid YAML: {' '.join(str(error).split())}.") from None
+            raise CourseError(f"{templates} is not valid YAML: {' '.join(str(error).split())}.") from None
         named = nb.metadata.get("kernelspec", {}).get("name", "")
         names = (named, other) if other else (named, KERNEL, "python")
         usable = [name for name in names if name in self.comment_strs.keys() & self.sanitizers]
@@ -153,7 +153,7 @@ class AutoTests(InstantiateTests):
         except Exception as error:
             if not str(error):  # as nbgrader raises it
                 raise CourseError(
-                    f"has an {self.autotest_delimiter} line and is no cell of autograder tests: make it one, with points."
+                    f"has an {self.autotest_delimiter} line but is not marked as autograder tests: mark it so, with points."
                 ) from None
             raise CourseError(
                 f"does not fit {self.autotest_filename} ({type(error).__name__}: {error})."

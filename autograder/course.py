@@ -56,7 +56,7 @@ class Assignment:
             return self.part
         there = notebook_names(self.root, self.name)
         if len(there) > 1:
-            raise CourseError(f"{self.name} has several notebooks ({', '.join(there)}): say which is meant.")
+            raise CourseError(f"{self.name} has several notebooks ({', '.join(there)}): name one of them.")
         return there[0] if there else self.name
 
     @property
@@ -298,7 +298,7 @@ def course_root(start: Path | None = None) -> Path:
     for folder in (start, *start.parents):
         if (folder / FILE).exists():
             return folder
-    raise CourseError(f"{start} is not inside a course: no {FILE} here or above.")
+    raise CourseError(f"{start} is not inside a course: there is no {FILE} here or in a folder above.")
 
 
 def find_assignment(root: Path, name: str) -> Assignment:

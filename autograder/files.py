@@ -67,7 +67,7 @@ def require_replaceable(root: Path, path: Path) -> None:
     record = _record(root, path)
     if path.is_symlink() or not path.is_file() or not record.exists() or record.read_text() != _digest(path):
         raise CourseError(
-            f"{path} exists already, and is not as a command of this course wrote it: move it away, or name "
+            f"{path} exists already and was not written by a command of this course: move it away, or choose "
             "another file."
         )
 

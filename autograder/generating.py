@@ -47,7 +47,7 @@ def generate(assignment: Assignment, as_built: bool = False) -> Generated:
     """
     if not assignment.source.exists():
         raise CourseError(
-            f"{assignment.source} is missing: an assignment is made from a script of that name."
+            f"{assignment.source} is missing: an assignment is built from a script with that name."
         )
     source = read_source(assignment.source)
     _require_python_for_exercises(source, assignment)

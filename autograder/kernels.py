@@ -122,7 +122,7 @@ def kernel_for(notebook: NotebookNode, path: Path) -> str:
     if same:
         return same[0]
     raise CourseError(
-        f"{path} is written in {wanted}, and its kernel{f' {own}' if own else ''} is not installed here. Nothing was run; what was "
+        f"{path} is written in {wanted}, but its kernel{f' {own}' if own else ''} is not installed here. Nothing was run, and what was "
         f"handed in waits. Install the kernel ({how_to_install(wanted)}) and run the command again."
     )
 

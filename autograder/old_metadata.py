@@ -24,7 +24,7 @@ def require_current_metadata(notebook: NotebookNode, path: Path) -> None:
     versions = {_version(cell) for cell in _of_nbgrader(notebook)}
     if newer := [version for version in versions if version > SCHEMA_VERSION]:
         raise CourseError(
-            f"{path} was made with a newer nbgrader: its metadata have version {max(newer)}, and this nbgrader knows versions "
+            f"{path} was made with a newer nbgrader: its metadata have version {max(newer)}, but the installed nbgrader supports versions "
             f"up to {SCHEMA_VERSION}. Run `pip install --upgrade nbgrader`."
         )
     old = min(versions, default=SCHEMA_VERSION) < SCHEMA_VERSION

@@ -138,7 +138,7 @@ def _require_usual_places(root: Path, config: Config) -> None:
     at = config.CourseDirectory.get("root", "")
     if os.path.isabs(at) and Path(at).resolve() != root.resolve():
         raise CourseError(
-            f"{root / FILE} sets c.CourseDirectory.root = {at!r}; a course's settings stand in its own folder: "
+            f"{root / FILE} sets c.CourseDirectory.root = {at!r}; a course's settings belong in its own folder: "
             "str(Path(__file__).resolve().parent) names it wherever it lies."
         )
     structure = config.CourseDirectory.get("directory_structure", USUAL_STRUCTURE)

@@ -109,7 +109,7 @@ def for_a_demonstration(built: list[Assignment]) -> Assignment:
     ]
     if not fit:
         raise CourseError(
-            "No assignment is built and has exercises with known mistakes: run `autograder build` first."
+            "There is no assignment that has been built and has exercises with known mistakes: run `autograder build` first."
         )
     return min(
         fit,

@@ -21,10 +21,12 @@ def begin_course(folder: Path) -> list[Path]:
     """
     folder = folder.resolve()
     if os.path.lexists(folder / FILE):
-        raise CourseError(f"{folder} holds a course already ({FILE}): begin a new one in another folder.")
+        raise CourseError(
+            f"{folder} already contains a course ({FILE}): create the new one in another folder."
+        )
     course = {folder / path: text.replace("COURSE_ID", _course_id(folder)) for path, text in _template()}
     if taken := [str(path.relative_to(folder)) for path in course if os.path.lexists(path)]:
-        raise CourseError(f"{folder} holds {', '.join(taken)} already: begin a course in an empty folder.")
+        raise CourseError(f"{folder} holds {', '.join(taken)} already: create the course in an empty folder.")
     for path, text in course.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -37,14 +37,14 @@ def published_key(assignment: Assignment, early: bool = False) -> str:
     who, opens = assignment.settings.lend, _opens(assignment)
     if who != "key":
         raise CourseError(
-            f'nbgrader_config.py sets c.Autograder.lend = "{who}": a key is published where it is "key". Set that, run '
+            f'nbgrader_config.py sets c.Autograder.lend = "{who}", but a key can be published only if it is "key". Change the setting, run '
             "`autograder build`, and hand out the release."
         )
     if not assignment.lent.exists():
         raise CourseError(f"{assignment.lent} is missing: run `autograder build` and hand out the release.")
     if opens and not early and datetime.now(UTC) < datetime.fromisoformat(opens):
         raise CourseError(
-            f"{assignment.called} lends from {opens} on, as nbgrader_config.py says; --early prints the key now."
+            f"{assignment.called} can be borrowed from {opens} on (c.Autograder.lend_from); --early prints the key now."
         )
     return key_text(_derived(_secret(assignment.root), assignment))
 

@@ -119,7 +119,7 @@ def zip_bytes(files: Mapping[str, bytes], top: str, times: Mapping[str, datetime
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(files.items()):
             if any(leak in content for leak in LEAKS):
-                raise CourseError(f"{path} holds a solution: nothing was written.")
+                raise CourseError(f"{path} contains a solution, so nothing was written.")
             time = max(times.get(path, EARLIEST), EARLIEST)
             entry = zipfile.ZipInfo(f"{top}/{path}", time.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED

@@ -190,11 +190,19 @@ def export(
         exporter.export(gradebook)
     say_lines([f"wrote {exporter.to}, in {exporter.layout}"])
     if exporter.waiting:
-        console.print(Text(f"Left out, for they wait for grading by hand: {', '.join(exporter.waiting)}."))
+        console.print(
+            Text(
+                f"Left out, because some answers still have to be graded by hand: {', '.join(exporter.waiting)}."
+            )
+        )
     if exporter.missing:
         console.print(Text(f"Handed in nothing: {', '.join(exporter.missing)}."))
     if exporter.marked:
-        console.print(Text(f"Got an apostrophe, and will not be found: {', '.join(exporter.marked)}."))
+        console.print(
+            Text(
+                f"Got an apostrophe in front, so the other system will not find them: {', '.join(exporter.marked)}."
+            )
+        )
 
 
 def feedback(
@@ -295,6 +303,6 @@ def package(
         )
         say_lines(
             [
-                f"wrote {workflow}: put it into .github/workflows/, and set the secrets that its first lines name."
+                f"wrote {workflow}: put it into .github/workflows/ and set the secrets named in its first lines."
             ]
         )

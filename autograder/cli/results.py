@@ -96,7 +96,7 @@ def _report_term(root: Path, output: Path, days: int) -> None:
     folder = report_path(output, "").parent
     say_lines(
         [
-            f"wrote {written} of the reports in {folder}/; {unchanged} would be the same"
+            f"wrote {written} of the reports in {folder}/; {unchanged} have not changed"
             if unchanged
             else f"wrote the reports in {folder}/"
         ]
@@ -144,7 +144,7 @@ def written(
     if not can_compare_texts():
         console.print(
             Text(
-                f"Only identical answers are grouped: `{install_command('similarity')}` groups those that are alike."
+                f"Only identical answers are grouped: `{install_command('similarity')}` groups similar ones, too."
             )
         )
 

@@ -25,7 +25,7 @@ def course(root: Path) -> Readiness:
         return Readiness("course", Level.BAD, fault, "mend nbgrader_config.py or exercises.py.")
     if not found_assignments:
         where = f"{root / settings.source_directory} holds no assignment."
-        return Readiness("course", Level.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
+        return Readiness("course", Level.BAD, where, "create a folder NN_topic with a file NN_topic.py.")
     count = len({one.name for one in found_assignments})
     built = [assignment for assignment in found_assignments if is_built(assignment)]
     if not built:
@@ -99,7 +99,9 @@ def exchange(root: Path) -> Readiness:
     folder = Path(config.get("Exchange", {}).get("root", "/usr/local/share/nbgrader/exchange"))
     without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
     if "ExchangeFactory" in config:
-        return Readiness("exchange", Level.GOOD, "another than nbgrader's folder is set; not tried")
+        return Readiness(
+            "exchange", Level.GOOD, "nbgrader_config.py sets another exchange than nbgrader's own; not tested"
+        )
     if not folder.is_dir():
         return Readiness("exchange", Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -111,6 +113,6 @@ def exchange(root: Path) -> Readiness:
             "exchange",
             Level.NOTE,
             "c.CourseDirectory.course_id is not set.",
-            "set it: the exchange needs it.",
+            "set it; the exchange needs it.",
         )
     return Readiness("exchange", Level.GOOD, str(folder))

@@ -88,7 +88,9 @@ def disk(root: Path) -> Readiness:
     place = min(free, key=lambda place: free[place])
     free_space = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
     if not os.access(root, os.W_OK):
-        return Readiness("disk", Level.BAD, f"{root} may not be written.", "grade as a user who may.")
+        return Readiness(
+            "disk", Level.BAD, f"{root} may not be written.", "grade as a user who may write there."
+        )
     if free[place] < NEEDED:
         return Readiness("disk", Level.BAD, f"{free_space}.", "make room.")
     return Readiness("disk", Level.NOTE if free[place] < BETTER else Level.GOOD, free_space)
@@ -98,7 +100,10 @@ def browser(root: Path) -> Readiness:
     """Formgrader and Validate in JupyterLab: a page in the browser, and its part in the server."""
     if not find_spec("jupyterlab"):
         return Readiness(
-            "browser", Level.NOTE, "there is no JupyterLab here: no formgrader.", "pip install jupyterlab"
+            "browser",
+            Level.NOTE,
+            "JupyterLab is not installed, so there is no formgrader.",
+            "pip install jupyterlab",
         )
     from jupyter_core.paths import (  # optional: `python` names what is missing
         jupyter_config_path,
@@ -154,7 +159,10 @@ def jail(root: Path, isolation: str) -> Readiness:
     """Not asked whether it could be built, but built, with everything that a course's notebooks import."""
     if isolation == "bwrap" and (problem := find_problem()):
         return Readiness(
-            "jail", Level.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
+            "jail",
+            Level.BAD,
+            problem,
+            "or `--isolation none`, which runs students' code with your own permissions.",
         )
     kernels: dict[str, Settings] = {}  # one assignment's settings for each
     for assignment in filter(is_built, assignments(root)):
@@ -166,7 +174,7 @@ def jail(root: Path, isolation: str) -> Readiness:
         if problem := _why_not(settings):
             return Readiness("jail", Level.BAD, f"{kernel}: {problem}" if kernel else problem)
     if isolation == "none":
-        return Readiness("jail", Level.NOTE, "not asked for: students' code would run with your rights.")
+        return Readiness("jail", Level.NOTE, "not used: students' code would run with your own permissions.")
     return Readiness("jail", Level.GOOD, f"a notebook ran in it{_in_each(kernels)}")
 
 

@@ -239,7 +239,7 @@ def _by_student(
             certain = roster.knows(student) or first.owner.person.isascii() or roster.listed(first.owner)
             if first.file.guessed and not certain:
                 raise Unknown(
-                    "nobody knows how this name is encoded: give --names, or collect from a folder."
+                    "the encoding of this name is unknown: give --names, or unpack the archive and collect from the folder."
                 )
         except Unknown as error:
             done.matches.miss(top, str(error))
@@ -291,7 +291,7 @@ def _by_notebook(
         is_notebook = looks_like_a_notebook(one.file.path) and not is_hidden(one.file.path)
         if wanted and is_notebook and called.exactly and called.notebook not in meant:
             title = called.notebook.called if called.notebook else ""
-            others.append(LeftOut(one.file.path, f"it is called like {title}, not {wanted}."))
+            others.append(LeftOut(one.file.path, f"it is named after {title}, not {wanted}."))
         elif called.notebook in meant or (called.notebook and not wanted):
             found.setdefault(called.notebook, []).append(one)
         elif wanted and (len(meant) == 1 or not is_notebook):
@@ -300,7 +300,7 @@ def _by_notebook(
         elif wanted:
             files = " or ".join(notebook.file for notebook in meant)
             others.append(
-                LeftOut(one.file.path, f"it is called like none of {wanted}: rename it to {files}.")
+                LeftOut(one.file.path, f"it is named after none of {wanted}: rename it to {files}.")
             )
         elif is_notebook or one is hand_ins[-1] and not (found or others):
             reason = "it is called like no assignment: say which it is, behind the file."

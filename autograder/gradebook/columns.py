@@ -108,7 +108,7 @@ def find_columns(table: Table, id_column: str = "", students: Collection[str] = 
         ids = [plain.index(letters(id_column))]
     if not ids:
         raise CourseError(
-            f"{table.path} has no column of ids that is known by its name: say which one it is, as in --id "
+            f"{table.path} has no heading that we recognise as that of the ids: name the column, as in --id "
             f"{table.heading[addresses[0]] if addresses else table.heading[0]!r}. It has: {table.columns}. (If that is not the "
             "heading of the table, delete the lines above the heading.)"
         )

@@ -40,7 +40,7 @@ class SafeExport(ExportPlugin):
         """Write the table whole or not at all. Raises CourseError for an assignment without any grades."""
         assignments = self._assignments(gradebook)
         if self.column and len(assignments) > 1:
-            raise CourseError("A column's name is for one assignment: name the assignment.")
+            raise CourseError("--column names the column of a single assignment: name the assignment, too.")
         rows = list(self.rows(gradebook, assignments, self._students(gradebook)))
         text = io.StringIO()
         # Lines end with \r\n (RFC 4180), so that the writer also quotes a cell in which there is a lone \r.
@@ -86,7 +86,7 @@ class SafeExport(ExportPlugin):
         unknown = set(wanted) - {assignment.name for assignment in chosen}
         if unknown:
             raise CourseError(
-                f"The gradebook holds no {', '.join(sorted(unknown))}: nobody's was graded yet."
+                f"The gradebook holds no {', '.join(sorted(unknown))}: nobody has been graded yet."
             )
         return chosen
 

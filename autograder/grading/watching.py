@@ -91,7 +91,7 @@ class Watch:
             return
         if self._engines:
             self.tell(
-                "The exercises have changed, and are read again. `autograder regrade` shows whose earlier score changes."
+                "The exercises have changed and were read again. `autograder regrade` shows which earlier scores change."
             )
         self._end_engines()
         self._sources = sources

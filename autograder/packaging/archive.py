@@ -46,7 +46,7 @@ def archive(assignment: Assignment, visibility: str = "visible", more: Iterable[
     """
     if not sys.platform.startswith("linux"):
         raise CourseError(
-            "The archive names the packages that are installed here, and is run on Linux: make it on Linux."
+            "The archive lists the packages installed here and runs on Linux: create it on Linux."
         )
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:

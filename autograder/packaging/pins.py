@@ -32,7 +32,7 @@ def pins(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
             metadata.version(one)
         except metadata.PackageNotFoundError:
             raise CourseError(
-                f"The package {one} is not installed here, so its version is not known: install it."
+                f"The package {one} is not installed, so its version is unknown: install it."
             ) from None
         waiting.append((one, frozenset()))
     seen: set[tuple[str, frozenset[str]]] = set()

@@ -91,7 +91,7 @@ class ClusterPool:
         outcome = self._run_alone(name, job)
         if outcome is None:
             if self._run_alone("a harmless job", HARMLESS) is None:
-                raise ServerDied("The workers' processes end with every job, also with a harmless one.")
+                raise ServerDied("The workers' processes end with every job, even a harmless one.")
             outcome = Outcome((), Ending.DIED, 0.0, 0.0, 0)
         return name, outcome
 
@@ -150,7 +150,7 @@ class ClusterPool:
         try:
             return Client(self.scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise CourseError(f"There is no scheduler to be reached at {self.scheduler}: {error}.") from None
+            raise CourseError(f"No scheduler can be reached at {self.scheduler}: {error}.") from None
 
     def _check_workers(self, client: Client) -> None:
         """Raises CourseError for a worker that would grade differently. Later ones check themselves."""

@@ -92,7 +92,7 @@ def opened(
         try:
             archive = zipfile.ZipFile(file)
         except NOT_ZIP:
-            raise CourseError(f"{source} is no zip archive, and no folder: download it again.") from None
+            raise CourseError(f"{source} is neither a zip archive nor a folder: download it again.") from None
         with archive:
             yield _in_archive(archive, zone, knows)
 
@@ -110,7 +110,7 @@ def inside(blob: bytes, path: str) -> list[File]:
     except CourseError as error:
         raise Unreadable(str(error)) from None
     except NOT_ZIP as error:
-        raise Unreadable(f"it is no zip archive ({error}).") from None
+        raise Unreadable(f"it is not a zip archive ({error}).") from None
     files, _ = _in_archive(archive, UTC, lambda part: False)
     return [File(f"{path}/{file.path}", file.modified, file.read) for file in files[:MOST_INSIDE]]
 
@@ -126,7 +126,7 @@ def _require_short_list(file: BinaryIO, source: str) -> None:
     if (place := tail.rfind(b"PK\x06\x06")) >= 0 and len(tail) >= place + 48:  # of large archives
         sizes.append(struct.unpack_from("<Q", tail, place + 40)[0])
     if max(sizes) > MOST_LISTED:
-        raise CourseError(f"{source} lists more files than are read: collect it in parts.")
+        raise CourseError(f"{source} contains more files than can be read at once: collect it in parts.")
     file.seek(0)
 
 

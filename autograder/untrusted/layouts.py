@@ -135,7 +135,7 @@ class Layout:
             for place in range(len(parts))
         ):
             raise Misplaced(
-                "it is named like a hand-in from Moodle, Canvas or Blackboard, and the others are not: check whose it is."
+                "its name looks like a hand-in from Moodle, Canvas or Blackboard, but the other names do not: check whose it is."
                 + self._unless_around(parts)
             )
         return self._plain(parts)

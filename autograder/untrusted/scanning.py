@@ -72,7 +72,7 @@ class Scanner:
             for key in self._keys():
                 if key == b'"cells"':
                     if self._next() != b"[":
-                        raise NoNotebook("its “cells” are no list of cells")
+                        raise NoNotebook("its “cells” are not a list of cells")
                     self._at += 1
                     yield from self._items()
                     return  # what follows says nothing about the cells
@@ -81,7 +81,7 @@ class Scanner:
             if self._find_next(self._at):
                 yield from self._items()
             return
-        raise NoNotebook("it holds no list of cells")
+        raise NoNotebook("it contains no list of cells")
 
     def _items(self) -> Iterator[dict[str, bytes]]:
         while not self._is_over():
@@ -240,7 +240,7 @@ def loads(part: bytes) -> Any:
     if not part:
         return None
     if not is_small(part, MAX_NOTEBOOK_BYTES):
-        raise Unreadable(f"A cell has more than {MOST_VALUES} values in it, which are not read.")
+        raise Unreadable(f"A cell contains more than {MOST_VALUES} values, so it is not read.")
     with suppress(ValueError, RecursionError):
         return json.loads(part.decode("utf-8", "replace"), strict=False)
     return None

@@ -105,7 +105,7 @@ def zone_of(name: str = "") -> tuple[tzinfo, str]:
         except (ValueError, OSError, LookupError):
             where = "--zone" if name else "TZ"
             raise CourseError(
-                f"{where} is {given!r}, which names no time zone: write --zone Europe/Berlin."
+                f"{where} is {given!r}, which is not a time zone: write, for example, --zone Europe/Berlin."
             ) from None
     here = Path("/etc/localtime")
     try:

@@ -135,7 +135,7 @@ class Desk:
             student_of = self._aliased(now)
             leaving = {student_of.get(alias) for alias in aliases}
             if not leaving <= set(members) or not leaving or leaving == set(members):
-                raise Refused("Choose some answers of the group, and not all of them.")
+                raise Refused("Choose some of the group's answers, but not all.")
             new = now.new_group()
             stay = [student for student in members if student not in leaving]
             after = {group: stay, new: [student for student in members if student in leaving]}
@@ -160,7 +160,7 @@ class Desk:
         with self._now() as now:
             entry = next((entry for entry in reversed(now.state.done) if entry["who"] == who), None)
             if entry is None:
-                raise Refused("There is nothing of yours to undo.")
+                raise Refused("You have nothing to undo.")
             if entry["kind"] == "marks":
                 student = next(iter(entry["before"]))
                 given = now.state.decisions.get(student)
@@ -293,14 +293,14 @@ class Desk:
     def _group(self, now: Transaction, name: str, tag: str) -> list[str]:
         members = now.state.groups.get(name, [])
         if self._group_tag(members) != tag:
-            raise Conflict("This group has changed meanwhile. Nothing of yours was written: look again.")
+            raise Conflict("This group has changed meanwhile, so nothing was saved: look at it again.")
         return members
 
     def _seen(self, now: Transaction, seen: Mapping[str, str]) -> list[str]:
         student_of = self._aliased(now)
         students = [student_of[alias] for alias in seen if alias in student_of]
         if not students or len(students) < len(seen):
-            raise Conflict("These answers have changed meanwhile. Nothing of yours was written: look again.")
+            raise Conflict("These answers have changed meanwhile, so nothing was saved: look at them again.")
         changed = [s for s, tag in zip(students, seen.values(), strict=True) if now.tag(s) != tag]
         if changed:
             decision = now.decision(changed[0])
@@ -310,7 +310,7 @@ class Desk:
                 else "Points were taken back from"
             )
             raise Conflict(
-                f"{what} {_answers(len(changed))} of these meanwhile. Nothing of yours was written: look again."
+                f"{what} {_answers(len(changed))} of these meanwhile, so nothing was saved: look at them again."
             )
         return students
 
@@ -321,7 +321,7 @@ class Desk:
         if any(not 0 <= tick < len(self.question.guide) for tick in ticks):
             raise Refused("The marking guide has no such point.")
         if len(comment) > LONGEST_COMMENT:
-            raise Refused(f"A comment may have {LONGEST_COMMENT} characters.")
+            raise Refused(f"A comment may have at most {LONGEST_COMMENT} characters.")
         return Decision(round(float(score), 3), comment.strip(), ticks, alone, who)
 
 

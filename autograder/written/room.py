@@ -35,7 +35,7 @@ class Room:
             for question in read_questions(notebook)
         }
         if not self.desks:
-            raise CourseError(f"{assignment.name} has no question that a person grades.")
+            raise CourseError(f"{assignment.name} has no question that is graded by hand.")
         self.problem = ""
         self._present: dict[str, tuple[float, str, str]] = {}  # {who: (when, question, group)}
 

@@ -50,7 +50,7 @@ class QuestionState:
             return cls()
         except (ValueError, TypeError, KeyError):
             raise CourseError(
-                f"{path} is damaged. Delete it to begin with new groups: points and comments are in the gradebook."
+                f"{path} is damaged. Delete it to start with new groups; points and comments are safe in the gradebook."
             ) from None
 
     def write(self, path: Path) -> None:

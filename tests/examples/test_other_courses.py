@@ -51,7 +51,7 @@ def test_init_refuses_where_a_course_is(tmp_path, monkeypatch):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     refused = CliRunner().invoke(app, ["init"])
     assert isinstance(refused.exception, CourseError)
-    assert "holds a course already" in str(refused.exception)
+    assert "already contains a course" in str(refused.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["nbgrader_config.py"]
 
 
@@ -443,5 +443,5 @@ def test_what_init_writes_is_built_graded_and_reported_on(grading, tmp_path):
         assert b"raise NotImplementedError" in archive.read("course/release/01_mean/01_mean.ipynb")
     before = sorted(course.rglob("*"))
     refused = grading.run("autograder", "init", cwd=course, check=False)
-    assert refused.returncode == 1 and "holds a course already" in " ".join(refused.stdout.split())
+    assert refused.returncode == 1 and "already contains a course" in " ".join(refused.stdout.split())
     assert sorted(course.rglob("*")) == before

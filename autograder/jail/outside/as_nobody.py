@@ -34,7 +34,7 @@ class Place:
                 raise JailError(f"{folder} can be read by every user: `chmod go-rwx {folder}`.")
         if not others_reach(Path(sys.executable)):
             raise JailError(
-                f"{Path(sys.executable).resolve()} can be run by root alone: install Python where every user can read it."
+                f"{Path(sys.executable).resolve()} can be run by root only: install Python where every user can read it."
             )
         self._folder = tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX)
         self.top = Path(self._folder.name)

@@ -205,7 +205,7 @@ def package_folder(name: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise CourseError(
             f"The package {name}, which nbgrader_config.py names under c.Autograder, is not installed: install it "
-            "into the environment of the command, or take its name out."
+            "into this environment, or remove its name there."
         )
     return Path(list(spec.submodule_search_locations)[0]).resolve()
 

@@ -314,8 +314,8 @@ def exchange(
         )
     if reader.greeting == NO_ERRORS.encode():
         raise KernelFailed(
-            "No notebook was run, because its kernel reports no errors: it calls a cell complete that is no program in any language, and "
-            "prints nothing. Every test would earn its points, as it does in nbgrader. Use another kernel for this language."
+            "No notebook was run, because its kernel reports no errors: given a cell that is not a program in any language, it answers that all went well and "
+            "prints nothing. Every test would earn its points (in nbgrader, too). Use another kernel for this language."
         )
     if reader.greeting:
         raise ServerDied(

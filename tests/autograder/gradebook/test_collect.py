@@ -349,14 +349,14 @@ def test_a_list_of_files_without_end_is_not_read(course, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MOST_LISTED", 1000)
     packed = archive(tmp_path / "long.zip", {f"s{n}/{FILE}": a_notebook() for n in range(50)})
     result = CliRunner().invoke(app, ["collect", str(packed)])
-    assert "lists more files than are read" in str(result.exception)
+    assert "contains more files than can be read" in str(result.exception)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"no archive", b"PK\x03\x04" + bytes(100)])
 def test_what_is_no_archive_is_a_sentence(course, tmp_path, content):
     (tmp_path / "x.zip").write_bytes(content)
     result = CliRunner().invoke(app, ["collect", str(tmp_path / "x.zip")])
-    assert "no zip archive" in str(result.exception)
+    assert "is neither a zip archive nor a folder" in str(result.exception)
 
 
 def test_a_table_of_something_else_is_a_sentence(course, tmp_path):

@@ -62,7 +62,7 @@ def test_who_is_not_finished_is_left_out_and_named_or_asked_for(own_class):
     finish(own_class, "ada")
     said, rows = export("--to", "canvas")
     assert {row[3] for row in rows[2:]} == {"ada", "gil", "hao"}  # the last two wrote nothing: all is graded
-    assert "wait for grading by hand" in said and "bob" in said
+    assert "still have to be graded by hand" in said and "bob" in said
     said, rows = export("--to", "canvas", "--unfinished")
     assert len(rows) == 2 + 17
     assert "wait for grading" not in said

@@ -56,7 +56,7 @@ def test_a_course_s_settings_stand_in_its_own_folder(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     root = course(tmp_path, f"c.CourseDirectory.root = {str(other)!r}")
-    with pytest.raises(CourseError, match=r"root = .*other'; a course's settings stand in its own folder"):
+    with pytest.raises(CourseError, match=r"root = .*other'; a course's settings belong in its own folder"):
         course_settings(root)
     shutil.move(root / "nbgrader_config.py", other)
     assert course_settings(other).submitted_directory == "submitted"

@@ -105,7 +105,7 @@ def test_a_name_that_is_no_utf_8_although_it_says_so_makes_no_archive(tmp_path):
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         struct.pack_into("<H", blob, blob.index(mark) + place, 0x800)
     path.write_bytes(blob)
-    with pytest.raises(CourseError, match="no zip archive"):
+    with pytest.raises(CourseError, match="zip archive"):
         paths(path)
 
 
@@ -117,5 +117,5 @@ def test_an_archive_of_the_student_s_own_is_read_within_bounds():
     (file,) = inside(packed.getvalue(), "ada/hw.zip")
     assert file.path == "ada/hw.zip/work/x.ipynb" and file.read(10) == b"x"
     for blob in (b"", b"PK\x03\x04 and no more", packed.getvalue()[:40]):
-        with pytest.raises(Unreadable, match="no zip archive"):
+        with pytest.raises(Unreadable, match="zip archive"):
             inside(blob, "ada/hw.zip")

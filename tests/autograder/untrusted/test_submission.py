@@ -134,7 +134,7 @@ def test_a_notebook_survives_the_way_through_nbgrader():
         (b'{"metadata": ' + b"[" * 200_000, "breaks off before its first cell"),
         (b"[]", "does not begin as JSON"),
         (b"{}", "no list of cells"),
-        (b'{"cells": {}}', "no list of cells"),
+        (b'{"cells": {}}', "not a list of cells"),
         (json.dumps({"cells": [{"cell_type": "raw"}] * 3000}).encode(), "more than 2000 cells"),
     ],
 )
