@@ -303,7 +303,7 @@ def _by_notebook(
                 LeftOut(one.file.path, f"it is named after none of {wanted}: rename it to {files}.")
             )
         elif is_notebook or one is hand_ins[-1] and not (found or others):
-            reason = "it is called like no assignment: say which it is, behind the file."
+            reason = "it is not named after an assignment: give the assignment after the file."
             others.append(LeftOut(one.file.path, reason))
         else:
             done.others += 1

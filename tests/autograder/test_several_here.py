@@ -217,7 +217,7 @@ def test_a_download_is_put_where_each_notebook_belongs(course, tmp_path):
     said = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip"), NAME]).output
     assert f"{NAME}/Teil B: 2 hand-ins" in said and f"{NAME}/part_a: 3 hand-ins" in said
     assert (
-        f"Untitled.ipynb: it is called like none of {NAME}: rename it to Teil B.ipynb or part_a.ipynb."
+        f"Untitled.ipynb: it is named after none of {NAME}: rename it to Teil B.ipynb or part_a.ipynb."
         in said
     )
     put = {
@@ -303,4 +303,4 @@ def test_notebooks_of_the_same_name_are_told_apart_by_their_folder_or_by_who_col
         archive.write(first.release, "Eva Roy_2_assignsubmission_file/part_a.ipynb")
     assert "hw 2/part_a: 1 hand-in" in command("collect", str(tmp_path / "class.zip"), "hw 2")
     unsaid = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip")]).output
-    assert "it is called like no assignment: say which it is" in unsaid
+    assert "it is not named after an assignment: give the assignment" in unsaid

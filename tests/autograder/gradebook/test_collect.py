@@ -224,7 +224,7 @@ def test_what_cannot_be_matched_is_named_and_stops_nobody(course, tmp_path):
     assert handed_in(course, "ada") == "ada" and "4 could not be taken" in said
     assert "Nobody Known" in said and "eva1 and eva2 have this name" in said
     assert (
-        f"it is called like {OTHER}, not {NAME}" in said
+        f"it is named after {OTHER}, not {NAME}" in said
         and "stray.ipynb: it is not named like the others, which come from Moodle" in said
     )
     assert everything(course) == [f"submitted/ada/{NAME}/{FILE}", f"submitted/ada/{NAME}/timestamp.txt"]

@@ -191,7 +191,7 @@ def test_a_link_in_submitted_is_not_written_through(course, tmp_path):
 def test_another_assignment_and_a_nameless_file_are_left_with_the_reason(course, tmp_path):
     done = collected(course, archive(tmp_path, "ada/other.ipynb", FILE))
     assert {entry.reason for entry in done.left} == {
-        "it is called like no assignment: say which it is, behind the file.",
+        "it is not named after an assignment: give the assignment after the file.",
         "its path names no student: put it into a folder STUDENT/.",
     }
     assert not collected(course, archive(tmp_path, "ada/other.ipynb"), NAME).left
