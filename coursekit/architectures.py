@@ -7,19 +7,80 @@ Rows are stored with the student's progress, next to those of the scoreboard. Wh
 shows the recorded value and says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
 from autograder.checks import journal
 from coursekit.datasets import read_table
+from coursekit.timing import milliseconds
 
 DERIVATIVE = "first word's derivative, 64 words over 2"
 TIME = "time, 4,096 words over 64"
 SOURCE = "source"
 SHORT, LONG = 64, 4096
 _PREFIX = "architecture: "
+
+
+Model = Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Context, reach and cost of a model that maps the vectors of T words to T states.
+
+    seen           for each word of a sentence, whether it influences the state of the word in the middle
+    derivatives    for several draws of words, the influence of the first word on the last state after 64 words over that after 2
+    ms             the time for 64 and for 4,096 words
+    """
+
+    seen: Bool[np.ndarray, " T"]
+    derivatives: list[float]
+    ms: dict[int, float]
+
+
+def measure(
+    model: Model,
+    influence: Callable[[Model, Float[Tensor, "T D"]], Float[Tensor, "T T"]],
+    sentence: Float[Tensor, "T D"],
+    vectors: Float[Tensor, "V D"],
+    draws: int = 8,
+) -> Measured:
+    """Measure a model with the student's `influence`: on a sentence, and on random words with these vectors."""
+
+    def random_words(T: int, seed: int) -> Float[Tensor, "T D"]:
+        return vectors[torch.randint(len(vectors), (T,), generator=torch.Generator().manual_seed(seed))]
+
+    def of_first_word(T: int, seed: int) -> Tensor:
+        return influence(lambda x: model(x)[-1:], random_words(T, seed))[0, 0]
+
+    seen = (influence(model, sentence)[len(sentence) // 2] > 0).numpy()
+    derivatives = [(of_first_word(SHORT, seed) / of_first_word(2, seed)).item() for seed in range(draws)]
+    with torch.no_grad():
+        ms = {}
+        for T, repeats in ((SHORT, 5), (LONG, 1)):
+            noise = random_words(T, 0)
+            ms[T] = milliseconds(lambda noise=noise: model(noise), repeats)
+    return Measured(seen, derivatives, ms)
+
+
+def measured_columns(
+    models: Mapping[str, Model],
+    notebook: str,
+    influence: Callable[[Model, Float[Tensor, "T D"]], Float[Tensor, "T T"]],
+    sentence: Float[Tensor, "T D"],
+    vectors: Float[Tensor, "V D"],
+) -> dict[str, Measured]:
+    """Measure some models, as in `measure`, and store their rows."""
+    columns = {name: measure(model, influence, sentence, vectors) for name, model in models.items()}
+    for name, column in columns.items():
+        keep_measured(name, notebook, column.derivatives, column.ms)
+    return columns
 
 
 def keep_measured(

@@ -170,6 +170,12 @@ def bounds() -> Bounds:
     return Bounds(most_frequent(exam), no_order, best("left"), best("both"))
 
 
+def surest_sense(exam: Exam, side: str) -> Float[np.ndarray, " held_out"]:
+    """The probability of the most probable sense of each question, given only the words on one side: "left" or "right"."""
+    asked = exam.held_out
+    return load_language().sense_posterior(asked.ids, asked.position, side).max(axis=1)
+
+
 def counts(language: Language, sentences: Sentences, near: bool) -> Float[Tensor, "sentences V"]:
     """Each sentence as counts of its words except the ambiguous word; with `near`, a word at distance d counts as 1 / d.
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from coursekit.exam import Accuracy, Exam, ambiguous_words, by_question, nearest_sense, sense_exam
 from coursekit.language import load_language
 from coursekit.pretrain import load_trained, read_progress
+from coursekit.reading_elmo import halves_of
 from coursekit.small import ELMo
 from coursekit.small.figures import MORE_LABELS
 from coursekit.small.recipes import RECIPES, new_model
@@ -35,7 +36,7 @@ def accuracies(names: dict, model: ELMo) -> Iterator[tuple[str, str, Accuracy]]:
     few, many, asked = (
         names["exam_vectors"](model, part)[-1] for part in (exam.labelled, larger.labelled, exam.held_out)
     )
-    for half, part in names["halves_of"](model).items():
+    for half, part in halves_of(model).items():
         yield half, "nearest neighbour", nearest_sense(exam, few[:, part], asked[:, part])
         yield half, f"{MORE_LABELS[-1]:,} labelled", nearest_sense(larger, many[:, part], asked[:, part])
         yield half, "linear classifier", linear(exam, few[:, part], asked[:, part])

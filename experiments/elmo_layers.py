@@ -7,23 +7,25 @@ task and other held-out verbs; the trained biLM is always the one in data/models
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from coursekit.language import Language, load_language
 from coursekit.small import ELMo, load
 from coursekit.small.recipes import RECIPES, new_model
+from coursekit.word_tasks import examples, learn, task_data, task_sentences
 from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def by_word(names: dict, language: Language, task: str, seed: int) -> float:
+def by_word(language: Language, task: str, seed: int) -> float:
     """Accuracy of the label that a word has most often in training; of the most frequent label for a word that does not occur there."""
-    learned, asked = (names["task_sentences"](seed, split) for split in ("train", "held_out"))
-    chosen, labels = names["examples"](task, learned, False, seed)
+    learned, asked = (task_sentences(seed, split) for split in ("train", "held_out"))
+    chosen, labels = examples(task, learned, False, seed)
     counts = np.zeros((len(language.vocabulary), labels[chosen].max() + 1))
     np.add.at(counts, (learned.ids[chosen], labels[chosen]), 1)
-    chosen, labels = names["examples"](task, asked, True, seed)
+    chosen, labels = examples(task, asked, True, seed)
     words = asked.ids[chosen]
     guesses = np.where(counts[words].any(axis=1), counts[words].argmax(axis=1), counts.sum(axis=0).argmax())
     return float((guesses == labels[chosen]).mean())
@@ -32,15 +34,15 @@ def by_word(names: dict, language: Language, task: str, seed: int) -> float:
 def values(names: dict, model: ELMo, seed: int) -> Iterator[tuple[str, str, float]]:
     """Task, measure and value: accuracies of the mix and of each layer alone, and the weights of the mix."""
     language = load_language()
-    for task, (R, labels, asked, right) in names["task_data"](model, seed).items():
-        yield task, "accuracy, word alone", by_word(names, language, task, seed)
+    for task, (R, labels, asked, right) in task_data(partial(names["layers"], model), seed).items():
+        yield task, "accuracy, word alone", by_word(language, task, seed)
         for layer in range(len(R)):
             yield (
                 task,
                 f"accuracy, layer {layer}",
-                names["learn"](R, labels, asked, right, seed, only=layer)[1],
+                learn(names["scalar_mix"], R, labels, asked, right, seed, only=layer)[1],
             )
-        weights, accuracy = names["learn"](R, labels, asked, right, seed)
+        weights, accuracy = learn(names["scalar_mix"], R, labels, asked, right, seed)
         yield task, "accuracy, all mixed", accuracy
         for layer, weight in enumerate(weights):
             yield task, f"weight of layer {layer}", float(weight)

@@ -5,9 +5,10 @@ the mix and its accuracy. Writes `data/results/elmo_mix.csv` (about a minute).
 """
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from coursekit.small import load
+from coursekit.word_tasks import learn, task_data
 from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
@@ -25,11 +26,11 @@ def _steps(options: Options) -> Steps:
 
     @cache
     def data(seed: int) -> dict:
-        return names["task_data"](load("elmo"), seed)
+        return task_data(partial(names["layers"], load("elmo")), seed)
 
     def measure(setting: str, seed: int) -> Iterator[dict]:
         for task, examples in data(seed).items():
-            weights, accuracy = names["learn"](*examples, seed, **SETTINGS[setting])
+            weights, accuracy = learn(names["scalar_mix"], *examples, seed, **SETTINGS[setting])
             layers = {f"layer {layer}": float(weight) for layer, weight in enumerate(weights)}
             yield {"setting": setting, "task": task, "seed": seed} | layers | {"accuracy": accuracy}
 

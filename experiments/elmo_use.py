@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy, dropout
 
 from coursekit.language import Language, load_language
 from coursekit.small import load
+from coursekit.word_tasks import examples, task_sentences
 from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
@@ -77,9 +78,9 @@ def accuracy(
     """The accuracy of a task on held-out sentences, after training on `count` labelled ones."""
     sides = {}
     for split in ("train", "held_out"):
-        sentences = names["task_sentences"](seed, split)
+        sentences = task_sentences(seed, split)
         sentences = sentences[:count] if split == "train" else sentences
-        chosen, labels = names["examples"](task, sentences, split == "held_out", seed)
+        chosen, labels = examples(task, sentences, split == "held_out", seed)
         ids = torch.from_numpy(sentences.ids)
         sides[split] = (
             ids,

@@ -5,17 +5,24 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
+from IPython.display import Markdown, display
 from jaxtyping import Float
 from matplotlib.colors import PowerNorm
+from torch import Tensor
 
-from coursekit.exam import QUESTIONS, Accuracy
+from coursekit.characters import PluralFilter, responses
+from coursekit.exam import QUESTIONS, Accuracy, Exam, surest_sense
 from coursekit.intervals import mean_and_half
+from coursekit.language import Language
 from coursekit.pictures import exam
 from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
+from coursekit.small.elmo import ELMo
 
 
-def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"], width: int) -> None:
+def filter_at_work(model: ELMo, one: PluralFilter, words: Sequence[str]) -> None:
     """The responses of one filter at each position of some words; a box marks the largest, which is kept."""
+    answers, (width, _) = responses(model, one, words).numpy(), model.config.filters[one.group]
     longest = max(*map(len, words), answers.argmax(axis=1).max())
     answers = answers[:, : longest + 2]  # the rest is padding
     figure, ax = plt.subplots(figsize=(8.8, 0.48 * len(words) + 1.3))
@@ -100,8 +107,15 @@ def _box(ax, x: float, y: float, colour: str) -> None:
     ax.add_patch(plt.Rectangle((x - 0.28, y - 0.12), 0.56, 0.24, color=colour, lw=0))
 
 
-def surprises(tokens: Sequence[str], forward: Sequence[float], backward: Sequence[float]) -> None:
-    """The loss of each token for the best possible forward and backward models; the sums are equal."""
+def surprises(language: Language, words: Sequence[str], gap: float) -> None:
+    """The loss of each token of a sentence for the best possible forward and backward models; the sums are equal.
+
+    `gap` is the largest difference between the two sums over a thousand sentences, in nats.
+    """
+    encoded = language.encode(" ".join(words), pad=False)[None]
+    tokens = [language.vocabulary[i] for i in encoded[0]]
+    forward = language.log_loss_next(encoded)[0].tolist()
+    backward = language.log_loss_previous(encoded)[0].tolist()
     figure, ax = plt.subplots(figsize=(8.6, 3.3))
     places = np.arange(len(tokens))
     ax.bar(places - 0.2, forward, 0.38, color=BLUE, label=f"left to right: {sum(forward):.2f} nats in total")
@@ -126,10 +140,16 @@ def surprises(tokens: Sequence[str], forward: Sequence[float], backward: Sequenc
         alt=f"Lowest possible loss of each token from left to right and from right to left, in nats: {costs}. "
         f"Sums {sum(forward):.2f} and {sum(backward):.2f}.",
     )
+    display(
+        Markdown(
+            f"For each of 1,000 sentences, the losses of the two best possible models differ by at most **{gap:.0e}** nats."
+        )
+    )
 
 
-def influences(matrices: Mapping[str, Float[np.ndarray, "T T"]], words: Sequence[str]) -> None:
+def influences(matrices: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -> None:
     """Influence of each word (columns) on the output at each word (rows); the largest of a panel is darkest."""
+    matrices = {title: matrix.numpy() for title, matrix in matrices.items()}
     figure, axes = plt.subplots(1, len(matrices), figsize=(3.5 * len(matrices) + 0.6, 3.9), sharey=True)
     said = []
     for ax, (title, matrix) in zip(np.atleast_1d(axes), matrices.items(), strict=True):
@@ -148,8 +168,9 @@ def influences(matrices: Mapping[str, Float[np.ndarray, "T T"]], words: Sequence
     show(figure, alt=f"Influence of every input word on every output, {len(words)} words. {'; '.join(said)}.")
 
 
-def share_right(matrix: Float[np.ndarray, "T T"]) -> float:
+def share_right(matrix: Float[np.ndarray, "T T"] | Float[Tensor, "T T"]) -> float:
     """The fraction of all influence that comes from words to the right of the output."""
+    matrix = np.asarray(matrix)
     return float(np.triu(matrix, 1).sum() / matrix.sum())
 
 
@@ -169,15 +190,20 @@ def training(curves: Mapping[str, Sequence[float]], bound: float) -> None:
     show(figure, alt=f"Loss against steps, in nats per token: {losses}. The entropy is {bound:.2f}.")
 
 
-def similarities(pairs: Mapping[str, tuple[str, Sequence[float]]]) -> None:
-    """The cosine of pairs of words at every layer. Each pair has a kind and its cosines."""
+def similarities(
+    vector: Float[Tensor, "layer E"], pairs: Mapping[str, tuple[str, Float[Tensor, "layer E"]]]
+) -> None:
+    """The cosine of a word's vector and of others at every layer. Each pair has a name, a kind and the vector of the other word."""
+    cosines = {
+        name: (kind, torch.cosine_similarity(vector, other).tolist()) for name, (kind, other) in pairs.items()
+    }
     figure, ax = plt.subplots(figsize=(7.8, 3.7))
     styles = {
         "other sense": (ORANGE, "o", "-"),
         "same sense": (BLUE, "s", "-"),
         "other word": (GREY, "^", "--"),
     }
-    for name, (kind, values) in pairs.items():
+    for name, (kind, values) in cosines.items():
         colour, marker, line = styles[kind]
         ax.plot(range(len(values)), values, color=colour, marker=marker, linestyle=line)
         end = (len(values) - 1, values[-1])
@@ -185,7 +211,7 @@ def similarities(pairs: Mapping[str, tuple[str, Sequence[float]]]) -> None:
     ax.set(xlabel="layer", ylabel="cosine")
     ax.set_xticks(range(len(values)))
     cosines_said = "; ".join(
-        f"{name} {', '.join(f'{value:.2f}' for value in values)}" for name, (_, values) in pairs.items()
+        f"{name} {', '.join(f'{value:.2f}' for value in values)}" for name, (_, values) in cosines.items()
     )
     show(figure, alt=f"Cosine of pairs of word vectors at layers 0 to {len(values) - 1}: {cosines_said}.")
 
@@ -219,11 +245,13 @@ def layer_weights(weights: Mapping[str, Float[np.ndarray, "seed layer"]]) -> Non
     )
 
 
-def halves(recorded: pd.DataFrame, after: Mapping[str, float]) -> None:
+def halves(recorded: pd.DataFrame, questions: Exam) -> None:
     """Sense accuracy of each half of the top layer, over seeds, and of both halves for several classifiers.
 
-    `recorded` has a row for each seed, biLM, half and classifier; `after` is the best possible from the words after.
+    `recorded` has a row for each seed, biLM, half and classifier. The first row is the best possible from the words after.
     """
+    surest = surest_sense(questions, "right")
+    after = {kind: surest[questions.held_out.cue == kind].mean() for kind in QUESTIONS}
     bound = {kind: exam.Share(share, share, share) for kind, share in after.items()}
     readers = [exam.Reader("best possible from\nthe words after", bound, GREEN)]
     more = next(reader for reader in recorded.reader.unique() if reader.endswith("labelled"))

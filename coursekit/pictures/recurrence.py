@@ -1,12 +1,14 @@
 """Figures of notebook 04. Each draws values that the notebook has computed, and states them in its alt text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from coursekit.costs import Costs
 from coursekit.intervals import mean_and_half
 from coursekit.language import PAD, Language
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
@@ -282,8 +284,17 @@ def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Se
     )
 
 
-def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None:
-    """Which position may attend to which, in three families of models; lines divide source from target."""
+def visibility(decoder_mask: Callable[[int], Bool[Tensor, "T T"]], source: int, target: int) -> None:
+    """Which position may attend to which, in three families of models, with the student's mask; lines divide source from target."""
+    everything = torch.ones(source + target, source + target, dtype=torch.bool)
+    both = everything.clone()
+    both[:source, source:] = False  # the encoder does not see the target
+    both[source:, source:] = decoder_mask(target)
+    families = {
+        "encoder only (BERT)": everything,
+        "decoder only (GPT)": decoder_mask(source + target),
+        "encoder–decoder (translation)": both,
+    }
     figure, axes = plt.subplots(1, len(families), figsize=(10, 3.3), sharey=True)
     for ax, (name, keep) in zip(axes, families.items(), strict=True):
         ax.imshow(keep, cmap="Blues", vmin=0, vmax=1.6)
@@ -351,14 +362,9 @@ def alignment(weights: Float[Tensor, "Tt Ts"], pair: Pairs, language: Language, 
     )
 
 
-def times(
-    time: Mapping[str, Sequence[float]],
-    sizes: Sequence[int],
-    slope: Mapping[str, float],
-    width: int,
-    crossing: float,
-) -> None:
+def times(costs: Costs) -> None:
     """Time by number of words, on logarithmic axes, with the point at which the numbers of operations are equal."""
+    time, sizes, slope, width, crossing = costs.time, costs.sizes, costs.slope, costs.width, costs.crossing
     figure, ax = plt.subplots(figsize=(7.2, 3.9))
     for (name, values), colour, marker in zip(time.items(), (ORANGE, BLUE), "os", strict=True):
         ax.loglog(
@@ -384,11 +390,3 @@ def times(
         figure,
         alt=f"Time by number of words, on logarithmic axes: {slopes}. The numbers of operations are equal at {width} words (without projections), the times at about {crossing:.0f}.",
     )
-
-
-def meeting_point(sizes: Sequence[int], first: Sequence[float], second: Sequence[float]) -> float:
-    """The size at which two measured lines meet on logarithmic axes; if need be, extrapolated from the last two sizes."""
-    x, gap = np.log(sizes), np.log(first) - np.log(second)
-    last = min(int(np.flatnonzero(gap > 0).max(initial=0)), len(x) - 2)
-    step = (gap[last + 1] - gap[last]) / (x[last + 1] - x[last])
-    return float(np.exp(x[last] - gap[last] / step))

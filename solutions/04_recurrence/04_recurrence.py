@@ -34,7 +34,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
+from coursekit.toy_models import toy_decoder
 
 # %% [markdown]
 # ## 1 · One word after the other
@@ -46,38 +47,16 @@ from coursekit import check, hint, predict, reveal
 # By what factor do *girl*, *queen*, … raise the odds of *her* against *his*, compared with *boy*, *king*, …? A factor of 1 would mean that the subject has been
 # forgotten.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.novels.shipped import load_elmo as load_novels_lstm
-from coursekit.novels.shipped import load_gpt as load_novels_transformer
-from coursekit.pictures import recurrence as pictures
+# %% tags=["demo"]
+from coursekit.novels.subjects import subjects_remembered, words_between
+from coursekit.pictures import recurrence as pictures, recurrence_tables as tables
 from coursekit.plots import use_style
 
-print("This takes five to ten seconds.")
 use_style()
 torch.set_num_threads(1)
 
-SUBJECTS = (("girl", "boy"), ("woman", "man"), ("queen", "king"), ("lady", "gentleman"),
-            ("mother", "father"), ("sister", "brother"), ("aunt", "uncle"), ("daughter", "son"))
-BETWEEN = ("", "with the key", "who had lost the key to the house", "who had lost the key to the house at the end of the long road in the village",
-           "who had lost the key to the house at the end of the long road in the village where it had rained for a week without a break")
-novels_lstm, spelling = load_novels_lstm()            # bidirectional: we use its left-to-right half
-novels_transformer, subwords = load_novels_transformer()
-
-@torch.no_grad()
-def her_or_his(prefix: str) -> tuple[float, float]:
-    """log P(her) − log P(his) for the next word, according to the recurrent model and the transformer."""
-    words = spelling.of_words(["[BOS]", *spelling.split(prefix)])
-    recurrent = novels_lstm.softmax(novels_lstm.forward_stack(novels_lstm.token(words)[None])[-1, 0, -1])
-    ids = [subwords.token_to_id("[BOS]"), *subwords.encode(prefix).ids]
-    transformer = novels_transformer(torch.tensor([ids])).logits[0, -1]
-    numbers = (spelling.words.index, subwords.token_to_id)
-    return tuple((logits[number("her")] - logits[number("his")]).item() for logits, number in zip((recurrent, transformer), numbers, strict=True))
-
-between = [len(words.split()) + 2 for words in BETWEEN]                   # "took off" comes after them
-log_odds = np.array([[[her_or_his(" ".join(f"The {noun} {words} took off".split())) for words in BETWEEN]
-                      for noun in subjects] for subjects in SUBJECTS])     # pair, which of the two, length, model
-log_factors = log_odds[:, 0] - log_odds[:, 1]
-remembered = dict(zip(("recurrent (LSTM)", "transformer"), np.exp(log_factors).transpose(2, 0, 1), strict=True))
+print("This takes five to ten seconds.")
+between, remembered = words_between(), subjects_remembered()
 pictures.subject_remembered(remembered, between)
 
 # %% [markdown]
@@ -120,24 +99,9 @@ check("recurrence.recurrent_step", lambda case: recurrent_step(**case), gradient
 # We run your step over a sentence. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
 
 # %% tags=["demo"]
-from dataclasses import replace
-
-import pandas as pd
-from IPython.display import Markdown, display
+from coursekit.recurrence import D, difference_from_lstm, over_seeds, random_weights
 
 torch.manual_seed(0)
-
-D = 32  # size of word vectors and states
-
-def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
-    """Untrained weights in float64: uniform between −1/√D and 1/√D, as PyTorch initialises
-    them; biases 0."""
-    generator = torch.Generator().manual_seed(seed)
-
-    def matrix() -> Tensor:
-        return (2 * torch.rand(D, gates * D, generator=generator).double() - 1) / D**0.5
-
-    return {"W_x": matrix(), "W_h": matrix(), "b": torch.zeros(gates * D).double()}
 
 def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
     """The state after the last word."""
@@ -146,7 +110,7 @@ def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[
         h = recurrent_step(word[None], h, **weights)
     return h[0]
 
-state = run_recurrent(torch.randn(20, D).double(), random_weights(0))
+state = run_recurrent(torch.randn(20, D).double(), random_weights(seed=0))
 print(
     f"state after 20 words: shape {tuple(state.shape)}, mean absolute value "
     f"{state.abs().mean():.2f}"
@@ -165,42 +129,16 @@ print(
 predict("recurrence.gradient", ...)
 
 # %% tags=["demo"]
-def first_word_matters(run, T: int, seed: int) -> float:
-    """Norm of the derivative of `run`'s output with respect to the first of T random words."""
-    x = torch.randn(T, D, generator=torch.Generator().manual_seed(1000 + seed)).double()
-
-    def with_first(word: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
-        return run(torch.cat([word[None], x[1:]]), seed)
-
-    return torch.autograd.functional.jacobian(with_first, x[0]).norm().item()
-
-def over_seeds(run, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
-    """The derivative for each seed (different weights, different words) and each length."""
-    return np.array(
-        [[first_word_matters(run, T, seed) for T in lengths] for seed in range(seeds)]
-    )
-
-def plain_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
-    return run_recurrent(x, random_weights(seed))
-
 lengths = [2, 4, 8, 16, 32, 64]
-plain = over_seeds(plain_network, lengths)
+plain = over_seeds(lambda x, seed: run_recurrent(x, random_weights(seed)), lengths)
 left_over = np.exp(np.log(plain[:, 4] / plain[:, 0]).mean())
 reveal("recurrence.gradient", left_over)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def large_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
-    """The plain network with a W_h five times as large."""
-    weights = random_weights(seed)
-    return run_recurrent(x, weights | {"W_h": 5 * weights["W_h"]})
-
-large = over_seeds(large_network, [2, 32])
-grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
-display(Markdown(
-    "From 2 to 32 words, the derivative of the plain network shrinks to "
-    f"**{left_over:.1e}** of its original size (geometric mean of 8 random networks). With a $W_h$ five times as large, the derivative grows by a factor of **{grown:,.0f}**. "
-    "It explodes, so a single training step would change the weights far too much. Clipping (03) prevents this."
-))
+# %% tags=["demo"]
+large = over_seeds(
+    lambda x, seed: run_recurrent(x, random_weights(seed, enlarged=5)), [2, 32]
+)  # with a W_h five times as large
+tables.vanishing_and_exploding(left_over, large)
 
 # %% [markdown]
 # With random weights of the usual size, almost nothing of the first word is left, so training receives almost no signal that this word mattered. The **long
@@ -255,7 +193,7 @@ check("recurrence.lstm_step", lambda case: lstm_step(**case), gradients=["x", "h
 # %% [markdown]
 # Does your step agree with PyTorch's LSTM, given the same weights? (`nn.LSTM` stores its matrices transposed and has two biases.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 def run_lstm(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
     """The state after the last word."""
     h = c = torch.zeros(1, D).double()
@@ -263,12 +201,7 @@ def run_lstm(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tenso
         h, c = lstm_step(word[None], h, c, **weights)
     return h[0]
 
-theirs, ours = torch.nn.LSTM(D, D).double(), random_weights(0, gates=4)
-with torch.no_grad():
-    theirs.weight_ih_l0.copy_(ours["W_x"].T), theirs.weight_hh_l0.copy_(ours["W_h"].T)
-    theirs.bias_ih_l0.copy_(ours["b"]), theirs.bias_hh_l0.zero_()
-sentence = torch.randn(20, D).double()
-difference = (theirs(sentence)[0][-1] - run_lstm(sentence, ours)).abs().max().item()
+difference = difference_from_lstm(run_lstm, random_weights(0, gates=4))
 print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 
 # %% [markdown]
@@ -278,12 +211,6 @@ print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
 
-def remembering(seed: int) -> dict[str, Tensor]:
-    """Random LSTM weights with a forget bias of 3."""
-    weights = random_weights(seed, gates=4)
-    weights["b"][D : 2 * D] = 3.0
-    return weights
-
 def attend(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
     """The last word attends to all words, as in notebook 02."""
     queries, keys, values = (x @ weights["W_x"]).chunk(3, dim=-1)
@@ -291,7 +218,9 @@ def attend(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor,
 
 runs = {
     "LSTM": lambda x, seed: run_lstm(x, random_weights(seed, gates=4)),
-    "LSTM, forget bias 3": lambda x, seed: run_lstm(x, remembering(seed)),
+    "LSTM, forget bias 3": lambda x, seed: run_lstm(
+        x, random_weights(seed, gates=4, forget_bias=3)
+    ),
     "attention": lambda x, seed: attend(x, random_weights(seed, gates=3)),
 }
 reach = {"plain recurrence": plain} | {
@@ -328,11 +257,13 @@ pictures.gradients(reach, lengths)
 # third person). Each sense of an ambiguous word has its own word in the code. As a result, every sentence has exactly one correct translation.
 
 # %% tags=["demo", "record"]
-from coursekit.language import BOS, EOS, PAD, load_language
+from functools import partial
+
+from coursekit import scoreboard, translating, writing
+from coursekit.language import BOS, PAD, load_language
 from coursekit.translator import (
-    LONGEST, Translator, WithTeacher, fused_cross_attention, learning_rate,
-    load_code, load_translator,
-    sample_pairs, token_loss, trimmed,
+    LONGEST, Translator, decoder_weights, fused_cross_attention, load_code, load_translator,
+    sample_pairs,
 )
 
 language, code = load_language(), load_code()
@@ -372,17 +303,6 @@ check("recurrence.shift_right", lambda case: shift_right(case["target"], case["b
 # When the trained model translates, there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training
 # is called **exposure bias**. In **greedy decoding**, the decoder generates the most probable token at each step. The check uses a toy decoder that consists of tables, so you
 # can work out its answers by hand.
-
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def toy_decoder(case: dict):
-    """A toy decoder: its logits are sums of table entries for the sentence, the position and all tokens so far."""
-    def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
-        t, longest = ids.shape[1], case["longest"]
-        if t > longest:
-            raise ValueError(f"The decoder was called with {t} columns; it accepts up to {longest}.")
-        return case["scores"][:, :t] + case["words"][ids].cumsum(dim=1)
-
-    return next_logits
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-greedy_translate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def greedy_translate(
@@ -462,8 +382,6 @@ check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 # states of both LSTMs. Your function should reproduce the first half of the vector. (The translator was trained in a few minutes on one processor core.)
 
 # %% tags=["demo"]
-from functools import partial
-
 from coursekit.seq2seq import Seq2Seq, last_states, load_seq2seq
 
 fixed = load_seq2seq("fixed")
@@ -477,21 +395,7 @@ with torch.no_grad():
 vector_difference = (halves[0] - mine_too).abs().max().item()
 print(f"largest difference in the first half: {vector_difference:.1e}")
 
-@torch.no_grad()
-def translate(model: nn.Module, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B longest"]:
-    """Translations by your greedy_translate."""
-    encoded, source_keep = model.encode(source), source != PAD
-
-    def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
-        keep = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
-        return model.decode(ids, encoded, source_keep, keep)
-
-    return greedy_translate(next_logits, len(source), LONGEST, BOS, EOS, PAD)
-
-def exactly_right(guesses: Tensor, target: Tensor) -> float:
-    """Fraction of sentences in which every token is correct."""
-    return (guesses == target).all(dim=1).float().mean().item()
-
+translate = partial(translating.translate, greedy_translate)  # with any of the models
 for row in range(3):
     print(f"\nsource:  {language.decode(part.source[row].tolist())}")
     print(f"correct: {code.decode(part.target[row])}")
@@ -547,36 +451,28 @@ check("recurrence.additive_attention", lambda case: additive_attention(**case), 
 predict("recurrence.longest", ...)
 
 # %% tags=["demo"]
-from coursekit.small import recorded
+from coursekit.small import recorded, recorded_senses
 from coursekit.small.figures import LENGTHS, length_figure
 
 kinds = {"fixed vector": "seq2seq_fixed", "additive attention": "seq2seq_additive",
          "transformer": "seq2seq_transformer"}
-tables = {name: recorded(table) for name, table in kinds.items()}
+by_kind = {name: recorded(table) for name, table in kinds.items()}
 figures = {f"{low}" if low == high else f"{low}–{high}": length_figure(low, high)
            for low, high in LENGTHS}
 shares = {
     name: [tuple(table.loc[figure, ["mean", "half_width"]]) for figure in figures.values()]
-    for name, table in tables.items()
+    for name, table in by_kind.items()
 }
 reveal("recurrence.longest", shares["fixed vector"][-1][0])
 pictures.by_length(shares, list(figures))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 additive = load_seq2seq("additive")
-sizes_of = [sum(weight.numel() for weight in one.parameters()) for one in (fixed, additive, Translator())]
-display(pd.DataFrame(
-    {
-        name: {"parameters": f"{size:,}"} | {
-            f"translated exactly, {words}": f"{100 * mean:.1f} ± {100 * half:.1f} %"
-            for words, (mean, half) in {
-                "all lengths": tuple(table.loc["held-out: exactly right", ["mean", "half_width"]]),
-                f"{list(figures)[0]} words": shares[name][0], f"{list(figures)[-1]} words": shares[name][-1],
-            }.items()
-        }
-        for (name, table), size in zip(tables.items(), sizes_of, strict=True)
-    }
-).T)
+sizes_of = [
+    sum(weight.numel() for weight in one.parameters())
+    for one in (fixed, additive, Translator())
+]
+tables.translators(by_kind, shares, list(figures), sizes_of)
 
 # %% [markdown]
 # From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are not. With attention,
@@ -587,34 +483,17 @@ display(pd.DataFrame(
 # %% [markdown]
 # We now run your function in the trained network and look at the attention weights. In the figure, each stem of the code is followed by its English word in brackets.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-additive.attend = additive_attention                              # from here on, your function
-additive_right = exactly_right(translate(additive, part.source), part.target)
-
-@torch.no_grad()
-def looks(model: nn.Module, pairs, attention=additive_attention) -> Float[Tensor, "B Tt Ts"]:
-    """The attention weights at each token of the correct translation."""
-    seen = []
-    def recorded_attention(*arguments):
-        context, weights = attention(*arguments)
-        seen.append(weights)
-        return context, weights
-    model.attend = recorded_attention
-    model(pairs.source, shift_right(pairs.target, BOS))
-    model.attend = attention
-    return torch.stack(seen, dim=1)
-
-part_stems = part.origin >= 0                    # suffixes and [EOS] have no source word of their own
-additive_weights = looks(additive, part)
-additive_found = (additive_weights.argmax(-1) == part.origin)[part_stems].float().mean().item()
+# %% tags=["demo"]
+inputs_of = partial(shift_right, bos=BOS)  # of the decoder, for a target
+additive.attend = additive_attention  # from here on, your function
+additive_right = translating.exactly_right(translate(additive, part.source), part.target)
+additive_weights = translating.weights_of_attend(
+    additive, additive_attention, part, inputs_of(part.target)
+)
+additive_found = translating.share_found(additive_weights, part.origin)
 shown = int((part.source == language.vocabulary.index("cell")).any(dim=1).nonzero()[0])
 pictures.alignment(additive_weights[shown], part[shown : shown + 1], language, code)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"With your attention, **{additive_right:.1%}** of {len(part)} held-out sentences are translated exactly. For **{additive_found:.1%}** of the stems, "
-    "the largest weight lies on the word that the stem translates."
-))
+tables.additive_attention(additive_right, len(part), additive_found)
 
 # %% [markdown]
 # The model was never told which word each token translates, but its weights reveal this **alignment**. The boxes mark the true alignment. Suffixes have no source word of
@@ -674,18 +553,8 @@ check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
 # %% [markdown]
 # Three families of models differ in which positions may attend to which:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-source, target = 5, 4
-everything = torch.ones(source + target, source + target, dtype=torch.bool)
-both = everything.clone()
-both[:source, source:] = False                             # the encoder does not see the target
-both[source:, source:] = decoder_mask(target)
-families = {
-    "encoder only (BERT)": everything,
-    "decoder only (GPT)": decoder_mask(source + target),
-    "encoder–decoder (translation)": both,
-}
-pictures.visibility(families, source)
+# %% tags=["demo"]
+pictures.visibility(decoder_mask, source=5, target=4)
 
 # %% [markdown]
 # An encoder-only model is **bidirectional**: at every word it sees the context on both sides, but it does not generate text. A decoder-only model generates text but is
@@ -745,19 +614,14 @@ check("recurrence.decoder_block", lambda case: run_module(
 # %% [markdown]
 # `data/models/` contains a translator with two such blocks and a two-layer encoder as in notebook 03. We load the weights of its first block into your block. Do your block and the trained one compute the same output?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.translator import decoder_weights
-
+# %% tags=["demo"]
 model = load_translator()
 model.cross = cross_attention
-layer = model.decoder[0]
 block = DecoderBlock(64, heads=4, inner=128)
-block.load_state_dict(decoder_weights(layer))
-with torch.no_grad():
-    x = torch.randn(3, 9, 64)
-    encoded, source_keep = model.encode(held_out.source[:3]), held_out.source[:3] != PAD
-    theirs_block = layer(x, encoded, source_keep, decoder_mask(9), cross_attention)
-    block_difference = (block(x, encoded, decoder_mask(9)[None], source_keep) - theirs_block).abs().max().item()
+block.load_state_dict(decoder_weights(model.decoder[0]))
+block_difference = translating.difference_from_layer(
+    block, model, held_out.source[:3], cross_attention, decoder_mask
+)
 print(f"largest difference from the trained layer: {block_difference:.1e}")
 
 # %% [markdown]
@@ -779,46 +643,24 @@ NOT_ONE, SOME, NEARLY_ALL = (
 predict("recurrence.copied", ..., choices=(NOT_ONE, SOME, NEARLY_ALL))
 
 # %% tags=["demo", "record"]
-def with_your_attention() -> Translator:
-    model = Translator()
-    model.cross = cross_attention
-    return model
-
-def train(
-    steps: int, inputs_of, new_model=with_your_attention, mask=None, seed=0, show_at=()
-) -> tuple[nn.Module, list[float]]:
-    """A translator trained on `steps` batches of 32 pairs, and its losses. After each step in
-    `show_at`, it translates one sentence.
-
-    inputs_of(target) returns the input of the decoder.
-    """
-    torch.manual_seed(seed)
-    model, rng, losses = new_model(), np.random.default_rng(seed), []
-    taught = WithTeacher(model, decoder_mask, mask)
-    optimiser = torch.optim.Adam(model.parameters())
-    for step in range(steps):
-        pairs = sample_pairs(32, rng)
-        pairs = trimmed(pairs) if mask is None else pairs
-        batch = (pairs, inputs_of(pairs.target)), pairs.target, pairs.target != PAD
-        losses.append(training_step(taught, batch, optimiser, learning_rate(step, steps), 1.0))
-        if step + 1 in show_at:
-            written = code.decode(translate(model, held_out.source[:1])[0])
-            print(f"step {step + 1:>3}   loss {losses[-1]:.2f}   {written[:60]}")
-    return model.eval(), losses
-
-def inputs_of(target: Int[Tensor, "B Tt"]) -> Int[Tensor, "B Tt"]:
-    return shift_right(target, BOS)
+with_your_attention = partial(translating.translator_with, cross_attention)
+teacher = translating.Teacher(training_step, decoder_mask, greedy_translate)
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
 print("correct:              ", code.decode(held_out.target[0]))
-live, losses = train(560, inputs_of, show_at=(1, 80, 160, 320, 560))
+live, losses = teacher.train(
+    with_your_attention, 560, inputs_of,
+    show_at=(1, 80, 160, 320, 560), shown=held_out.source[:1],
+)
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
-cheat, cheat_losses = train(140, lambda target: target)
-live_right, cheat_right = (exactly_right(translate(trained, held_out.source), held_out.target)
-                           for trained in (live, cheat))
+cheat, cheat_losses = teacher.train(with_your_attention, 140, lambda target: target)
+live_right, cheat_right = (
+    translating.exactly_right(translate(trained, held_out.source), held_out.target)
+    for trained in (live, cheat)
+)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal(
@@ -828,14 +670,16 @@ reveal(
     },
 )
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.training(
     {"shifted right": losses, "shift forgotten": cheat_losses},
     {"shifted right": live_right, "shift forgotten": cheat_right},
 )
-first = held_out.source[:1]
-print("source:          ", language.decode(first[0].tolist()))
-print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)")
+print("source:          ", language.decode(held_out.source[0].tolist()))
+print(
+    "shift forgotten: ",
+    code.decode(translate(cheat, held_out.source[:1])[0]) or "(no word)",
+)
 
 # %% [markdown]
 # The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given only [BOS], the model cannot translate, because it has
@@ -845,50 +689,14 @@ print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)
 # the model continues from its own output.
 
 # %% tags=["demo"]
-@torch.no_grad()
-def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
-    """Where the predicted token is correct: after the correct prefix (forced), and after the
-    model's own output (free)."""
-    given = shift_right(pairs.target, BOS)
-    forced = model(pairs.source, given, decoder_mask(given.shape[1])).argmax(-1)
-    return {
-        "forced": forced == pairs.target,
-        "free": translate(model, pairs.source) == pairs.target,
-    }
-
-real_tokens, hits = held_out.target != PAD, right_tokens(live, held_out)
-token_share = {how: hit[real_tokens].float().mean().item() for how, hit in hits.items()}
-whole = {how: (hit | ~real_tokens).all(dim=1) for how, hit in hits.items()}
-first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)  # of sentences that have one
-behind = real_tokens & ~whole["free"][:, None] & (torch.arange(LONGEST) > first_error[:, None])
-agree = (whole["forced"] == whole["free"]).float().mean().item()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import bootstrap
-
-def per_sentence(mask: Bool[Tensor, "B Tt"]) -> Float[np.ndarray, "B 3"]:
-    """For each sentence, the numbers of tokens correct when forced, of tokens correct when free, and of all tokens."""
-    return torch.stack([(hit & mask).sum(1) for hit in (hits["forced"], hits["free"], ~hits["free"] | True)], 1).numpy()
-
-def gap(rows: Float[np.ndarray, "B 3"]) -> float:
-    """By how much the share of correct tokens is lower in free decoding than after correct prefixes."""
-    forced, free, count = rows.sum(axis=0)
-    return (forced - free) / count
-
-counted = {"all tokens": per_sentence(real_tokens), "after the first error": per_sentence(behind)}
-gaps = {where: (gap(rows), *bootstrap(rows, gap)) for where, rows in counted.items()}
-behind_share = {how: hit[behind].float().mean().item() for how, hit in hits.items()}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; after the model's own prefixes (free decoding), "
-    f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
-    f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
-    f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
-    f"{gaps['after the first error'][2]:.1%}). Every token is correct in {whole['forced'].float().mean():.1%} and "
-    f"{whole['free'].float().mean():.1%} of the sentences respectively; for {agree:.1%} of all sentences, both "
-    f"procedures are entirely correct or both make an error."
-))
+with torch.no_grad():
+    logits = live(held_out.source, inputs_of(held_out.target), decoder_mask(LONGEST))
+decodings = translating.compare_decodings(
+    forced=logits.argmax(-1) == held_out.target,  # after the correct prefix
+    free=translate(live, held_out.source) == held_out.target,  # after the model's own output
+    real=held_out.target != PAD,
+)
+tables.exposure_bias(decodings)
 
 # %% [markdown]
 # In free decoding one wrong token leads to errors in the tokens after it, so fewer tokens are correct. The share of *sentences* translated exactly cannot show this. As long as every
@@ -898,30 +706,19 @@ display(Markdown(
 # The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control, we
 # also give the model the source of a different sentence.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-right = exactly_right(translate(model, held_out.source), held_out.target)
-wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), held_out.target)
-english = {stem: key[0] for key, stem in reversed(code.stems.items())}
-
-def glossed(ids: Int[Tensor, "T"]) -> str:
-    """The code, with the English word (for an ambiguous word, the sense) after each stem."""
-    tokens = [code.vocabulary[i] for i in ids if i not in (PAD, EOS)]
-    return " ".join(f"{token} ({english[token]})" if token in english else token for token in tokens)
-
+# %% tags=["demo"]
+own, other = held_out.source, held_out.source.roll(1, dims=0)
+right, wrong_source = (
+    translating.exactly_right(translate(model, source), held_out.target)
+    for source in (own, other)
+)
 cells = [
     "the guard locked the thief in a cold cell",
     "the virus entered the healthy cell",
     "the singers watch the videos on a broken cell",
 ]
-for words in cells:
-    ids = torch.from_numpy(language.encode(words))[None]
-    print(words, "\n   ", glossed(translate(model, ids)[0]))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Held-out sentences translated exactly: **{right:.1%}**; "
-    f"given the source of another sentence: **{wrong_source:.1%}**."
-))
+tables.translations(partial(translate, model), cells, language, code)
+tables.with_another_source(right, wrong_source)
 
 # %% [markdown]
 # Each *cell* is translated differently; the brackets name its sense. The encoder distinguishes the senses because the translation requires this; it was never given
@@ -934,16 +731,11 @@ display(Markdown(
 # %% tags=["demo"]
 print("This takes ten to fifteen seconds.")
 
-def with_your_additive_attention() -> nn.Module:
-    model = Seq2Seq("additive")
-    model.attend = additive_attention
-    return model
-
 for name, new_model in (
     ("fixed vector", partial(Seq2Seq, "fixed")),
-    ("additive attention", with_your_additive_attention),
+    ("additive attention", partial(translating.additive_with, additive_attention)),
 ):
-    _, recurrent_losses = train(80, inputs_of, new_model)
+    _, recurrent_losses = teacher.train(new_model, 80, inputs_of)
     print(
         f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, mean over the last ten "
         f"{np.mean(recurrent_losses[-10:]):.2f}"
@@ -969,40 +761,22 @@ for name, new_model in (
 # Your `cross_attention` returns its weights, so we can see which source words the decoder attends to when it predicts a token. Because we know which word each stem translates, we can also check whether
 # the decoder attends to that word.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-@torch.no_grad()
-def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
-    """The cross-attention weights in each decoder layer, after correct prefixes."""
-    seen = []
-    def recorded(*arguments):
-        output, weights = cross_attention(*arguments)
-        seen.append(weights)
-        return output, weights
-    model.cross = recorded
-    model(pairs.source, shift_right(pairs.target, BOS), decoder_mask(pairs.target.shape[1]))
-    model.cross = cross_attention
-    return torch.stack(seen)
-
-weights = alignment(model, held_out)
-stems = held_out.origin >= 0                     # suffixes and [EOS] have no source word of their own
-
-def share_found(weights: Float[Tensor, "layer B Tt Ts"]) -> list[float]:
-    """For each layer, the share of stems whose largest weight lies on the word that they translate."""
-    hits = [layer.argmax(-1) == held_out.origin for layer in weights]
-    return [hit[stems].float().mean().item() for hit in hits]
-
-found, untrained = share_found(weights), share_found(alignment(Translator(), held_out))
+# %% tags=["demo"]
+prefixes, keep = inputs_of(held_out.target), decoder_mask(LONGEST)
+weights, of_untrained = (
+    translating.weights_of_cross(one, cross_attention, held_out, prefixes, keep)
+    for one in (model, Translator())
+)
+found, untrained = (
+    [translating.share_found(layer, held_out.origin) for layer in one]
+    for one in (weights, of_untrained)
+)
+stems = held_out.origin >= 0  # suffixes and [EOS] have no source word of their own
 same_place = (torch.arange(1, LONGEST + 1) == held_out.origin)[stems].float().mean().item()
-best = int(np.argmax(found))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"For **{found[0]:.1%}** of the stems in layer 1, and **{found[1]:.1%}** in layer 2, the largest weight lies on the word that "
-    f"the stem translates. Baselines: {untrained[0]:.1%} and {untrained[1]:.1%} in an untrained model; "
-    f"{same_place:.1%} for always choosing the word at the same position."
-))
+tables.words_found(found, untrained, same_place)
 
 # %% tags=["demo"]
+best = int(np.argmax(found))
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
@@ -1016,14 +790,12 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 # The translator was never trained to name a sense. Nevertheless, we can apply the course's sense test to its encoder. McCann et al. (2017) likewise used the encoder of a
 # translator to compute contextual word vectors. The baseline is the same encoder before training.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import add_row, draw
-from coursekit.small import recorded_senses
-
-top = 2                                                            # the encoder's last layer
-add_row("translator, untrained", recorded_senses("translator", top, trained=False), note="baseline")
-add_row("translator's encoder", recorded_senses("translator", top), note="trained only on translations")
-draw()
+# %% tags=["demo"]
+untrained_senses = recorded_senses("translator", layer=2, trained=False)
+senses = recorded_senses("translator", layer=2)  # the encoder's last layer
+scoreboard.add_row("translator, untrained", untrained_senses, note="baseline")
+scoreboard.add_row("translator's encoder", senses, note="trained only on translations")
+scoreboard.draw()
 
 # %% [markdown]
 # The translator's encoder separates nearly all senses in every type of test question. Each sense has its own word in the code, so a translation is wrong unless the
@@ -1061,28 +833,19 @@ check("recurrence.dot_attention", lambda case: dot_attention(**case))
 # We retrained the recurrent translator of section 5 with this score for three seeds, changing nothing else. The figure compares exact translations by
 # sentence length.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 dot_table = recorded("seq2seq_dot")
 scores_by_length = {
-    "dot product": [tuple(dot_table.loc[figure, ["mean", "half_width"]]) for figure in figures.values()],
+    "dot product": [
+        tuple(dot_table.loc[figure, ["mean", "half_width"]]) for figure in figures.values()
+    ],
     "additive": shares["additive attention"],
 }
 pictures.by_length(scores_by_length, list(figures))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-from coursekit.intervals import mean_and_half
-
-def by_seed(name: str) -> Float[np.ndarray, "seeds"]:
-    """Share of 4,000 held-out sentences that are translated exactly, for each seed."""
-    rows = read_table(f"results/small_{name}.csv")
-    return rows[rows.measure == "held-out: exactly right"].sort_values("seed").value.to_numpy()
-
-dot_seeds, additive_seeds = by_seed("seq2seq_dot"), by_seed("seq2seq_additive")
-dot_gap, dot_gap_half = mean_and_half(dot_seeds - additive_seeds)
-for name, values in (("dot product", dot_seeds), ("additive", additive_seeds)):
-    print(f"{name:<12} translated exactly, by seed: {'  '.join(f'{value:.1%}' for value in values)}")
-print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage points (95 % interval over seeds)")
+dot_seeds, additive_seeds = (
+    translating.exact_by_seed(name) for name in ("seq2seq_dot", "seq2seq_additive")
+)
+tables.scores_by_seed(dot_seeds, additive_seeds)
 
 # %% [markdown]
 # With the simpler score, the model translates more than 97 % of the sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
@@ -1091,15 +854,15 @@ print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage 
 # %% [markdown]
 # We put your function into the network of the first seed and look at the attention weights:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 dot = load_seq2seq("dot")
 dot.attend = dot_attention
-dot_right = exactly_right(translate(dot, part.source), part.target)
-dot_weights = looks(dot, part, dot_attention)
-dot_found = (dot_weights.argmax(-1) == part.origin)[part_stems].float().mean().item()
-print(f"parameters: dot product {sum(w.numel() for w in dot.parameters()):,}, additive {sizes_of[1]:,}")
-print(f"with your function, {dot_right:.1%} of {len(part)} held-out sentences are translated exactly")
-print(f"largest weight on the translated word: dot product {dot_found:.1%} of the stems, additive {additive_found:.1%}")
+dot_right = translating.exactly_right(translate(dot, part.source), part.target)
+dot_weights = translating.weights_of_attend(
+    dot, dot_attention, part, inputs_of(part.target)
+)
+dot_found = translating.share_found(dot_weights, part.origin)
+tables.dot_product((dot, additive), dot_right, len(part), (dot_found, additive_found))
 pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 
 # %% [markdown]
@@ -1117,40 +880,16 @@ pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 # four tokens, computed over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two search methods on your model from
 # section 7, which still makes errors. The last column of the table below is the negative log-probability that the model assigns to a translation.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from scipy.stats import binomtest
-
-from coursekit.intervals import wilson
-from coursekit.writing import beam_translate, bleu
-
+# %% tags=["demo"]
 print("This takes five to fifteen seconds.")
-
-@torch.no_grad()
-def nats_of(model: Translator, source: Int[Tensor, "B Ts"], ids: Int[Tensor, "B Tt"]) -> Float[Tensor, "B"]:
-    """−log of the probability that the model assigns to each translation."""
-    logits = model(source, shift_right(ids, BOS), decoder_mask(ids.shape[1]))
-    return nn.functional.cross_entropy(logits.transpose(1, 2), ids, ignore_index=PAD, reduction="none").sum(dim=1)
-
-def counted_with_wilson(hits: Bool[Tensor, "B"]) -> str:
-    low, high = wilson(hits.float().mean().item(), len(hits))
-    return f"{hits.sum()} of {len(hits)} sentences ({hits.float().mean():.0%}, 95 % Wilson interval {low:.0%} to {high:.0%})"
-
 few = held_out[:200]
-written = {"greedy": translate(live, few.source), "beam of 4": beam_translate(live, few.source, width=4)}
-same = {how: (ids == few.target).all(dim=1).float() for how, ids in written.items()}
-scored = {how: bleu(ids, few.target) for how, ids in written.items()}
-nats = {how: nats_of(live, few.source, ids) for how, ids in (written | {"the correct translation": few.target}).items()}
-display(pd.DataFrame({
-    how: {"translated exactly": f"{same[how].mean():.1%}" if how in same else "", "BLEU": f"{100 * scored[how]:.1f}" if how in scored else "",
-          "nats per sentence": f"{values.mean():.2f}"} for how, values in nats.items()
-}).T)
-more_probable = nats["beam of 4"] < nats["greedy"] - 1e-3
-model_errors = nats["greedy"] < nats["the correct translation"] - 1e-3
-only_beam, only_greedy = (int((same[one] > same[other]).sum()) for one, other in (("beam of 4", "greedy"), ("greedy", "beam of 4")))
-mcnemar = binomtest(only_beam, only_beam + only_greedy).pvalue if only_beam + only_greedy else 1.0
-print("the beam's translation is more probable than the greedy one:         ", counted_with_wilson(more_probable))
-print("the greedy translation is more probable than the correct translation:", counted_with_wilson(model_errors))
-print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: {only_greedy} (exact McNemar test: p = {mcnemar:.2f})")
+searches = translating.compare_searches(
+    greedy=translate(live, few.source),
+    beam=writing.beam_translate(live, few.source, width=4),
+    target=few.target,
+    logits_of=lambda ids: live(few.source, inputs_of(ids), decoder_mask(LONGEST)),
+)
+tables.searches(searches)
 
 # %% [markdown]
 # Beam search works as intended: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
@@ -1200,38 +939,20 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 # models with each mask for three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target
 # are padded to the same width, as in the Keras example.)
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo", "record"]
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
-other_source = replace(held_out, source=held_out.source.roll(1, dims=0))
 
-@torch.no_grad()
-def held_out_loss(model: Translator, mask, pairs) -> float:
-    """Held-out loss in nats per token with this cross-attention mask."""
-    logits = WithTeacher(model, decoder_mask, mask)((pairs, shift_right(pairs.target, BOS)))
-    return token_loss(logits, pairs.target).item()
-
-def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
-    """Held-out loss (nats per token) of a translator trained with this mask: given each target's own source, and given the source of another sentence."""
-    new, _ = train(steps, inputs_of, Translator, masks[mask], seed)
-    new.cross = fused_cross_attention                                # accepts masks with three axes
-    return {"own source": held_out_loss(new, masks[mask], held_out),
-            "another source": held_out_loss(new, masks[mask], other_source)}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half
+# %% tags=["demo"]
+from coursekit.datasets import read_table
 
 model.cross = fused_cross_attention
-lost = {name: held_out_loss(model, mask, held_out) for name, mask in masks.items()}
+lost = {
+    name: teacher.held_out_loss(model, mask, held_out, inputs_of(held_out.target))
+    for name, mask in masks.items()
+}
 model.cross = cross_attention
 blind = (held_out.origin > torch.arange(LONGEST))[stems].float().mean().item()
-print("in the trained translator:", ", ".join(f"{name} {nats:.2f} nats" for name, nats in lost.items()))
-print(f"stems whose source word the mask of 2021 hides: {blind:.0%}")
-
-with_masks = read_table("results/cross_mask.csv")
-table = with_masks.groupby(["steps", "mask"], sort=False)[["own source", "another source"]].agg(
-    lambda values: "{:.2f} ± {:.2f}".format(*mean_and_half(values))
-)
-display(Markdown("Nats per token of translators *trained* with each mask, three seeds:"), table)
+tables.cross_masks(lost, blind, read_table("results/cross_mask.csv"))
 
 # %% [markdown]
 # With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. The target's
@@ -1254,52 +975,15 @@ display(Markdown("Nats per token of translators *trained* with each mask, three 
 # %% tags=["demo"]
 predict("recurrence.crossing", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from time import perf_counter
+# %% tags=["demo"]
+from coursekit.costs import keep_untrained, measure_costs
 
-from coursekit.architectures import keep_measured
-
-def milliseconds(run, x: Tensor, repeats: int = 5) -> float:
-    """The fastest of several runs, in milliseconds."""
-    times = []
-    for _ in range(repeats):
-        start = perf_counter()
-        run(x)
-        times.append(1000 * (perf_counter() - start))
-    return min(times)
-
-def recur(x: Float[Tensor, "T D"], W_x: Tensor, W_h: Tensor, b: Tensor) -> None:
-    h = torch.zeros(1, W_h.shape[0])
-    for word in x.split(1):
-        h = recurrent_step(word, h, W_x, W_h, b)
-
-def attend_all(x: Float[Tensor, "T D"], W: Tensor) -> Tensor:
-    """Attention with the four projections of a layer; the recurrence has two matrices."""
-    q, k, v = x @ W, x @ W, x @ W
-    return torch.softmax(q @ k.T / x.shape[1] ** 0.5, dim=-1) @ v @ W
-
-sizes, width = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096], 64
-W, b = torch.randn(width, width) / width**0.5, torch.zeros(width)
-words = {T: torch.randn(T, width) for T in sizes}
-with torch.no_grad():
-    time = {
-        "recurrence": [milliseconds(lambda x: recur(x, W, W, b), words[T], 3) for T in sizes],
-        "attention": [milliseconds(lambda x: attend_all(x, W), words[T]) for T in sizes],
-    }
-slope = {name: np.polyfit(np.log(sizes[-4:]), np.log(values[-4:]), 1)[0]
-         for name, values in time.items()}
-crossing = pictures.meeting_point(sizes, time["recurrence"], time["attention"])
-reveal("recurrence.crossing", crossing)
-pictures.times(time, sizes, slope, width, crossing)
-
-for name, way in {"plain recurrence": "recurrence", "LSTM": None, "attention": "attention"}.items():
-    ms = {T: time[way][sizes.index(T)] for T in (64, 4096)} if way else None
-    keep_measured(f"{name}, untrained", "04", reach[name][:, -1] / reach[name][:, 0], ms)
-
-with torch.no_grad():
-    one_by_one = milliseconds(lambda x: [word @ W for word in x.split(1)], words[4096], 3)
-    at_once = milliseconds(lambda x: x @ W, words[4096])
-print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} times as long as in one product")
+sizes = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
+costs = measure_costs(recurrent_step, sizes, width=64)
+reveal("recurrence.crossing", costs.crossing)
+pictures.times(costs)
+keep_untrained(reach, costs)
+tables.one_by_one(costs)
 
 # %% [markdown]
 # The line for the recurrence has a slope of about one, as its formula predicts; the line for attention bends upwards towards T², on some machines even more steeply.
@@ -1318,21 +1002,8 @@ print(f"4,096 words times W: one by one, this takes {one_by_one / at_once:.0f} t
 # of a transformer layer (03) adds 8TD². The plain network needs 2TD², the LSTM 8TD². Besides its parameters, attention stores T² weights per head, whereas a
 # recurrence stores only its state. The table gives times as ratios, which depend less on the machine than milliseconds do.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-table = pd.DataFrame(
-    {
-        T: {
-            "operations: attention / plain network": f"{(2 * T * T * width + 4 * T * width**2) / (2 * T * width**2):.2f}",
-            "operations: attention / LSTM": f"{(2 * T * T * width + 4 * T * width**2) / (8 * T * width**2):.2f}",
-            "operations: transformer layer with feed-forward network / LSTM": f"{(2 * T * T * width + 12 * T * width**2) / (8 * T * width**2):.2f}",
-            "time: attention / plain network": f"{time['attention'][at] / time['recurrence'][at]:.2g}",
-            "sequential steps: attention, recurrence": f"1 and {T:,}",
-            "stored numbers: attention weights, recurrent state": f"{T * T:,} and {width}",
-        }
-        for at, T in enumerate(sizes) if T in (16, 64, 256, 1024, 4096)
-    }
-).rename_axis(columns=f"words T (D = {width})")
-display(table)
+# %% tags=["demo"]
+tables.operations(costs)
 
 # %% [markdown]
 # So "faster when T < D" can mean two things. In operation counts, attention with its projections always needs more than a plain network; it needs fewer than an
@@ -1344,27 +1015,9 @@ display(table)
 #
 # The following table is the usual comparison of the two families, completed with the measurements from this notebook:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-factor = {name: np.exp(np.log(values).mean(axis=0)) for name, values in remembered.items()}
-left = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean()) for name, values in reach.items()}
-exact = {name: f"{values[-1][0]:.1%}" for name, values in shares.items()}
-display(pd.DataFrame(
-    {
-        "long-range dependencies: path from the first of T words to the last": ("T − 1 steps", "T − 1 steps", "1 layer"),
-        f"in English: factor by which the subject shifts the odds after {between[-1]} words (trained)":
-            ("not measured", f"{factor['recurrent (LSTM)'][-1]:.1f}", f"{factor['transformer'][-1]:.0f}"),
-        f"in translation: {list(figures)[-1]} words, translated exactly (trained)":
-            ("not measured", f"{exact['fixed vector']}; with attention {exact['additive attention']}", exact["transformer"]),
-        "gradient flow: first word's derivative, 64 words / 2 words (untrained)":
-            (f"{left['plain recurrence']:.0e}", f"{left['LSTM']:.0e}; forget bias 3: {left['LSTM, forget bias 3']:.2g}", f"{left['attention']:.2g}"),
-        "parallelisation: sequential steps in training": ("T", "T", "1 per layer"),
-        "sequential steps in generation": ("T", "T", "T"),
-        "complexity: multiply-adds per layer": ("2TD²", "8TD²", "2T²D + 12TD²"),
-        "measured growth of time with T (attention alone)": (f"T^{slope['recurrence']:.1f}", "not measured", f"T^{slope['attention']:.1f}"),
-        "memory in generation, numbers per layer": ("D", "2D", "2TD (keys and values)"),
-    },
-    index=["plain RNN", "LSTM", "transformer"],
-).T)
+# %% tags=["demo"]
+longest_words = list(figures)[-1]
+tables.families(remembered, between[-1], reach, shares, longest_words, costs)
 
 # %% [markdown]
 # Recurrence is back. An LSTM must take its steps one by one because each state passes through a matrix and a tanh. State-space models such as S4 (Gu et al. 2022)
@@ -1415,14 +1068,14 @@ check("recurrence.flops_recurrent", lambda case: flops_recurrent(
 # %% tags=["demo"]
 for gates, name in ((1, "plain network"), (4, "LSTM")):
     meet = next(T for T in range(1, 10_000)
-                if flops_attention(T, width) >= flops_recurrent(T, width, gates))
+                if flops_attention(T, costs.width) >= flops_recurrent(T, costs.width, gates))
     print(
         f"{name:<14} attention needs at least as many multiply-adds from T = {meet} on (D = "
-        f"{width})"
+        f"{costs.width})"
     )
 print(
     "measured       attention takes at least as long as the plain network from T ≈ "
-    f"{crossing:.0f} on"
+    f"{costs.crossing:.0f} on"
 )
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1490,7 +1143,5 @@ check("recurrence.path_length", lambda case: path_length(
 # %% [markdown]
 # Next: [05 · ELMo](../05_elmo/05_elmo.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

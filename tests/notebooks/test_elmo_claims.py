@@ -3,26 +3,33 @@
 import numpy as np
 import pytest
 
+from coursekit.characters import responses, shared_with
 from coursekit.datasets import read_table
-from coursekit.exam import QUESTIONS, ambiguous_words, bounds
+from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, sense_exam, surest_sense
 from coursekit.intervals import half_width, mean_and_half
+from coursekit.novels import reading
+from coursekit.pictures import english_elmo
+from coursekit.pictures.elmo import share_right
+from coursekit.scoreboard import readers_of_counts
 from coursekit.small import recorded, recorded_senses
+from coursekit.word_tasks import learn
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["05_elmo"]
 
 
 def test_the_filter_that_tells_plurals_answers_to_a_final_s_also_in_bus(measured):
-    best = dict(zip(measured["shown"], measured["answers"].amax(dim=-1).tolist(), strict=True))
+    answers = responses(measured["elmo"], measured["best"], measured["shown"])
+    best = dict(zip(measured["shown"], answers.amax(dim=-1).tolist(), strict=True))
     for one, more in (("cell", "cells"), ("guard", "guards"), ("thief", "thieves")):
         assert best[more] > best[one]
     assert best["bus"] > max(best["cell"], best["guard"])
 
 
 def test_untrained_models_have_a_filter_for_plurals_too(measured):
-    effects, shares = zip(*[(by, share) for by, share, *_ in measured["before_training"]], strict=True)
-    assert max(effects) > measured["effect"]  # and by a larger margin
-    assert measured["risen"] - max(shares) < 0.03  # "nearly as reliably"
+    trained, untrained = measured["best"], measured["before_training"]
+    assert max(one.effect for one in untrained) > trained.effect  # and by a larger margin
+    assert trained.risen - max(one.risen for one in untrained) < 0.03  # "nearly as reliably"
     assert sum(count for _, count in measured["elmo"].config.filters) == 328
 
 
@@ -38,7 +45,8 @@ def test_in_no_task_is_the_mix_clearly_above_the_best_layer():
 
 
 def test_words_never_seen_have_neighbours_that_are_spelt_alike(measured):
-    assert measured["neighbours"] > 2 * measured["anyone"]
+    nearest, average = shared_with(measured["unseen"], measured["words"], measured["near"].indices)
+    assert nearest > 2 * average
 
 
 def test_char_cnn_is_the_model_s_own(measured):
@@ -51,10 +59,10 @@ def test_both_readers_pay_the_same_for_every_sentence(measured):
 
 
 def test_only_the_stacked_bidirectional_lstm_leaks(measured):
-    share = measured["pictures"].share_right
     leaks, mended = measured["leaks"], measured["mended"]
-    assert share(leaks["1 layer, forward half"]) == 0 < 0.1 < share(leaks["2 layers, forward half"])
-    assert share(mended["ELMo, forward stack"]) == 0 == share(mended["ELMo, backward stack"].T)
+    assert share_right(leaks["1 layer, forward half"]) == 0
+    assert share_right(leaks["2 layers, forward half"]) > 0.1
+    assert share_right(mended["ELMo, forward stack"]) == 0 == share_right(mended["ELMo, backward stack"].T)
 
 
 def test_leaking_stack_is_what_torch_does(measured):
@@ -124,14 +132,16 @@ def test_only_training_tells_order(measured):
     )
 
 
-def test_one_side_alone_settles_every_question(measured):
-    assert measured["untold"].sum() == 0
-    assert 0.2 < measured["told"]["left"].mean() < 0.8 and 0.2 < measured["told"]["right"].mean() < 0.9
+def test_one_side_alone_settles_every_question():
+    left, right = (surest_sense(sense_exam(), side) > 0.999 for side in ("left", "right"))
+    assert (left | right).all()
+    assert 0.2 < left.mean() < 0.8 and 0.2 < right.mean() < 0.9
 
 
 def test_each_half_comes_to_its_bound_and_both_find_more_where_order_decides(measured):
     forward, backward, both = measured["by_half"].values()
-    before, after = bounds().words_before, measured["after"]
+    exam, before = sense_exam(), bounds().words_before
+    after = by_question(exam, surest_sense(exam, "right"))
     for kind in QUESTIONS:
         assert forward[kind] == pytest.approx(before[kind], abs=0.04)
         assert backward[kind] == pytest.approx(after[kind], abs=0.04)
@@ -140,8 +150,8 @@ def test_each_half_comes_to_its_bound_and_both_find_more_where_order_decides(mea
     assert backward.right > both.right + 0.03
 
 
-def test_more_labels_help_and_so_does_a_reader_that_learns_which_half_to_trust(measured):
-    recorded = measured["recorded_halves"].set_index(["biLM", "half", "reader"]).sort_index()
+def test_more_labels_help_and_so_does_a_reader_that_learns_which_half_to_trust():
+    recorded = read_table("results/elmo_halves.csv").set_index(["biLM", "half", "reader"]).sort_index()
     both = recorded.loc["trained", "side by side"]
     nearest, linear = both.loc["nearest neighbour"], both.loc["linear classifier"]
     more = both.loc["96,000 labelled"]
@@ -153,10 +163,10 @@ def test_more_labels_help_and_so_does_a_reader_that_learns_which_half_to_trust(m
 
 
 def test_the_neighbour_that_misleads_begins_alike(measured):
-    exam, first = measured["exam"], measured["some"][0]
+    exam, first = measured["exam"], int(measured["missed"].argmax())
     same = np.flatnonzero(ambiguous_words(exam.labelled) == ambiguous_words(exam.held_out[[first]])[0])
     near = measured["torch"].cosine_similarity(
-        measured["labelled_layers"][-1][same], measured["held_out_layers"][-1][first], dim=-1
+        measured["known"][-1][same], measured["asked"][-1][first], dim=-1
     )
     nearest = same[near.argmax()]
     assert exam.labelled.sense[nearest] != exam.held_out.sense[first]
@@ -169,8 +179,9 @@ def test_the_neighbour_that_misleads_begins_alike(measured):
 
 
 def test_the_bag_of_words_is_left_behind_where_order_decides(measured):
+    bag = dict(readers_of_counts())["bag of words"]
     for found in measured["found"]:
-        assert min(found.order1, found.order2) > max(measured["bag"].order1, measured["bag"].order2) + 0.3
+        assert min(found.order1, found.order2) > max(bag.order1, bag.order2) + 0.3
         assert found.left > 0.98
     translator = recorded_senses("translator", 2)
     assert min(one.right for one in translator) > max(one.right for one in measured["found"]) + 0.03
@@ -206,7 +217,14 @@ def test_without_the_residual_layer_1_gets_more_weight_and_sense_still_prefers_l
     def without_residual(R):
         return measured["torch"].cat([R[:2], R[2:] - R[1:2]])
 
-    apart, weights = measured["over_seeds"](("syntax", "sense"), without_residual), measured["weights"]
+    def learned(seed: int, R, labels, asked, right):
+        R, asked = without_residual(R), without_residual(asked)
+        return learn(measured["scalar_mix"], R, labels, asked, right, seed)[0]
+
+    apart, weights = {}, measured["weights"]
+    for task in ("syntax", "sense"):
+        rows = [learned(seed, *data[task]) for seed, data in enumerate(measured["by_seed"])]
+        apart[task] = np.array(rows)
     for task in apart:
         mean, half = mean_and_half(apart[task][:, 1] - weights[task][:, 1])
         assert mean > half
@@ -214,14 +232,15 @@ def test_without_the_residual_layer_1_gets_more_weight_and_sense_still_prefers_l
     assert mean > half + 0.1
 
 
-def test_the_recorded_layers_explain_the_weights(measured):
-    mean = measured["spread"]["mean"]
+def test_the_recorded_layers_explain_the_weights():
+    table = read_table("results/elmo_layers.csv")
+    mean = table.groupby(["task", "biLM", "measure"]).value.mean()
 
     def alone(task: str, biLM: str = "trained") -> list[float]:
         return [mean[task, biLM, f"accuracy, layer {number}"] for number in range(3)]
 
     syntax, sense, morphology = map(alone, ("syntax", "sense", "morphology"))
-    recorded = measured["recorded_layers"].query("task == 'sense' and biLM == 'trained'")
+    recorded = table.query("task == 'sense' and biLM == 'trained'")
     by_seed = recorded.pivot(index="seed", columns="measure", values="value")
     higher, half = mean_and_half((by_seed["accuracy, layer 2"] - by_seed["accuracy, layer 1"]).to_numpy())
     assert 0.045 < higher < 0.065 and higher > half  # "five percentage points"
@@ -242,7 +261,8 @@ def test_the_original_has_ninety_three_million_parameters(measured):
 
 def test_a_large_penalty_makes_an_average_and_twenty_sentences_profit_from_elmo(measured):
     large, none = (
-        measured["learn"](*measured["by_seed"][0]["morphology"], 0, strength)[0] for strength in (1.0, 0.0)
+        learn(measured["scalar_mix"], *measured["by_seed"][0]["morphology"], 0, strength)[0]
+        for strength in (1.0, 0.0)
     )
     assert np.ptp(large) < 0.05 < 0.2 < np.ptp(none)
     for other in ("x alone", "untrained biLM"):  # the same sentences for all
@@ -251,8 +271,8 @@ def test_a_large_penalty_makes_an_average_and_twenty_sentences_profit_from_elmo(
 
 
 def test_a_first_word_s_trace_survives_both_kinds_of_reader(measured):
-    for draws in measured["derivatives"].values():
-        middle, half = mean_and_half(np.log(draws))
+    for column in measured["columns"].values():
+        middle, half = mean_and_half(np.log(column.derivatives))
         assert middle - half > np.log(2 / 64)  # more than attention's share, on words not seen here
 
 
@@ -293,12 +313,17 @@ def test_the_course_s_functions_run_the_elmo_of_english(measured):
 
 
 def test_the_directions_differ_only_while_the_ends_are_left_out(measured):
+    card = measured["card"]
     assert measured["card_high"] < 0 and measured["card_gap"] > -0.05  # "slightly lower"
-    gap, low, high = measured["card_with_ends"]
+    gap, low, high = card["the same, each with the end it comes to"]
     assert measured["card_gap"] / 2 < gap < 0 and round(gap, 3) == -0.006  # "six thousandths"
     assert low < gap < high and abs(high) < 0.002  # "nearly vanishes"
-    assert abs(measured["small_gap"]) < measured["small_half"]
-    card = measured["card"]
+    seeds = read_table("results/small_elmo.csv").query("steps > 0")
+    small = seeds.pivot(index="seed", columns="measure", values="value")
+    small_gap, small_half = mean_and_half(
+        small["held-out: word before, loss"] - small["held-out: next word, loss"]
+    )
+    assert abs(small_gap) < small_half
     _, _, highest = card["ELMo, from left to right"]
     assert highest < card["5-grams"][1]  # "ELMo beats 5-grams"
 
@@ -316,42 +341,38 @@ def test_layer_0_has_one_list_and_the_nearest_spring_has_the_right_sense(measure
 def senses_of_the_nearest(measured, word: str, sentence: str) -> list[str]:
     """Of the occurrences of the same word, the sense of the nearest at layers 1 and 2."""
     row = measured["novels_spelling"].split(sentence)
-    target = next(measured["of_each"]([row], measured["novels_elmo"]))[:, row.index(word)]
-    same = np.flatnonzero(measured["english_words"] == word)
-    found = []
-    for layer in (1, 2):
-        near = measured["torch"].cosine_similarity(
-            measured["english_pool"][layer, same], target[layer], dim=-1
-        )
-        at = same[int(near.argmax())]
-        line = measured["for_novels"].iloc[measured["sentence_of"][at]]
-        assert measured["within"][at] == line["at"]
-        found.append(line.sense)
-    return found
+    target = next(reading.of_each([row], measured["english_layers"]))[:, row.index(word)]
+    pool = measured["english_pool"]
+    return [pool.sense_at(number) for _, number, _ in reading.same_word(word, target, pool)]
 
 
 @pytest.mark.parametrize("sentence", ["", "?!", "naïve 日本 smartphones", "a " * 300, "x" * 200])
 def test_any_sentence_can_be_typed(measured, sentence, capsys):
     for word in ("", "spring", "two words", "smartphones", "x" * 200, "日本", "?"):
-        found = measured["in_your_sentence"](word, sentence)
+        found = english_elmo.neighbours(word, sentence, measured["english_pool"], measured["english_layers"])
         assert found == {} or list(found) == [sentence]
         assert capsys.readouterr().out.strip()
 
 
 def test_the_upper_layers_tell_senses_of_english(measured):
-    right = measured["english_right"]
-    for kind, here in measured["KINDS_OF_WORDS"].items():
+    table, shares = measured["of_english"], measured["english_shares"]
+    right = {
+        reader: reading.senses_found(table, vectors)
+        for reader, vectors in measured["english_vectors"].items()
+    }
+    for kind, here in reading.kinds_of_words(table).items():
 
         def above(other: str, here=here) -> tuple[float, float, float]:
-            return measured["over_words"](right["ELMo, layer 2"] - right[other], here)
+            return reading.over_words(table, right["ELMo, layer 2"] - right[other], here)
 
         for baseline in ("ELMo, layer 0", "untrained ELMo, layer 2", "bag of words"):
             assert above(baseline)[1] > (0.15 if kind == "different parts of speech" else 0)  # "far better"
-        assert measured["english_shares"][kind]["ELMo, layer 2"][1] > measured["english_guesses"][kind]
+        assert shares[kind]["ELMo, layer 2"][1] > reading.random_choice(table, here)
         for rival in ("ELMo, layer 1", "two words on either side"):
             _, low, high = above(rival)
             assert low < 0 < high  # "too few sentences to determine", "not clearly better"
-    assert round(measured["english_guesses"]["different parts of speech"], 1) == 0.5  # "about half"
+    where = reading.kinds_of_words(table)["different parts of speech"]
+    assert round(reading.random_choice(table, where), 1) == 0.5  # "about half"
 
 
 def test_the_ambiguous_words_of_english_are_where_the_table_says(measured):

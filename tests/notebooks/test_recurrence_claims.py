@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from coursekit.costs import count_operations
 from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
 from coursekit.small import recorded_senses
@@ -40,9 +41,8 @@ def test_with_large_weights_the_derivative_explodes(measured):
 
 
 def test_the_dot_product_translates_well_but_three_seeds_do_not_compare_it_with_the_additive_score(measured):
-    gap, half, dot, additive = (
-        measured[name] for name in ("dot_gap", "dot_gap_half", "dot_seeds", "additive_seeds")
-    )
+    dot, additive = measured["dot_seeds"], measured["additive_seeds"]
+    gap, half = mean_and_half(dot - additive)
     assert len(dot) == len(additive) == 3 and abs(gap) < half and half > 0.01
     assert min(dot) > 0.97  # "more than 97 % of the sentences exactly for every seed"
     assert dot[0] >= additive[0] and dot[1] < additive[1] - 0.01
@@ -63,7 +63,7 @@ def test_the_cheat_has_the_lower_loss_sooner_and_translates_nothing(measured):
 
 def test_the_honest_run_bends_and_teacher_forcing_hides_its_errors(measured):
     assert measured["losses"][-1] < 0.25 * measured["losses"][0]
-    assert measured["agree"] > 0.99  # "if and only if every token is correct under teacher forcing"
+    assert measured["decodings"].agree > 0.99  # "if and only if every token is correct under teacher forcing"
 
 
 def test_the_checkpoint_translates_and_needs_the_source(measured):
@@ -110,20 +110,23 @@ def test_additive_attention_finds_the_words(measured):
 
 
 def test_after_the_first_error_more_is_lost(measured):
-    for _, low, _ in measured["gaps"].values():
+    gaps = measured["decodings"].gaps
+    for _, low, _ in gaps.values():
         assert low > 0
-    assert measured["gaps"]["after the first error"][1] > measured["gaps"]["all tokens"][2]
+    assert gaps["after the first error"][1] > gaps["all tokens"][2]
 
 
 def test_the_beam_finds_more_probable_translations_but_the_model_prefers_wrong_ones(measured):
-    assert measured["more_probable"].float().mean() > 0.25  # "for many sentences"
-    assert measured["model_errors"].float().mean() > 0.75  # "for most sentences"
-    assert measured["mcnemar"] > 0.05  # "does not translate more sentences exactly"
+    searches = measured["searches"]
+    assert searches.more_probable.float().mean() > 0.25  # "for many sentences"
+    assert searches.model_errors.float().mean() > 0.75  # "for most sentences"
+    assert searches.mcnemar > 0.05  # "does not translate more sentences exactly"
 
 
 def test_bleu_is_far_above_the_share_of_exact_sentences(measured):
-    for how, same in measured["same"].items():
-        assert measured["scored"][how] > same.mean().item() + 0.1
+    searches = measured["searches"]
+    for how, same in searches.same.items():
+        assert searches.scored[how] > same.mean().item() + 0.1
 
 
 def test_every_cell_gets_another_word(measured):
@@ -155,12 +158,14 @@ def test_the_mask_of_2021_hides_much_and_a_model_trained_with_it_finds_a_way_rou
 
 def test_attention_s_time_grows_faster_and_they_meet_beyond_where_operations_do(measured):
     """Times of a test machine are noisy: only what holds by far is held."""
-    assert measured["slope"]["recurrence"] < measured["slope"]["attention"]
-    assert measured["crossing"] > measured["width"]
+    costs = measured["costs"]
+    assert costs.slope["recurrence"] < costs.slope["attention"]
+    assert costs.crossing > costs.width
 
 
 def test_attention_does_less_than_an_lstm_below_twice_the_width_and_a_whole_layer_always_more(measured):
-    operations = measured["table"].filter(like="operations", axis="index").astype(float)
+    table = count_operations(measured["costs"])
+    operations = table.filter(like="operations", axis="index").astype(float)
     attention, plain, layer = (
         operations.loc[f"operations: {what}"]
         for what in (
@@ -169,13 +174,13 @@ def test_attention_does_less_than_an_lstm_below_twice_the_width_and_a_whole_laye
             "transformer layer with feed-forward network / LSTM",
         )
     )
-    assert all((attention < 1) == (attention.index < 2 * measured["width"]))
+    assert all((attention < 1) == (attention.index < 2 * measured["costs"].width))
     assert plain.min() > 1
     assert layer.min() >= 1.5
 
 
 def test_products_in_sequence_take_many_times_as_long_as_one_product(measured):
-    assert measured["one_by_one"] > 5 * measured["at_once"]
+    assert measured["costs"].one_by_one > 5 * measured["costs"].at_once
 
 
 def test_the_senses_are_in_the_encoder_once_it_is_trained_by_every_kind_of_question():
