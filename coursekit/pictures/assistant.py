@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
+from torch import Tensor
 
+from coursekit.instruction_tuning import TuningRuns
 from coursekit.intervals import mean_and_half, wilson
+from coursekit.language import load_language
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
 
 LIGHT_BLUE, LIGHT_ORANGE = "#bcd9ea", "#f3dfb0"
@@ -49,8 +52,13 @@ def way() -> None:
     ) + ".")  # fmt: skip
 
 
-def packed(words: Sequence[str], labelled: Sequence[bool], keep: Bool[np.ndarray, "T T"]) -> None:
-    """The attention mask of a packed row, and which of its tokens have labels."""
+def packed(rows: Mapping[str, Int[Tensor, "rows T"]]) -> None:
+    """The attention mask of the first packed row, and which of its tokens have labels."""
+    vocabulary = load_language().vocabulary
+    words = [vocabulary[i] for i in rows["ids"][0].tolist()]
+    labelled = (rows["labels"][0] != -100).tolist()
+    segments = rows["segments"][0].numpy()
+    keep = np.tri(len(words), dtype=bool) & (segments[:, None] == segments)
     figure, ax = plt.subplots(figsize=(6.6, 5.4))
     ax.imshow(keep, cmap="Blues", vmin=0, vmax=1.6)
     ax.set_xticks(range(len(words)), words, rotation=90, fontsize=8)
@@ -97,17 +105,12 @@ def low_rank(inputs: int, outputs: int, rank: int) -> None:
     ))  # fmt: skip
 
 
-def points_and_nats(
-    table: pd.DataFrame,
-    at_rate: Mapping[str, pd.DataFrame],
-    lower: pd.DataFrame,
-    best: float,
-    majority: float,
-) -> None:
+def points_and_nats(runs: TuningRuns, best: float, majority: float) -> None:
     """Accuracy against nats per word forgotten: every learning rate with one seed, and the chosen learning rate with several seeds.
 
-    `lower` are the runs of full tuning at a rate below the chosen one.
+    `best` is the best possible accuracy, `majority` that of the most frequent topic.
     """
+    table, at_rate, lower = runs.table, runs.at_rate, runs.lower
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.9), sharey=True, width_ratios=(1.2, 1))
     for method, swept in table[table["seed"] == 0].groupby("method", sort=False):
         swept = swept.sort_values("lr")

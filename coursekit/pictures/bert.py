@@ -7,11 +7,18 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown, display
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
+from transformers import PreTrainedTokenizerBase
 
 from coursekit.intervals import mean_and_half
+from coursekit.language import Language
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+from coursekit.sliders import interact
+from coursekit.small import BERT
+from coursekit.small.both_sides import RightContext, distributions_at
+from coursekit.small.masked import Corruption
 
 READERS = (ORANGE, BLUE, PINK)
 """Colours: given the words before, given both sides, the model."""
@@ -47,11 +54,26 @@ def input_row(tokens: Sequence[str], segments: Int[Tensor, " T"], keep: Bool[Ten
     ))  # fmt: skip
 
 
-def corruption(shares: Mapping[str, tuple[Tensor, Tensor, float]]) -> None:
-    """Measured and intended proportions, with the band that contains 95 % of binomial samples.
+def next_to_hugging_face(
+    tokenizer: PreTrainedTokenizerBase,
+    texts: tuple[str, str],
+    encoded: tuple[Int[Tensor, " T"], Int[Tensor, " T"], Bool[Tensor, " T"]],
+) -> bool:
+    """Draw an encoded pair (ids, segments, keep); print and return whether it equals the tokenizer's own output."""
+    ids, segments, keep = encoded
+    theirs = tokenizer(*texts, padding="max_length", max_length=len(ids))
+    names = "input_ids", "token_type_ids", "attention_mask"
+    same = all(ours.tolist() == theirs[name] for ours, name in zip(encoded, names, strict=True))
+    print("ids, segments and mask equal Hugging Face's:", same)
+    input_row(tokenizer.convert_ids_to_tokens(ids.tolist()), segments, keep)
+    return same
 
-    Each entry is (which tokens, among which tokens, the intended proportion).
-    """
+
+def corruption(found: Corruption) -> None:
+    """Measured and intended proportions, with the band that contains 95 % of binomial samples."""
+    special, special_chosen = found.special
+    print(f"special tokens chosen: {special_chosen} of {special:,}")
+    shares = found.shares
     figure, axes = plt.subplots(1, len(shares), figsize=(10, 2.9))
     words = []
     for ax, (name, (found, among, intended)) in zip(axes, shares.items(), strict=True):
@@ -93,6 +115,34 @@ def hidden_words_learned(points: Float[np.ndarray, "points 2"], bound: float) ->
         f"Held-out loss on masked words, from {nats[0]:.2f} nats before training to {nats[-1]:.2f} after {steps[-1]:.0f} steps. "
         f"Entropy: {bound:.2f}."
     ))  # fmt: skip
+
+
+def two_losses(
+    runs: Mapping[str, Float[np.ndarray, "points 4"]],
+    bounds: tuple[float, float],
+    answers: Float[Tensor, "pairs 2"],
+    not_next: Int[Tensor, " pairs"],
+) -> None:
+    """Training with the correct loss and with that of 2018: the courses of both runs, and where they end.
+
+    `bounds` are the entropies of a masked word and of a pair; `answers` are the logits for held-out pairs of the model trained
+    with the loss of 2018, `not_next` the labels.
+    """
+    live_run(runs, bounds)
+    correct, of_2018 = (points[-1] for points in runs.values())
+    says_not = (answers.argmax(dim=1) == 1).float().mean().item()
+    display(Markdown(
+        f"The accuracy on held-out pairs is **{correct[3]:.1%}** with your loss and **{of_2018[3]:.1%}** with "
+        f"the loss of 2018. The model trained with the loss of 2018 predicts \"does not continue\" for **{says_not:.0%}** of "
+        f"the pairs, and the NSP part of that loss is {loss_of_2018(answers, not_next):.4f} nats. "
+        f"In {not_next.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {correct[1]:.2f} nats "
+        f"with your loss and {of_2018[1]:.2f} nats with the loss of 2018; the entropy is {bounds[0]:.2f} nats."
+    ))  # fmt: skip
+
+
+def loss_of_2018(answers: Float[Tensor, "pairs 2"], not_next: Int[Tensor, " pairs"]) -> float:
+    """The next-sentence part of the loss of 2018, which ignores pairs with label 0."""
+    return nn.functional.cross_entropy(answers, not_next, ignore_index=0).item()
 
 
 def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[float, float]) -> None:
@@ -170,8 +220,21 @@ def hidden_words(
     show(figure, alt=f"Distributions of a masked word. {'; '.join(said)}.")
 
 
-def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
-    """Mean loss with its 95 % interval over words, given the left side and given both sides."""
+def choose_hidden_word(language: Language, bert: BERT, sentences: Sequence[str]) -> None:
+    """A menu of sentences and a slider of positions above the three distributions of the masked word."""
+    import ipywidgets  # imported here, because grading does not need it
+
+    def draw(sentence: str, place: int) -> None:
+        place = min(place, len(sentence.split()))
+        panel = {(sentence, place): distributions_at(language, bert, sentence, place)}
+        hidden_words(panel, language.vocabulary)
+
+    interact(draw, sentence=list(sentences), place=ipywidgets.IntSlider(5, min=1, max=9))
+
+
+def right_context(right: RightContext) -> None:
+    """Mean loss with its 95 % interval over words, given the left side and given both sides, and what the right side is worth."""
+    nats = right.nats
     figure, ax = plt.subplots(figsize=(7.5, 2.9))
     said = []
     for place, (name, losses) in enumerate(nats.items()):
@@ -186,6 +249,11 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
     ax.invert_yaxis()
     ax.set_xlabel("nats per word")
     show(figure, alt=f"Mean loss of a held-out word in nats, with 95 % intervals: {'; '.join(said)}.")
+    display(Markdown(
+        f"The right-hand context is worth **{right.worth.mean():.2f} nats** per word (exact); the losses of the two trained models "
+        f"differ by **{right.measured:.2f}** nats. The right-hand context is worth {right.worth_before(0):.2f} nats at the last word of a "
+        f"sentence and {right.worth_before(6):.2f} nats at words that are followed by six others."
+    ))  # fmt: skip
 
 
 def english_gaps(readers: Mapping[str, Mapping[str, Float[np.ndarray, " gaps"]]]) -> None:

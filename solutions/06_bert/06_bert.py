@@ -50,10 +50,13 @@ UNCHOSEN = -100  # the label of a position that the loss ignores, as in PyTorch
 # %% tags=["demo"]
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import display
 
-from coursekit.language import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, Language, load_language
-from coursekit.pictures import bert as pictures
+from coursekit.language import MASK, SPECIAL_TOKENS, load_language
+from coursekit.pictures import (
+    bert as pictures, bert_tables as tables, cell, masked_english, published_scores,
+    small_models, subwords,
+)
 from coursekit.plots import show, use_style
 
 use_style()
@@ -128,34 +131,12 @@ toy = {
 }
 wordpieces = tokenizer("bert-base-uncased")
 real = wordpieces.get_vocab()
+subwords.examples(wordpiece, toy, real)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def cut_into(word: str, vocab: dict[str, int]) -> str:
-    """The subwords of a word, separated by spaces."""
-    names = {i: piece for piece, i in vocab.items()}
-    return " ".join(names[i] for i in wordpiece(word, vocab))
-
-print(f"toy vocabulary ({len(toy)}):    unforgettable →", cut_into("unforgettable", toy))
-print(f"BERT's vocabulary ({len(real):,}):", end="")
-for word in "unforgettable contextualized embeddings photosynthesis wardens prisoner".split():
-    print(f"\n    {word:<15} →", cut_into(word, real), end="")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-words = [word for word in language.vocabulary if word not in SPECIAL_TOKENS]
-pieces = [wordpiece(word, real) for word in words]
-counts = np.array([len(ids) for ids in pieces])
-agree = np.mean([ids == wordpieces.convert_tokens_to_ids(wordpieces.tokenize(word))
-                 for word, ids in zip(words, pieces, strict=True)])
-one_piece = (counts == 1).mean()
-reveal("bert.one_piece", one_piece)
-most = words[counts.argmax()]
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are single tokens. The word with the most subwords is "
-    f"*{most}* with {counts.max()} subwords ({cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
-    f"**{agree:.1%}** of the words."
-))
+# %% tags=["demo"]
+in_pieces = subwords.cut_language(language, wordpiece, wordpieces)
+reveal("bert.one_piece", in_pieces.single_token)
+subwords.language_summary(in_pieces)
 
 # %% [markdown]
 # The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units, because they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
@@ -217,15 +198,7 @@ a, b = "plug in your cell phone", "the battery is unforgettable"
 ids, segments, keep = encode_pair(
     ids_of(a), ids_of(b), 18, *(real[token] for token in ("[CLS]", "[SEP]", "[PAD]"))
 )
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-theirs = wordpieces(a, b, padding="max_length", max_length=18)
-same = all(
-    ours.tolist() == theirs[name]
-    for ours, name in ((ids, "input_ids"), (segments, "token_type_ids"), (keep, "attention_mask"))
-)
-print("ids, segments and mask equal Hugging Face's:", same)
-pictures.input_row(wordpieces.convert_ids_to_tokens(ids.tolist()), segments, keep)
+same = pictures.next_to_hugging_face(wordpieces, (a, b), (ids, segments, keep))
 
 # %% [markdown]
 # ## 4 · Masking
@@ -287,25 +260,15 @@ def corrupt(
     )
     return mlm_corrupt(ids, SPECIAL, MASK, choice, change, random_words)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.small import load as load_small
-from coursekit.small.bert import BERT, BERTConfig, single
+# %% tags=["demo"]
+from coursekit.small import (
+    BERT, BERTConfig, both_sides, load as load_small, masked, pairs, recorded, recorded_senses,
+)
 
-sample = single(torch.from_numpy(language.sample(4000, np.random.default_rng(6), split="train").ids))
-corrupted, labels = corrupt(sample, len(language.vocabulary), torch.Generator().manual_seed(6))
-is_word, chosen = ~torch.isin(sample, SPECIAL), labels != UNCHOSEN
-changed = corrupted != sample
-shares = {
-    "words that are chosen": (chosen, is_word, 0.15),
-    "chosen words that become [MASK]": (corrupted == MASK, chosen, 0.8),
-    "chosen words that become another word": (changed & (corrupted != MASK), chosen, 0.1),
-    "chosen words left unchanged": (chosen & ~changed, chosen, 0.1),
-}
-seen_changed = 100 * changed.sum().item() / is_word.sum().item()
-special_chosen = (chosen & ~is_word).sum().item()
-reveal("bert.seen_changed", seen_changed)
-print(f"special tokens chosen: {special_chosen} of {(~is_word).sum().item():,}")
-pictures.corruption(shares)
+sentences = language.sample(4000, np.random.default_rng(6), split="train")
+corruption = masked.measure_corruption(language, sentences, corrupt)
+reveal("bert.seen_changed", corruption.changed_per_100)
+pictures.corruption(corruption)
 
 # %% [markdown]
 # All four proportions lie within the expected ranges, and no special token was changed. A random word may happen to be the original word. On average this occurs once in as many draws as the vocabulary has words, which is too rare to be visible in the figure.
@@ -348,28 +311,9 @@ check("bert.mlm_loss", lambda case: mlm_loss(**case), gradients=True)
 # %% [markdown]
 # What loss can we expect? For our generated language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`). Its cross-entropy is the conditional **entropy** of a masked word, and no model can have a lower expected loss. The difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's distribution. We compare the entropy with the losses of three baselines.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-bert = load_small("bert")
-held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
-clean = single(torch.from_numpy(held_out.ids))
-_, labels = corrupt(clean, len(language.vocabulary), torch.Generator().manual_seed(60))
-hidden = labels != UNCHOSEN
-masked_input = clean.masked_fill(hidden, MASK)
-
-frequency = torch.bincount(sample.flatten(), minlength=len(language.vocabulary)).double() + 0.5
-by_frequency = frequency.log().expand(*clean.shape, -1)
-torch.manual_seed(0)
-untrained = BERT(bert.config).eval()
-best = language.log_loss_masked(held_out.ids, hidden.numpy())[hidden.numpy()].mean()
-with torch.no_grad():
-    ladder = {
-        "uniform distribution (ln V)": np.log(len(language.vocabulary)),
-        "BERT before training": mlm_loss(untrained(masked_input).logits, labels).item(),
-        "word frequencies": mlm_loss(by_frequency, labels).item(),
-        "best possible: the entropy": best,
-    }
-for name, nats in ladder.items():
-    print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
+# %% tags=["demo"]
+bert, held_out = load_small("bert"), masked.mask_held_out(language, corrupt)
+ladder = masked.baselines(mlm_loss, bert, held_out, sentences)
 
 # %% [markdown]
 # At the end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove. The beginning of the list is surprising. A model that knows nothing should predict a uniform distribution, so its first loss should be ln V. Our untrained BERT is worse than that: it is confident in random predictions. We can derive its first loss from the initialisation alone.
@@ -401,35 +345,14 @@ check("bert.first_loss", lambda case: first_loss(case["hidden"], case["V"], case
 # %% tags=["demo"]
 predict("bert.first_loss", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half
-
+# %% tags=["demo"]
 print("This takes about five seconds.")
-
-@torch.no_grad()
-def first_losses(std: float, seed: int) -> tuple[float, float]:
-    """The first loss by your function, and the measured one, of a model whose embeddings have this standard deviation."""
-    torch.manual_seed(seed)
-    model = BERT(bert.config).eval()
-    model.embeddings.token.weight.mul_(std / 0.2)
-    few, answers = masked_input[:200], labels[:200]
-    head, chosen = model.masked_word, answers != UNCHOSEN
-    top = model.encode(model.embeddings(few, torch.zeros_like(few)), few != PAD)[-1][chosen]
-    vectors = head.norm(torch.nn.functional.gelu(head.transform(top)))
-    expected = first_loss(vectors, len(language.vocabulary), std)
-    measured = mlm_loss((vectors @ model.embeddings.token.weight.T)[None], answers[chosen][None])
-    return float(expected), measured.item()
-
-at_first = {std: np.array([first_losses(std, seed) for seed in range(10)]) for std in (0.02, 0.05, 0.1, 0.2)}
+at_first = {
+    std: masked.first_losses(first_loss, mlm_loss, bert, held_out, std)
+    for std in (0.02, 0.05, 0.1, 0.2)
+}
 reveal("bert.first_loss", at_first[0.02][:, 1].mean())
-display(pd.DataFrame({
-    f"σ = {std}": {
-        "expected (your function)": f"{found[:, 0].mean():.2f}",
-        "measured, mean of ten seeds": "{:.2f} ± {:.2f}".format(*mean_and_half(found[:, 1])),
-        "lowest and highest of the ten": f"{found[:, 1].min():.2f} to {found[:, 1].max():.2f}",
-    }
-    for std, found in at_first.items()
-}).T.rename_axis(f"first loss in nats; ln V = {np.log(len(language.vocabulary)):.2f}"))
+tables.first_losses(at_first, uniform=np.log(len(language.vocabulary)))
 
 # %% [markdown]
 # Your formula predicts the first loss from the size of the embeddings alone. (A single model can deviate from it, most of all with σ = 0.2, because all positions with [MASK] have nearly the same vector and thus the same random logits.) Comparing the first loss with ln V is therefore a simple test of any initialisation, and it reveals many bugs (Karpathy 2022). Our recipe accepts a high first loss, which training corrects quickly, because training takes longer if the token embeddings do not dominate the sum of the three embeddings.
@@ -451,130 +374,62 @@ from torch.utils.data import DataLoader
 
 collate, training_step = mine("collate", "training_step")
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from dataclasses import replace
-
-from coursekit.language.grammar import GRAMMAR
-
-simpler = {kind: GRAMMAR.shares[kind] for kind in ("none", "left")}
-corner = Language.from_grammar(replace(GRAMMAR.only("prison", "river", "night"), shares=simpler))
-V, T = len(corner.vocabulary), 2 * corner.max_length - 1
-
-def rows_of(passages) -> list[tuple[list[int], list[int], int]]:
-    """The ids, segments and next-sentence label of each passage, from your encode_pair, with the padding removed."""
-    sides = ([torch.from_numpy(row[row > SEP]) for row in side.ids] for side in (passages.first, passages.second))
-    encoded = (encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True))
-    return [(ids[real].tolist(), segments[real].tolist(), int(not continues))
-            for (ids, segments, real), continues in zip(encoded, passages.continues, strict=True)]
-
-def batch_of(rows) -> tuple[Tensor, Tensor, Tensor]:
-    """One batch: (ids, segments, next-sentence labels), padded by your collate."""
-    ids, segments, labels = zip(*rows, strict=True)
-    return collate(ids)[0], collate(segments)[0], torch.tensor(labels)
-
+# %% tags=["demo"]
 BATCH, STEPS = 32, 720
-rows = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
-examined = corner.passages(300, np.random.default_rng(1), split="held_out")
-exam_rows = batch_of(rows_of(examined))
-print(f"vocabulary: {V} instead of {len(language.vocabulary):,} words; training data: {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
+corner = pairs.simple_language("prison", "river", "night")
+V, T = len(corner.vocabulary), pairs.longest_pair(corner)
+rows = pairs.training_rows(corner, encode_pair, BATCH * STEPS)
 
 # %% [markdown]
 # Each of our pairs consists either of two consecutive sentences or of two sentences from different texts. If the sentences come from different texts, neither contains information about the other. The best possible prediction of a masked word is then the prediction of `masked_word` for the word's own sentence. We therefore evaluate the loss on pairs from different texts, with every chosen word replaced by [MASK].
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-apart = exam_rows[2] == 1
-strangers = exam_rows[0][apart]
-_, exam_labels = corrupt(strangers, V, torch.Generator().manual_seed(1))
-exam_hidden = exam_labels != UNCHOSEN
-
-def exact_losses() -> tuple[float, float]:
-    """The two entropies, in nats per masked word and in nats per pair."""
-    losses = []
-    for side, segment in ((examined.first, 0), (examined.second, 1)):
-        ids = side.ids[~examined.continues]
-        masked = np.zeros(ids.shape, dtype=bool)
-        of_side = (exam_rows[1][apart] == segment) & ~torch.isin(strangers, SPECIAL)
-        masked[ids > SEP] = exam_hidden[of_side].numpy()             # the same words, in the same order
-        losses.append(corner.log_loss_masked(ids, masked)[masked])
-    continues = corner.continuation_posterior(examined.first.ids, examined.second.ids)
-    right_answer = np.where(examined.continues, continues, 1 - continues)
-    return np.concatenate(losses).mean(), -np.log(right_answer).mean()
-
-@torch.no_grad()
-def examine(model: BERT) -> tuple[float, float, float]:
-    """The losses on held-out pairs, in nats per masked word and in nats per pair, and the accuracy on pairs."""
-    ids, segments, not_next = exam_rows
-    output = model(strangers.masked_fill(exam_hidden, MASK), segments[apart])
-    next_logits = model(ids, segments).next_sentence
-    pair_loss = torch.nn.functional.cross_entropy(next_logits, not_next)
-    right = (next_logits.argmax(dim=1) == not_next).float().mean()
-    return mlm_loss(output.logits, exam_labels).item(), pair_loss.item(), right.item()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-GAPPED = single(torch.from_numpy(corner.encode("the guard locked the thief in a dark cell", pad=False))[None])
-GAPPED[0, [5, 9]] = MASK                                              # thief and cell
-
-@torch.no_grad()
-def filled(model: BERT) -> str:
-    """The sentence with the most probable word in each gap."""
-    best = model(GAPPED).logits.argmax(dim=-1)
-    words = (corner.vocabulary[i] for i in torch.where(GAPPED == MASK, best, GAPPED)[0, 1:-1])
-    return " ".join(f"[{word}]" if gap else word for word, gap in zip(words, GAPPED[0, 1:-1] == MASK, strict=True))
+# %% tags=["demo"]
+exam = pairs.held_out_test(corner, encode_pair, collate, corrupt)
 
 # %% tags=["demo"]
-class WordsOfPairs(torch.nn.Module):
-    """A BERT with the interface that training_step expects: it maps (ids, segments) to the
-    logits at each position."""
-
-    def __init__(self, model: BERT):
-        super().__init__()
-        self.model = model
-
-    def forward(self, rows: tuple[Tensor, Tensor]) -> Float[Tensor, "B T V"]:
-        return self.model(*rows).logits
-
 def words_alone(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
     """Your training step, with a loss on the chosen words of each batch only."""
     batch = (ids, segments), labels, labels != UNCHOSEN
-    return training_step(WordsOfPairs(model), batch, optimiser, rate, 1.0)
+    return training_step(pairs.WordsOfPairs(model), batch, optimiser, rate, 1.0)
 
-def learning_rate(step: int, steps: int, highest: float = 6e-3) -> float:
-    """Linear warm-up over the first three tenths of the steps, then cosine decay."""
-    return highest * min(
-        (step + 1) / (0.3 * steps),
-        0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7),
-    )
-
-def train(take_step, steps: int, show_at=()) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
+def train(
+    take_step, steps: int, show_at=(), gapped="the guard locked the [thief] in a dark [cell]"
+) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
     """A BERT trained on batches of 32, and its evaluations during training as rows (step,
-    results of examine).
+    losses and accuracy on the held-out pairs).
 
     take_step receives a batch and returns its loss. After each step in `show_at`, the model
-    fills two gaps.
+    fills the gaps in brackets.
     """
     torch.manual_seed(0)
     model = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224))
     generator = torch.Generator().manual_seed(0)
     optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    course = [(0, *examine(model))]
-    loader = DataLoader(rows, BATCH, shuffle=True, collate_fn=batch_of)
+    course = [(0, *exam.evaluate(model, mlm_loss))]
+    loader = DataLoader(
+        rows, BATCH, shuffle=True, collate_fn=lambda some: pairs.batch_of(some, collate)
+    )
     for step, (ids, segments, not_next) in enumerate(loader):
         corrupted, labels = corrupt(ids, V, generator)
         loss = take_step(
-            model, corrupted, segments, labels, not_next, optimiser, learning_rate(step, steps)
+            model, corrupted, segments, labels, not_next, optimiser,
+            pairs.learning_rate(step, steps),
         )
         if (step + 1) % 90 == 0:
-            course.append((step + 1, *examine(model)))
+            course.append((step + 1, *exam.evaluate(model, mlm_loss)))
         if step + 1 in show_at:
-            print(f"step {step + 1:>3}   loss {loss:.2f}   {filled(model)}")
+            print(
+                f"step {step + 1:>3}   loss {loss:.2f}  ",
+                pairs.fill_gaps(model, corner, gapped),
+            )
     return model.eval(), np.array(course)
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
 live, course = train(words_alone, STEPS, show_at=(1, 90, 180, 360, 720))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-bounds = exact_losses()
+# %% tags=["demo"]
+bounds = exam.entropies()
 pictures.hidden_words_learned(course[:, :2], bounds[0])
 
 # %% [markdown]
@@ -588,35 +443,21 @@ pictures.hidden_words_learned(course[:, :2], bounds[0])
 # in addition to the 15 % that your `mlm_corrupt` chooses, a fifth of the other words became [MASK]. The figure compares the model's loss on masked words with the loss of the untrained model and with the entropy.
 
 # %% tags=["demo"]
-from coursekit.pictures import small_models
-
-figure, alt = small_models.losses("bert")
-show(figure, alt=alt)
+show(*small_models.losses("bert"))
 
 # %% [markdown]
 # Held-out sentences contain combinations of words that occur in no training sentence, whereas fresh sentences of the training split contain no such combinations. The loss is a single number that summarises many predictions. To see some of these predictions, we plot three distributions for each of three masked words: the exact distribution given the words before, the exact distribution given both sides, and the model's distribution.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
-    """Three distributions of the word at a position: exact given the left side, exact given both sides, and BERT's."""
-    ids = language.encode(words)[None]
-    masked = np.zeros(ids.shape, dtype=bool)
-    masked[0, place] = True
-    hidden = single(torch.from_numpy(ids)).masked_fill(torch.from_numpy(masked), MASK)
-    with torch.no_grad():
-        model = bert(hidden).logits[0, place].softmax(dim=-1).numpy()
-    return {
-        "exact, given the words before": language.next_word(ids)[0, place],
-        "exact, given both sides": language.masked_word(ids, masked)[0, place],
-        "small BERT": model,
-    }
-
+# %% tags=["demo"]
 hidden_words = (
     ("the guard locked the thief in a dark cell", 2),
     ("i will hike along the bank of a river", 6),
     ("the prisoner sat in a dark cell", 6),
 )
-panels = {(words, place): guesses(words, place) for words, place in hidden_words}
+panels = {
+    (words, place): both_sides.distributions_at(language, bert, words, place)
+    for words, place in hidden_words
+}
 pictures.hidden_words(panels, language.vocabulary)
 
 # %% [markdown]
@@ -624,17 +465,8 @@ pictures.hidden_words(panels, language.vocabulary)
 #
 # Now mask another word in these sentences (this requires a running notebook and is not graded):
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import ipywidgets
-
-from coursekit.sliders import interact
-
-def show_hidden(sentence: str, place: int) -> None:
-    """The three distributions of the word at a position of a sentence; positions are counted from 1."""
-    place = min(place, len(sentence.split()))
-    pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
-
-interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9))
+# %% tags=["demo"]
+pictures.choose_hidden_word(language, bert, [words for words, _ in hidden_words])
 
 # %% [markdown]
 # ## 8 · The value of the right-hand context
@@ -646,39 +478,10 @@ interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywi
 # %% tags=["demo"]
 predict("bert.right_worth", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-gpt = load_small("gpt")
-ids = held_out.ids[:300]
-sentence_of, place_of = np.nonzero(ids > SEP)                        # every word once
-target = torch.from_numpy(ids[sentence_of, place_of])
-one_hidden = np.zeros((len(target), ids.shape[1]), dtype=bool)
-one_hidden[np.arange(len(target)), place_of] = True
-with torch.no_grad():
-    next_words = gpt(torch.from_numpy(ids)).logits[sentence_of, place_of - 1]
-    read = single(torch.from_numpy(ids[sentence_of])).masked_fill(torch.from_numpy(one_hidden), MASK)
-    filled = bert(read).logits[torch.from_numpy(one_hidden)]
-nats = {
-    "exact, left": language.log_loss_next(ids)[sentence_of, place_of],
-    "exact, both": language.log_loss_masked(ids[sentence_of], one_hidden)[one_hidden],
-    "GPT, left": torch.nn.functional.cross_entropy(next_words, target, reduction="none").numpy(),
-    "BERT, both": torch.nn.functional.cross_entropy(filled, target, reduction="none").numpy(),
-}
-worth = nats["exact, left"] - nats["exact, both"]
-measured_worth = (nats["GPT, left"] - nats["BERT, both"]).mean()
-reveal("bert.right_worth", worth.mean())
-pictures.right_context(nats)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-helps = pd.DataFrame({"words to its right": (ids[sentence_of] > SEP).sum(1) - place_of, "nats": worth})
-by_right = helps.groupby("words to its right")["nats"].agg(["mean", "count"])
-last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the losses of the two trained models "
-    f"differ by **{measured_worth:.2f}** nats. The right-hand context is worth {last_word:.2f} nats at the last word of a "
-    f"sentence and {six:.2f} nats at words that are followed by six others."
-))
+# %% tags=["demo"]
+right = both_sides.right_context(language, held_out.ids[:300], load_small("gpt"), bert)
+reveal("bert.right_worth", right.worth.mean())
+pictures.right_context(right)
 
 # %% [markdown]
 # Even at the last word the right-hand context helps a little, because it shows the model that the sentence ends there. GPT, the model of the next notebook, sees only the left side. The difference between the losses of GPT and BERT is nearly equal to the difference between the two entropies, because each loss exceeds its entropy by about the same amount.
@@ -693,16 +496,6 @@ display(Markdown(
 # %% tags=["demo"]
 predict("bert.order_layer_1", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import QUESTIONS
-from coursekit.small import recorded, recorded_senses
-
-accuracy = {"ELMo": recorded_senses("elmo", 2), "BERT": recorded_senses("bert", 2)}      # one for each seed
-
-def in_short(shares: list[float]) -> str:
-    """The mean over the seeds and half the width of its 95 % interval."""
-    return "{:.3f} ± {:.3f}".format(*mean_and_half(shares))
-
 # %% tags=["demo"]
 by_layer = {layer: recorded_senses("bert", layer) for layer in range(3)}
 reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
@@ -711,17 +504,8 @@ show(*small_models.senses("bert"))
 # %% [markdown]
 # The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds the accuracy is hardly better than that of a bag of words, whereas for the third seed four questions in five are answered correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-
-depth = read_table("results/transformer_depth.csv")
-alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
-display(Markdown("Accuracy on sentences of two clauses in which word order decides: " + "; ".join(
-    f"{name} **{in_short(shares)}**" for name, shares in {
-        "BERT's layer 1": [one.order2 for one in by_layer[1]], "BERT's layer 2": [one.order2 for one in by_layer[2]],
-        "a model with one layer, trained on labelled senses (03)": alone.order2,
-    }.items()
-) + "."))
+# %% tags=["demo"]
+tables.order_by_model(by_layer)
 
 # %% [markdown]
 # It does not. In notebook 03 a single layer, trained only on labelled senses, is nearly always correct for four of five seeds and answers four questions in five correctly for the fifth seed. BERT's first layer was trained for a different purpose, namely to provide the information that the second layer needs for its predictions. The information that a layer encodes therefore depends on the training objective of the model, and does not show how deep a model must be.
@@ -729,25 +513,17 @@ display(Markdown("Accuracy on sentences of two clauses in which word order decid
 # %% [markdown]
 # The vectors of the untrained model also contain information about cues, because random attention mixes neighbouring words into the vector of a word. Where word order decides, however, the untrained model is no better than a bag of words, so the use of word order has to be learned. We add this notebook's results to the scoreboard:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 from coursekit.scoreboard import add_row, draw
 
-hidden_word = recorded("bert").loc["held-out: masked word, loss", "mean"]
+accuracy = {"ELMo": recorded_senses("elmo", 2), "BERT": recorded_senses("bert", 2)}
 add_row("BERT, untrained", recorded_senses("bert", 2, trained=False), note="baseline")
-add_row("BERT, 2 layers", accuracy["BERT"], loss=hidden_word, note="masked words")
+add_row(
+    "BERT, 2 layers", accuracy["BERT"], note="masked words",
+    loss=recorded("bert").loc["held-out: masked word, loss", "mean"],
+)
 draw()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def beside(kind: str) -> str:
-    """The mean accuracies of BERT and ELMo on one kind of question, and whether they differ over the seeds."""
-    (elmo_mean, elmo_half), (bert_mean, bert_half) = (
-        mean_and_half([one[kind] for one in accuracy[name]]) for name in ("ELMo", "BERT")
-    )
-    apart = abs(bert_mean - elmo_mean) > np.hypot(elmo_half, bert_half)
-    place = "not distinguishable with these seeds" if not apart else "higher" if bert_mean > elmo_mean else "lower"
-    return f"{QUESTIONS[kind]} {bert_mean:.3f} and {elmo_mean:.3f} ({place})"
-
-display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
+tables.bert_and_elmo(accuracy)
 
 # %% [markdown]
 # BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
@@ -757,46 +533,8 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 #
 # Our test of senses is *saturated*: ELMo and BERT answer at least nine in ten questions of every kind correctly, so the test leaves little room for improvement. Why did the field nevertheless move from ELMo to BERT? The answer lies in tasks in English that were not saturated. The first table shows the six tasks with which ELMo was presented. The second shows BERT's eleven, of which the first eight belong to the GLUE benchmark (Wang et al. 2018). All scores are those of the two papers; we computed only the last columns.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def distance_closed(before: float, after: float) -> float:
-    """The fraction of the distance to 100 by which a score has improved."""
-    return (after - before) / (100 - before)
-
-elmo_tasks = pd.DataFrame(
-    [
-        ("SQuAD", "answers to questions (F1)", 84.4, 81.1, 85.8),
-        ("SNLI", "entailment (accuracy)", 88.6, 88.0, 88.7),
-        ("SRL", "semantic roles (F1)", 81.7, 81.4, 84.6),
-        ("Coref", "coreference (mean F1)", 67.2, 67.2, 70.4),
-        ("NER", "named entities (F1)", 91.93, 90.15, 92.22),
-        ("SST-5", "sentiment, five classes (accuracy)", 53.7, 51.4, 54.7),
-    ],
-    columns=["task", "what is predicted", "best before", "their network", "the same with ELMo"],
-).set_index("task")
-elmo_tasks["errors removed"] = distance_closed(elmo_tasks["their network"], elmo_tasks["the same with ELMo"]).map("{:.0%}".format)
-display(elmo_tasks.rename_axis("Peters et al. (2018), table 1"))
-
-bert_tasks = pd.DataFrame(
-    [
-        ("MNLI", "entailment (accuracy, matched)", 392, 82.1, 84.6, 86.7),
-        ("QQP", "same question? (F1)", 363, 70.3, 71.2, 72.1),
-        ("QNLI", "does it contain the answer? (accuracy)", 108, 87.4, 90.5, 92.7),
-        ("SST-2", "sentiment (accuracy)", 67, 93.2, 93.5, 94.9),
-        ("CoLA", "acceptable sentence? (Matthews)", 8.5, 45.4, 52.1, 60.5),
-        ("STS-B", "similarity (Spearman)", 5.7, 81.0, 85.8, 86.5),
-        ("MRPC", "paraphrase? (F1)", 3.5, 86.0, 88.9, 89.3),
-        ("RTE", "entailment (accuracy)", 2.5, 61.7, 66.4, 70.1),
-        ("SQuAD 1.1", "answers to questions (F1)", np.nan, 91.7, np.nan, 93.2),
-        ("SQuAD 2.0", "the same, some without answer (F1)", np.nan, 78.0, np.nan, 83.1),
-        ("SWAG", "which continuation? (accuracy)", np.nan, 78.0, np.nan, 86.3),
-    ],
-    columns=["task", "what is predicted", "training examples (thousands)", "best before", "BERT-Base", "BERT-Large"],
-).set_index("task")
-closed_by_large = distance_closed(bert_tasks["best before"], bert_tasks["BERT-Large"])
-display(
-    bert_tasks.assign(**{"distance to 100 closed": closed_by_large.map("{:.0%}".format)})
-    .rename_axis("Devlin et al. (2019), tables 1 to 4").style.format(precision=1, na_rep="–")
-)
+# %% tags=["demo"]
+published_scores.elmo_and_bert()
 
 # %% [markdown]
 # ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of its errors. BERT replaced all these networks by one, which is fine-tuned for each task (09), and improved all eleven results, often by more. (The result for SQuAD 1.1 is that of an ensemble whose members were also trained on another set of questions.)
@@ -943,46 +681,15 @@ own_bert = Bert(
 # strict: no name may be missing or left over
 own_bert.load_state_dict(bert_names(minilm.model.state_dict()))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-PRISON = ["the guard locked the prisoner in his cell", "he spent a night in a cell of the jail", "a narrow cell with one barred window",
-          "the convict paced up and down his cell", "the warden opened the door of the cell"]
-BIOLOGY = ["the biologist stained the cell", "a virus enters the cell through its membrane", "each cell has a nucleus",
-           "the cell divides into two daughters", "under the microscope we saw a living cell"]
-batch_of_ten = minilm.tokenizer(PRISON + BIOLOGY, padding=True, return_tensors="pt")
-is_real = batch_of_ten["attention_mask"].bool()
-
-def largest_difference(model: Bert) -> float:
-    """The largest difference, at real tokens, between the model's last hidden states and those from transformers."""
-    with torch.no_grad():
-        states, _ = model(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
-        theirs = minilm.model(**batch_of_ten).last_hidden_state
-    return (states[-1] - theirs)[is_real].abs().max().item()
-
-from_transformers = largest_difference(own_bert)
-for module in own_bert.modules():
-    if isinstance(module, nn.LayerNorm):
-        module.eps = 1e-5
-with_another_eps = largest_difference(own_bert)
-for module in own_bert.modules():
-    if isinstance(module, nn.LayerNorm):
-        module.eps = 1e-12
-print(f"{minilm.name}: {sum(w.numel() for w in own_bert.parameters()):,} parameters in your code")
-print(f"largest difference between the last hidden states: {from_transformers:.0e}")
-print(f"largest difference with ε = 1e-5 in every norm:    {with_another_eps:.0e}")
+# %% tags=["demo"]
+ten_sentences = cell.ten_sentences(minilm.tokenizer)
+from_transformers, with_another_eps = cell.differences(minilm, own_bert, ten_sentences)
 
 # %% [markdown]
 # The outputs agree up to rounding, so your code runs a published model. How do the layers of this model represent *cell*? Five of the ten sentences are about prisons, and five are about biology. For each layer, the figure shows the cosines between the vectors of *cell* in pairs of sentences:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-cell_piece = minilm.tokenizer.convert_tokens_to_ids("cell")
-with torch.no_grad():
-    by_own_layer, _ = own_bert(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
-of_cell = nn.functional.normalize(by_own_layer[:, batch_of_ten["input_ids"] == cell_piece], dim=-1)    # L+1 10 D
-cosines = of_cell @ of_cell.transpose(1, 2)                                                            # L+1 10 10
-about_prison = torch.arange(10) < len(PRISON)
-one_sense = about_prison[:, None] == about_prison
-once = torch.ones(10, 10, dtype=torch.bool).triu(1)                                                    # each pair once
-same_sense, other_sense = cosines[:, once & one_sense], cosines[:, once & ~one_sense]                  # L+1 20, L+1 25
+# %% tags=["demo"]
+same_sense, other_sense = cell.cosines_by_sense(own_bert, ten_sentences, minilm.tokenizer)
 pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
@@ -1078,26 +785,11 @@ check("bert.learn_pieces", lambda case: spell_all(
 # %% [markdown]
 # Our training text consists of the sentences in `data/senses`, which we split into words as BERT does. Like most programs of this kind, ours ignores rare words and learns only from words that occur at least three times. We first apply both scores to a text of only six different words:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-
-bert_splits = wordpieces.backend_tokenizer
-
-def count_words(texts) -> Counter:
-    """The counts of the words of the texts, in lower case, split as in BERT, without numbers or punctuation."""
-    small = (bert_splits.normalizer.normalize_str(text) for text in texts)
-    return Counter(
-        word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
-    )
-
-of_senses = count_words(read_table("senses/senses.csv").sentence)
-frequent = {word: count for word, count in of_senses.items() if count >= 3}
-six_words = {word: frequent[word] for word in ("the", "then", "their", "quite", "quiet", "of")}
-letters = len(learn_pieces(six_words, 0, by_count))
-merges = {name: learn_pieces(six_words, letters + 5, SCORES[name])[letters:] for name in ("count", "likelihood")}
-print(six_words)
-for name, new in merges.items():
-    print(f"merged by {name:<10} →", ", ".join(new))
+# %% tags=["demo"]
+frequent = subwords.frequent_words(wordpieces, at_least=3)
+merges = subwords.first_merges(
+    learn_pieces, frequent, {"count": by_count, "likelihood": by_likelihood}
+)
 
 # %% tags=["demo"]
 print("This takes about five seconds.")
@@ -1106,32 +798,8 @@ learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
 # %% [markdown]
 # We now apply the two vocabularies that you have learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
-vocabularies = {
-    **{f"learned by {name}": {piece: i for i, piece in enumerate([*new, "[UNK]"])} for name, new in learned.items()},
-    "BERT's own": real,
-}
-examples = ("the", "wonderful", "boring", "responsibility", "enjoyed")
-
-def at_work(vocab: dict[str, int]) -> dict[str, str]:
-    """Statistics of the reviews when tokenised with a vocabulary."""
-    shares = Counter()
-    for word, count in of_reviews.items():
-        ids = wordpiece(word, vocab)
-        unknown = ids == [vocab["[UNK]"]]
-        shares.update({"pieces": count * len(ids), "whole": count * (len(ids) == 1 and not unknown), "unknown": count * unknown})
-    total = of_reviews.total()
-    return {
-        "size of the vocabulary": f"{len(vocab):,}",
-        "subwords per word": f"{shares['pieces'] / total:.2f}",
-        "words that are a single token": f"{shares['whole'] / total:.1%}",
-        "words that become [UNK]": f"{shares['unknown'] / total:.1%}",
-        **{word: cut_into(word, vocab) for word in examples},
-    }
-
-cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies.items()})
-display(cut_reviews)
+# %% tags=["demo"]
+cut_reviews = subwords.at_work(wordpiece, wordpieces, learned)
 
 # %% [markdown]
 # Merging by count uses its 300 subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
@@ -1148,13 +816,7 @@ repeated = (" ".join([word] * count) for word, count in frequent.items())
 trained.train_from_iterator(
     repeated, trainers.WordPieceTrainer(vocab_size=300, show_progress=False)
 )
-their_pieces = set(trained.get_vocab())
-shared = len(their_pieces & set(learned["count"]))
-only_theirs = sorted(their_pieces - set(learned["count"]))
-print(
-    f"{shared} of your 300 subwords are also in Hugging Face's vocabulary. The subwords that "
-    f"only Hugging Face's vocabulary contains: {', '.join(only_theirs)}"
-)
+shared, only_theirs = subwords.next_to_trainer(trained, learned["count"])
 
 # %% [markdown]
 # Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
@@ -1164,12 +826,8 @@ print(
 #
 # BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text; in the other half the second sentence comes from another text. From the vector of [CLS], the model has to predict whether the second sentence follows the first. Label 0 means "b continues a", as in Hugging Face's library. In our language, a sentence has the same topic as the sentence that it continues:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-examples = language.passages(4, np.random.default_rng(9), split="train")
-certainty = language.continuation_posterior(examples.first.ids, examples.second.ids)
-for i, probability in enumerate(certainty):
-    pair = " / ".join(language.decode(side.ids[i]) for side in (examples.first, examples.second))
-    print(f"label {int(~examples.continues[i])}, exact probability of label 0: {probability:.2f}\n    {pair}")
+# %% tags=["demo"]
+tables.passages(language, language.passages(4, np.random.default_rng(9), split="train"))
 
 # %% [markdown]
 # BERT's loss is the sum of the losses of its two tasks. In October 2018, days after the paper appeared, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed this sum as follows (shown with our variable names). Words that were not chosen had the label 0, and the same criterion, which ignored the label 0, was used for both tasks.
@@ -1208,21 +866,6 @@ def pretraining_loss(
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("bert.pretraining_loss", lambda case: pretraining_loss(**case), gradients=True)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def with_both_tasks(loss_of):
-    """A training step like yours, but with a loss for both tasks."""
-    def take_step(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
-        output = model.train()(ids, segments)
-        loss = loss_of(output.logits, labels, output.next_sentence, not_next)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for group in optimiser.param_groups:
-            group["lr"] = rate
-        optimiser.step()
-        return loss.item()
-    return take_step
-
 # %% [markdown]
 # We repeat the training of section 6 for two models. One is trained on 720 batches with your loss, the other on 720 batches with the loss of 2018.
 #
@@ -1238,33 +881,25 @@ predict("bert.next_2018", ..., choices=(CONSTANT, SLOWER, EQUAL))
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
-paired, paired_course = train(with_both_tasks(pretraining_loss), STEPS)
+paired, paired_course = train(pairs.with_both_tasks(pretraining_loss), STEPS)
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
-wild, wild_course = train(with_both_tasks(pretraining_loss_of_2018), STEPS)
+wild, wild_course = train(pairs.with_both_tasks(pretraining_loss_of_2018), STEPS)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 with torch.no_grad():
-    answers = wild(*exam_rows[:2]).next_sentence
+    answers = wild(*exam.batch[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 reveal("bert.next_2018", CONSTANT if says_not > 0.95 else SLOWER if wild_course[-1, 3] < paired_course[-1, 3] else EQUAL, because={
     SLOWER: "More steps do not help: pairs with label 0 do not contribute to the loss, so the model has no reason to distinguish the two kinds of pairs.",
     EQUAL: "The label 0 was treated as padding and ignored, so pairs in which b continues a do not contribute to the loss.",
 })
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-pictures.live_run({"your loss": paired_course, "loss of 2018": wild_course}, bounds)
-as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).item()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"The accuracy on held-out pairs is **{paired_course[-1, 3]:.1%}** with your loss and **{wild_course[-1, 3]:.1%}** with "
-    f"the loss of 2018. The model trained with the loss of 2018 predicts \"does not continue\" for **{says_not:.0%}** of "
-    f"the pairs, and the NSP part of that loss is {as_it_was:.4f} nats. "
-    f"In {apart.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {paired_course[-1, 1]:.2f} nats "
-    f"with your loss and {wild_course[-1, 1]:.2f} nats with the loss of 2018; the entropy is {bounds[0]:.2f} nats."
-))
+# %% tags=["demo"]
+pictures.two_losses(
+    {"your loss": paired_course, "loss of 2018": wild_course}, bounds, answers, exam.batch[2]
+)
 
 # %% [markdown]
 # If the label 0 is ignored, only pairs with label 1 contribute to the loss, and a model that gives the same answer for every pair reduces the NSP loss to almost 0. (In the code of 2018 the label 1 meant "continues", so that model always predicted "continues".) On *all* pairs, the NSP loss of our model lies above the range of the figure. The model still learns to predict masked words, so the sum of the losses decreases as expected. The bug is revealed only by the accuracy or by a look at the predictions. (With one run for each loss, we cannot say which loss is better for masked words.)
@@ -1278,109 +913,24 @@ display(Markdown(
 # In both models the vector of a word depends on both sides of the word, but in different ways. For each coordinate of a word's vector in the last layer, we test whether the coordinate changes at all when a word on the left
 # or on the right changes. (We use the derivative of each coordinate, as in notebook 05.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.small import Spelling
-
-elmo, spelling = load_small("elmo"), Spelling()
-row = torch.from_numpy(language.encode("the guard locked the thief in a dark cell", pad=False))[None]
-place, real_tokens = 5, torch.ones_like(row, dtype=torch.bool)
-
-def sees(encode, x: Float[Tensor, "1 T D"]) -> dict[str, float]:
-    """The fractions of the coordinates of a word's last vector that depend on each side and on both sides."""
-    jacobian = torch.autograd.functional.jacobian(lambda x: encode(x, real_tokens)[-1][0, place], x)
-    depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate depends on which word
-    left, right = depends[:, :place].any(dim=1), depends[:, place + 1 :].any(dim=1)
-    sides = {"its left": left, "its right": right, "both": left & right}
-    return {name: side.float().mean().item() for name, side in sides.items()}
-
-reads = {
-    "ELMo": sees(elmo.encode, elmo.token(spelling.of_ids(row)).detach()),
-    "BERT": sees(bert.encode, bert.embeddings(single(row), torch.zeros_like(row)).detach()),
-}
-display(pd.DataFrame(reads).T.map("{:.0%}".format).rename_axis("coordinates that depend on: "))
+# %% tags=["demo"]
+elmo, guarded = load_small("elmo"), "the guard locked the thief in a dark cell"
+reads = tables.coordinates(language, elmo, bert, guarded, place=5)
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
 # > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not quite right, because the two directions of ELMo share the word vectors and the softmax, as in 05.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.small.elmo import both_losses
-
-ids = torch.from_numpy(held_out.ids)
-with torch.no_grad():
-    vectors = elmo.token(spelling.of_ids(ids))
-    one_way = both_losses(elmo.run(vectors, ids != PAD), ids)
-    tokens = (ids != PAD).sum().item() - len(ids)
-    elmo_loss = [losses.sum().item() / tokens for losses in one_way]
-    bert_loss = mlm_loss(bert(masked_input).logits, labels).item()
-exact = language.log_loss_next(held_out.ids).sum() / tokens
-asked = 100 * hidden.sum().item() / (clean > SEP).sum().item()
-against = {
-    "architecture": ("LSTMs in both directions", "transformer encoder"),
-    "tokenisation": ("words, as characters", "words here; in the original, WordPiece"),
-    "context of a word": ("left in one half, right in the other", "both sides, in every layer"),
-    "pre-training objective": ("next word and previous word", "masked words, next sentence"),
-    "labels from 100 words": ("100 in each direction", f"{asked:.0f}"),
-    "loss (entropy)": (f"{elmo_loss[0]:.2f} and {elmo_loss[1]:.2f} ({exact:.2f} each)", f"{bert_loss:.2f} ({best:.2f})"),
-    "coordinates that depend on both sides": [f"{share['both']:.0%}" for share in reads.values()],
-    **{
-        f"accuracy on senses, {text}": [in_short([one[kind] for one in senses]) for senses in accuracy.values()]
-        for kind, text in QUESTIONS.items()
-    },
-    "parameters": [f"{sum(w.numel() for w in model.parameters()):,}" for model in (elmo, bert)],
-    "use in a task": ("frozen, as input to a task model", "fine-tuned (09)"),
-}
-display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
+# %% tags=["demo"]
+tables.elmo_and_bert(elmo, bert, held_out, mlm_loss, reads, accuracy)
 
 # %% [markdown]
 # The losses of the two models cannot be compared, because the models make different predictions, each of which has its own entropy. The vectors of the two models, however, can be compared on the same task.
 #
 # We now add the encoder's column to the architecture table that we began in notebook 04. We measure the trained layers on sequences of random words without position embeddings, so that a sequence can have any length. The times are for a single layer.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from time import perf_counter
-
-from coursekit.architectures import keep_measured
-
-def random_row(T: int, seed: int) -> Float[Tensor, "1 T D"]:
-    """The vectors of T random words."""
-    generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randint(len(SPECIAL), len(language.vocabulary), (1, T), generator=generator)
-    return bert.embeddings.norm(bert.embeddings.token(drawn)).detach()
-
-def first_word_matters(T: int, seed: int) -> float:
-    """The norm of the derivative of the last word's vector with respect to the first word's vector."""
-    x, everywhere = random_row(T, seed), torch.ones(1, T, dtype=torch.bool)
-    def last(first: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
-        return bert.encode(torch.cat([first[None, None], x[:, 1:]], dim=1), everywhere)[-1][0, -1]
-    return torch.autograd.functional.jacobian(last, x[0, 0]).norm().item()
-
-@torch.no_grad()
-def one_layer_ms(T: int) -> float:
-    """The time that the first layer takes in milliseconds, measured after a short sequence as warm-up."""
-    bert.layers[0](random_row(16, 0), torch.ones(1, 1, 16, dtype=torch.bool))
-    x, keep = random_row(T, 0), torch.ones(1, 1, T, dtype=torch.bool)
-    start = perf_counter()
-    bert.layers[0](x, keep)
-    return 1000 * (perf_counter() - start)
-
-left = [first_word_matters(64, seed) / first_word_matters(2, seed) for seed in range(8)]
-survives = np.exp(np.log(left).mean())
-ms = {T: one_layer_ms(T) for T in (64, 4096)}
-keep_measured("encoder (BERT)", "06", left, ms)
-encoder_column = {
-    "a word sees": "all words",
-    "attention": "both sides, every layer",
-    "objective": "masked words, next sentence",
-    "generates text": "no",
-    "steps in sequence": "1 per layer",
-    "first word's derivative, 64 words over 2":
-        f"{survives:.2g} (8 draws: {min(left):.1g} to {max(left):.1g})",
-    "ms at T = 64": f"{ms[64]:.2f}",
-    "ms at T = 4096": f"{ms[4096]:.0f}",
-    "used for": "vectors, fine-tuning",
-}
-display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
+# %% tags=["demo"]
+left = tables.encoder_column(bert)
 
 # %% [markdown]
 # As in the single attention layer of notebook 04, the first of 64 words still influences the last word, with a weight of the order of 1/T. A *trained* LSTM also preserves information about its first word (05), so this is not the encoder's advantage. The encoder's advantage is that each layer is a single sequential step. Its cost is that each layer compares all T² pairs of words, as the times show. Unlike a decoder, an encoder cannot generate text.
@@ -1393,28 +943,15 @@ display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 # *Your* Bert runs both encoders; their predictions do not use the pooler. The head consists of a linear map, GELU, a layer norm, the token embeddings as the output matrix, and a bias for each subword.
 
 # %% tags=["demo"]
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from tokenizers import Tokenizer
-
-from coursekit.novels.shipped import load_bert
+from coursekit.novels import gaps, shipped
 
 with_head = load_pretrained("all-MiniLM-L6-v2", head="masked-lm")
-its_sizes = with_head.model.config
-reader = Bert(
-    its_sizes.vocab_size, its_sizes.max_position_embeddings, its_sizes.hidden_size,
-    its_sizes.num_hidden_layers, its_sizes.num_attention_heads,
-    its_sizes.intermediate_size,
-).eval()
+reader = Bert(*gaps.sizes_of(with_head.model.config)).eval()
 fits = reader.load_state_dict(bert_names(with_head.model.state_dict()), strict=False)
 
-of_course, novel_pieces = load_bert()
-sizes_of_course = of_course.config
-novel_reader = Bert(
-    sizes_of_course.vocabulary, sizes_of_course.tokens, sizes_of_course.dim,
-    sizes_of_course.layers, sizes_of_course.heads, sizes_of_course.feed_forward,
-).eval()
+of_course, novel_pieces = shipped.load_bert()
+novel_reader = Bert(*gaps.sizes_of(of_course.config)).eval()
+# the course's BERT has nearly the same names as yours
 own_names = {name.removeprefix("embeddings."): w for name, w in of_course.state_dict().items()}
 fits_too = novel_reader.load_state_dict(own_names, strict=False)
 print(
@@ -1423,63 +960,14 @@ print(
 )
 
 # %% tags=["demo"]
-@dataclass(frozen=True)
-class Reader:
-    """Your encoder with loaded weights, the head that is applied to its output, and the
-    tokenizer."""
-
-    encoder: Bert
-    head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
-    pieces: Tokenizer
-
-def novel_head(states: Float[Tensor, "gaps D"]) -> Float[Tensor, "gaps V"]:
-    return of_course.masked_word(states, of_course.embeddings.token.weight)
-
-published_pieces = Tokenizer.from_str(with_head.tokenizer.backend_tokenizer.to_str())
-published_pieces.no_padding()  # its file pads and truncates to 128 tokens
-published_pieces.no_truncation()
-readers = {
-    with_head.name: Reader(reader, with_head.model.cls, published_pieces),
-    "the novels' BERT": Reader(novel_reader, novel_head, novel_pieces),
-}
-
-@torch.no_grad()
-def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each subword at one [MASK] of a text; a long text is truncated around this
-    [MASK]."""
-    found = by.pieces.encode(text, add_special_tokens=False).ids
-    mask = by.pieces.token_to_id("[MASK]")
-    place = [i for i, piece in enumerate(found) if piece == mask][which]
-    most = by.encoder.position.num_embeddings - 2
-    start = max(0, min(place - most // 2, len(found) - most))
-    cls, sep = by.pieces.token_to_id("[CLS]"), by.pieces.token_to_id("[SEP]")
-    ids = torch.tensor([[cls, *found[start : start + most], sep]])
-    states, _ = by.encoder(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool))
-    return by.head(states[-1][:, 1 + place - start])[0].log_softmax(dim=-1)
-
 YOUR_TEXT = "She opened the letter with a [MASK] hand."        # change it
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def best_guesses(by: Reader, text: str, count: int = 5) -> str:
-    if "[MASK]" not in text:
-        return "this text contains no [MASK]"
-    chances = log_p_of_gap(by, text).exp().topk(count)
-    names = map(by.pieces.id_to_token, chances.indices.tolist())
-    return " · ".join(f"{name} {p:.2f}" for name, p in zip(names, chances.values.tolist(), strict=True))
-
-some_ids = torch.tensor([novel_pieces.encode("the prisoner sat in a dark cell .").ids])
-with torch.no_grad():
-    states_of_yours, _ = novel_reader(some_ids, torch.zeros_like(some_ids), some_ids > 0)
-    states_of_course = of_course(some_ids).hidden
-print(f"largest difference between your Bert and the course's Bert, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} (the course's Bert has ε = 1e-5)\n")
-gaps = (
-    "The prisoner sat in a dark [MASK].", "The red blood [MASK] carries oxygen.", "Plug in your [MASK] phone.",
-    "I will hike along the [MASK] of a river.", "I will open a new account at my [MASK].", YOUR_TEXT,
-)
-for text in gaps:
-    print(text)
-    for reader_name, by in readers.items():
-        print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
+readers = {
+    with_head.name: gaps.of_minilm(reader, with_head),
+    "the novels' BERT": gaps.of_novels(novel_reader, of_course, novel_pieces),
+}
+from_course = masked_english.difference_from_course(novel_reader, of_course, novel_pieces)
+masked_english.guesses(readers, YOUR_TEXT)
 
 # %% [markdown]
 # Many of these predictions are wrong. For example, *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
@@ -1487,97 +975,15 @@ for text in gaps:
 # %% [markdown]
 # A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-
-def some_gaps(count: int, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Sentences split at a random word that is a single token for both models: (text before, word, text after)."""
-    rng, found = np.random.default_rng(seed), []
-    for sentence in rng.permutation(read_table("senses/senses.csv").sentence):
-        words = sentence.split(" ")
-        inside = [i for i in range(1, len(words) - 1) if words[i].isalpha()
-                  and all(by.pieces.token_to_id(words[i]) is not None for by in readers.values())]
-        if inside:
-            place = int(rng.choice(inside))
-            found.append((" ".join(words[:place]), words[place], " ".join(words[place + 1 :])))
-    return found[:count]
-
-def hide(text: str, pieces: Tokenizer) -> str:
-    return " ".join("[MASK]" for _ in pieces.encode(text, add_special_tokens=False).ids)
-
-def read_gaps(by: Reader) -> tuple[dict[str, Float[np.ndarray, "gaps"]], Int[np.ndarray, "gaps"], list[bool]]:
-    """The loss of the correct word for each kind of context, its rank given both sides, and
-    whether the model predicts that a truncated text ends."""
-    nats, ranks, ends = {}, [], []
-    for before, word, after in english_gaps:
-        texts = {
-            "nothing": "[MASK]", "left": f"{before} [MASK]", "left, rest hidden": f"{before} [MASK] {hide(after, by.pieces)}",
-            "right": f"[MASK] {after}", "right, rest hidden": f"{hide(before, by.pieces)} [MASK] {after}", "both": f"{before} [MASK] {after}",
-        }
-        right_piece = by.pieces.token_to_id(word)
-        for may_read, text in texts.items():
-            hidden_before = len(hide(before, by.pieces).split()) if may_read == "right, rest hidden" else 0
-            log_p = log_p_of_gap(by, text, hidden_before)
-            nats.setdefault(may_read, []).append(-log_p[right_piece].item())
-            if may_read == "left":
-                guess = by.pieces.id_to_token(int(log_p.argmax()))
-                ends.append(len(guess) == 1 and not guess.isalnum())
-        ranks.append(int((log_p > log_p[right_piece]).sum()))                      # "both" comes last
-    return {reads: np.array(found) for reads, found in nats.items()}, np.array(ranks), ends
-
+# %% tags=["demo"]
 print("This takes about ten seconds.")
-english_gaps = some_gaps(160)
-gaps_read = {name: read_gaps(by) for name, by in readers.items()}
-pictures.english_gaps({name: nats for name, (nats, _, _) in gaps_read.items()})
+english = gaps.some_gaps(readers.values())
+gaps_read = {name: gaps.read_gaps(by, english) for name, by in readers.items()}
+pictures.english_gaps({name: read.nats for name, read in gaps_read.items()})
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import wilson
-from coursekit.novels.shipped import recorded as recorded_on_novels
-
-def share_of(right: np.ndarray) -> str:
-    return "{:.2f} ({:.2f} to {:.2f})".format(right.mean(), *wilson(right.mean(), len(right)))
-
-SIDES_ON_CARDS = "what stands before only", "what comes after only"
-right_worth, by_reader = {}, {}
-for reader_name, (their_nats, their_ranks, ends_there) in gaps_read.items():
-    right_worth[reader_name] = {way: mean_and_half(their_nats[reads] - their_nats["both"]) for way, reads in (
-        ("hidden", "left, rest hidden"), ("broken off", "left"))}
-    by_reader[reader_name] = {
-        "top-1 accuracy": share_of(their_ranks < 1), "top-5 accuracy": share_of(their_ranks < 5),
-        "worth of the right side, masked (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["hidden"]),
-        "worth of the right side, removed (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["broken off"]),
-        "right side removed: predicts punctuation": f"{np.mean(ends_there):.0%}",
-    }
-published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_read.values())
-between_readers = mean_and_half(novel_right - published_right)
-display(pd.DataFrame(by_reader))
-print("top-1 accuracy of the novels' BERT minus that of MiniLM, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
-print(f"in the generated language the right-hand context is worth {worth.mean():.1f} nats (exact)\n")
-
-on_cards = pd.concat([
-    recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
-    for card, called in (("minilm", "MiniLM"), ("bert", "BERT"))
-])
-by_elmo = recorded_on_novels("elmo").loc[["ELMo, the two multiplied"]].rename(index={"ELMo, the two multiplied": "ELMo, its two directions multiplied"})
-on_cards = pd.concat([on_cards, by_elmo, recorded_on_novels("bert").iloc[3:]])[on_cards.columns]
-print("Gaps in novels by authors outside the training set (from the model cards):")
-display(on_cards.rename(
-    index=lambda who: who.replace("what stands before only", "left side only").replace("what comes after only", "right side only"),
-    columns={"right at once": "top-1 accuracy", "among the best five": "top-5 accuracy"},
-))
-first_right = read_table("results/novels_gaps.csv") == 0
-in_turn = ["5-grams", "ELMo", "BERT", "MiniLM with the new head", "unigrams"]
-gap_by_gap = {
-    (ahead, behind): mean_and_half((first_right[ahead].astype(float) - first_right[behind]).to_numpy()) for ahead, behind in zip(in_turn, in_turn[1:])
-}
-print("Differences in top-1 accuracy, paired by gap (both sides given):")
-for (ahead, behind), (by, give_or_take) in gap_by_gap.items():
-    print(f"  {ahead} minus {behind}: {by:+.3f} ± {give_or_take:.3f}")
-other_training = {
-    other: mean_and_half((first_right[other].astype(float) - first_right["BERT, seed 1"]).to_numpy()) for other in ("BERT", "ELMo")
-}
-for other, (by, give_or_take) in other_training.items():
-    print(f"  {other} minus the BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
+# %% tags=["demo"]
+masked_english.our_sentences(gaps_read, exact=right.worth.mean())
+masked_english.novels()
 
 # %% [markdown]
 # The right-hand context helps both models, whichever way we remove it. Its measured value depends on how we remove it, most of all for the novels' BERT. A truncated text looks like a complete text, and nearly all sequences in this model's training data ended with a complete sentence. For English we know no exact entropy that would show which of the two methods is right.
@@ -1588,15 +994,8 @@ for other, (by, give_or_take) in other_training.items():
 # %% [markdown]
 # **Training curves.** During training we recorded the loss on novels by authors outside the training set. We recorded it for this BERT, for a BERT trained with another seed, and for the GPT of notebook 07, which was trained on the same sequences.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.novels.shipped import curve as curve_of_novels
-
-of_unread = {
-    "BERT": curve_of_novels("bert"),
-    "BERT, another seed": read_table("results/novels_curves.csv").query("model == 'BERT' and seed == 1"),
-    "GPT (07)": curve_of_novels("gpt"),
-}
-pictures.losses_of_training(of_unread)
+# %% tags=["demo"]
+pictures.losses_of_training(masked_english.training_curves())
 
 # %% [markdown]
 # GPT's loss decreases steadily, although more and more slowly. BERT's loss has a plateau in both runs: from step 320 to step 1,280 it falls by a third of a nat, and in the next 800 steps it falls by more than one nat. Chen et al. (2024) also observed such a plateau in BERT. They found that attention begins to follow syntax when the plateau ends; we have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves rather than their heights.)
@@ -1610,7 +1009,7 @@ pictures.losses_of_training(of_unread)
 # How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating memory for their weights. On the *meta* device a tensor has a shape but no data, which is enough for counting.
 
 # %% tags=["demo"]
-from transformers import BertConfig, BertForPreTraining
+from transformers import BertConfig
 
 configurations = {
     "BERT-Base": BertConfig(),
@@ -1618,30 +1017,7 @@ configurations = {
         hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096
     ),
 }
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-size = {}
-for name, configuration in configurations.items():
-    with torch.device("meta"):
-        shapes = BertForPreTraining(configuration)
-    size[name] = {
-        "embeddings": sum(w.numel() for w in shapes.bert.embeddings.parameters()),
-        "layers": sum(w.numel() for w in shapes.bert.encoder.parameters()),
-        "pooler": sum(w.numel() for w in shapes.bert.pooler.parameters()),
-    }
-    size[name]["encoder, total"] = sum(size[name].values())
-    size[name]["with both heads"] = sum(w.numel() for w in shapes.parameters())
-sizes = pd.DataFrame(size)
-display(pd.concat([
-    pd.DataFrame({
-        name: {
-            "layers (L)": c.num_hidden_layers, "hidden size (H)": c.hidden_size,
-            "attention heads (A)": c.num_attention_heads, "feed-forward size": c.intermediate_size,
-        }
-        for name, c in configurations.items()
-    }),
-    sizes,
-]).map("{:,}".format))
+sizes = tables.parameters(configurations)
 
 # %% [markdown]
 # > **Checking the literature.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of BERT-Base. For BERT-Large we count 335,141,888 for the encoder, or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
@@ -1655,22 +1031,8 @@ display(pd.concat([
 # %% [markdown]
 # The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (notebook 02). Next to it is the *paired* difference from the first row. The differences are paired because models with the same seed have the same initial weights and the same training sentences.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
-measures = {"above the bound": "KL divergence (nats)", "right": "cue only on the right", "order2": "order, two clauses"}
-paper = ablations.loc["as in the paper"]
-differences, lines = {}, {}
-for variant in ablations.index.unique("variant"):
-    runs = ablations.loc[variant]
-    lines[variant] = {}
-    for column, title in measures.items():
-        lines[variant][title, "mean"] = in_short(runs[column])
-        lines[variant][title, "difference"] = ""
-        if variant != "as in the paper":
-            differences[variant, column] = mean_and_half(runs[column] - paper[column])
-            mean, half = differences[variant, column]
-            lines[variant][title, "difference"] = f"{mean:+.3f} ± {half:.3f}" + (" *" if abs(mean) > half else "")
-display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"]))
+# %% tags=["demo"]
+tables.ablation_table()
 
 # %% [markdown]
 # Weight decay matters: without weight decay the loss is higher, and this difference remains significant after a correction for all fifteen comparisons (Holm's method, notebook 12). Seven of the fifteen intervals exclude 0, although chance alone would lead us to expect about one. Without the correction, these intervals show the following:
@@ -1769,18 +1131,9 @@ check("bert.nsp_loss", lambda case: nsp_loss(**case))
 # %% [markdown]
 # We create pairs from 400 documents of five sentences each. Then we run your head with the weights of the model that was trained with your loss.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-generator = torch.Generator().manual_seed(3)
-document = torch.arange(2000) // 5
-first, second, next_labels = nsp_pairs(document, *torch.rand(2, len(document), generator=generator))
-from_elsewhere = (document[first] != document[second]).float().mean().item()
-print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} of the pairs the second sentence comes from another document")
-
-pooler, classify = paired.next_sentence.pooler, paired.next_sentence.classify
-with torch.no_grad():
-    top = paired(*exam_rows[:2]).hidden[-1]
-    yours = nsp_loss(top, pooler.weight.T, pooler.bias, classify.weight.T, classify.bias, exam_rows[2]).item()
-print(f"NSP loss on the held-out pairs: {yours:.4f} nats with your head, {paired_course[-1, 2]:.4f} nats in the evaluation above")
+# %% tags=["demo"]
+tables.pairs_of_documents(nsp_pairs)
+yours = tables.loss_of_head(nsp_loss, paired, exam, expected=paired_course[-1, 2])
 
 # %% [markdown]
 # A word that consists of several subwords has several vectors. How should we represent such a word by one vector? Two choices are common: the mean of these vectors and the vector of the first subword.
@@ -1809,31 +1162,8 @@ check("bert.pool_pieces", lambda case: pool_pieces(**case))
 # %% [markdown]
 # We test both choices with MiniLM on ten words that consist of several subwords. Each of them has a near-synonym of one or two subwords, and we insert all these words into the same sentence. For each of the ten words, we check whether its own near-synonym has the most similar vector. The chance level is one in ten.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-alike = {
-    "florists": "gardeners", "lumberjacks": "workers", "chauffeurs": "drivers", "belfry": "tower", "acorns": "nuts",
-    "woodpecker": "bird", "tulips": "flowers", "whiskers": "beard", "cursor": "pointer", "welders": "builders",
-}
-
-@torch.no_grad()
-def vector_of(word: str, how: str) -> Float[Tensor, "D"]:
-    """The vector of a word in a neutral sentence."""
-    inputs = minilm.tokenizer(f"they wrote a story about {word} last year", return_tensors="pt")
-    numbers = torch.tensor([-1 if number is None else number for number in inputs.word_ids(0)])
-    return pool_pieces(minilm.model(**inputs).last_hidden_state[0], numbers, how)[5]
-
-near, own = {}, torch.eye(len(alike), dtype=torch.bool)
-for how in ("mean", "first"):
-    in_pieces = torch.stack([vector_of(word, how) for word in alike])
-    meaning_it = torch.stack([vector_of(word, how) for word in alike.values()])
-    cosines = torch.cosine_similarity(in_pieces[:, None], meaning_it[None], dim=-1)
-    hits = (cosines.argmax(dim=1) == torch.arange(len(alike))).sum().item()
-    near[how] = {
-        "mean cosine with its near-synonym": f"{cosines[own].mean().item():.2f}",
-        "mean cosine with the nine others": f"{cosines[~own].mean().item():.2f}",
-        "near-synonym is the nearest": f"{hits} of {len(alike)}",
-    }
-display(pd.DataFrame(near).T)
+# %% tags=["demo"]
+tables.near_synonyms(minilm, pool_pieces)
 
 # %% [markdown]
 # The two methods give different results, but ten words are an illustration rather than evidence. Both methods are in use, so always state which of them you used.
@@ -1865,15 +1195,8 @@ check("bert.count_parameters", lambda case: torch.tensor(
      for row in case["configurations"].tolist()]
 ))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-for name, c in configurations.items():
-    *encoder_parts, heads = count_parameters(
-        c.vocab_size, c.max_position_embeddings, c.hidden_size, c.num_hidden_layers, c.intermediate_size
-    )
-    total = sum(encoder_parts)
-    agrees = (total, total + heads) == tuple(sizes[name].iloc[-2:])
-    print(name, "=", " + ".join(f"{part:,}" for part in encoder_parts), f"= {total:,}")
-    print(f"    with both heads {total + heads:,}; agrees with transformers: {agrees}")
+# %% tags=["demo"]
+tables.counted_parameters(count_parameters, configurations, sizes)
 
 # %% [markdown]
 # ## Summary

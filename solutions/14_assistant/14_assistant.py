@@ -41,8 +41,8 @@ from coursekit.assistants import (
 # %% [markdown]
 # ## 1 · From continuing to answering
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.pictures import assistant as pictures
+# %% tags=["demo"]
+from coursekit.pictures import assistant as pictures, assistant_tables as tables
 from coursekit.plots import use_style
 
 use_style()
@@ -54,36 +54,19 @@ pictures.way()
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
+from coursekit.answering import answered, continued
 from coursekit.models import load as load_pretrained
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
 
 print("This takes about ten seconds.")
 novels, subwords = load_novels_gpt()
 smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
-
-@torch.no_grad()
-def continued(text: str, tokens: int = 30) -> str:
-    """The base model's continuation of the text, sampled at temperature 0.8."""
-    ids, draws = subwords.encode(text, add_special_tokens=False).ids, torch.Generator().manual_seed(0)
-    given = [subwords.token_to_id("[BOS]"), *ids]
-    for _ in range(tokens):
-        logits = novels(torch.tensor([given])).logits[0, -1]
-        logits[: subwords.token_to_id("[SEP]") + 1] = -torch.inf
-        given.append(torch.multinomial((logits / 0.8).softmax(dim=-1), 1, generator=draws).item())
-    return subwords.decode(given[len(ids) + 1 :])
-
-@torch.no_grad()
-def answered(question: str, tokens: int = 40) -> str:
-    """The assistant's answer to a question in its chat template, by greedy decoding."""
-    turns = [{"role": "user", "content": question}]
-    prompt = smol.tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_tensors="pt", return_dict=True)
-    ids = smol.model.generate(**prompt, max_new_tokens=tokens, do_sample=False, pad_token_id=smol.tokenizer.eos_token_id)
-    return smol.tokenizer.decode(ids[0, prompt.input_ids.shape[1] :], skip_special_tokens=True)
-
-both = {question: (continued(question), answered(question)) for question in ("What is the capital of France?", YOUR_QUESTION)}
-for question, (by_base, by_assistant) in both.items():
-    print(f"\n{question}\n  base model: {by_base} …\n  assistant: {by_assistant}")
+both = {
+    question: (continued(novels, subwords, question), answered(smol, question))
+    for question in ("What is the capital of France?", YOUR_QUESTION)
+}
+tables.continued_and_answered(both)
 
 # %% [markdown]
 # The base model continues the question as a novel would, whereas the assistant answers it. On the generated language, we can measure exactly what a model gains
@@ -97,23 +80,19 @@ for question, (by_base, by_assistant) in both.items():
 # the best possible accuracy (0 to 1), with 23 topics and four words
 predict("assistant.best_possible", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 import numpy as np
 
 from coursekit import instructions, small
-from coursekit.language import load_language
+from coursekit.instruction_tuning import (
+    measure_tuned, most_frequent, packing_error, recorded_leaks, recorded_tuning, start_alike
+)
 
-language = load_language()
 tests = instructions.ask(2000, np.random.default_rng(1000), "held_out")
 base = small.load("gpt")
 reveal("assistant.best_possible", tests.best.mean())
-frequent = (torch.bincount(tests.topic).max() / len(tests)).item()
-base_right = instructions.right(base, tests).mean()
-with torch.no_grad():
-    written = base(tests.asked[:4]).logits[:, -1].argmax(dim=-1)
-for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
-    print(" ".join(language.vocabulary[i] for i in row[:6]), "→", language.vocabulary[word], f"(answer: {language.vocabulary[row[6]]})")
-print(f"accuracy: base model {base_right:.1%}; always the most frequent topic {frequent:.1%}; best possible {tests.best.mean():.1%}")
+frequent, base_right = most_frequent(tests), instructions.right(base, tests).mean()
+tables.base_model(base, tests, base_right, frequent)
 
 # %% [markdown]
 # The base model has never seen [SEP], so the text that it generates next is not an answer. **Supervised fine-tuning** (SFT) continues the training from
@@ -188,34 +167,13 @@ def pack(
 # %% nbgrader={"grade": true, "grade_id": "assistant-pack-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("assistant.pack", lambda case: pack(conversations_of(case), case["length"]))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def run_packed(model, rows: dict[str, Tensor], apart: bool) -> Float[Tensor, "rows T V"]:
-    """The GPT's logits for packed rows. If `apart`, attention stays within each conversation, and positions restart in each conversation."""
-    T = rows["ids"].shape[1]
-    keep = torch.ones(T, T, dtype=torch.bool).tril()[None]
-    if apart:
-        keep = keep & (rows["segments"][:, :, None] == rows["segments"][:, None])
-    positions = rows["positions"] if apart else torch.arange(T)
-    x = model.token(rows["ids"]) + model.position.weight[positions]
-    for layer in model.layers:
-        x = layer(x, keep)
-    return model.norm(x) @ model.token.weight.T
-
-two = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in tests.ids[:2].tolist()]
+# %% tags=["demo"]
+two = [
+    sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in tests.ids[:2].tolist()
+]
 rows = pack(two, 17)
-with torch.no_grad():
-    alone = torch.cat([base(torch.tensor([ids])).logits[0] for ids, _ in two])
-    packing_error = {
-        name: (run_packed(base, rows, apart)[0, : len(alone)] - alone).abs().max().item()
-        for name, apart in (("packed, with boundaries", True), ("packed, without boundaries", False))
-    }
-for name, error in packing_error.items():
-    print(f"{name}: logits differ from those of the separate conversations by up to {error:.0e}")
-segments = rows["segments"][0].numpy()
-pictures.packed(
-    [language.vocabulary[i] for i in rows["ids"][0].tolist()], (rows["labels"][0] != -100).tolist(),
-    np.tri(17, dtype=bool) & (segments[:, None] == segments),
-)
+errors_of_packing = packing_error(base, two, rows)
+pictures.packed(rows)
 
 # %% [markdown]
 # With separate segments and positions, each conversation gets the same logits as when it is processed alone, up to rounding. Without them, no error is raised,
@@ -231,7 +189,7 @@ pictures.packed(
 # learns a low-rank *update* of each matrix. For W of shape (out, in), the update is B A, with A of shape (rank, in) and B of shape (out, rank). The update is
 # multiplied by α / rank, so that its size depends less on the rank. (Kalajdzievski 2023 proposes α / √rank instead.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.low_rank(inputs=64, outputs=64, rank=4)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-lora_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -357,22 +315,16 @@ def tune(method: str, lr: float, seed: int, labels: int = 2048, steps: int = 200
         "above_bound": instructions.above_bound(model),
     }
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes about ten seconds.")
 live = prepared("LoRA 8")
-live_losses = train_on(live, instructions.ask(2048, np.random.default_rng(0), "train"), 3e-3, 200, seed=0)
-live.eval()
-learning = sum(weight.numel() for weight in live.parameters() if weight.requires_grad)
-live_right, live_paid = instructions.right(live, tests).mean(), instructions.above_bound(live)
-with torch.no_grad():
-    tuned_logits = live(tests.asked[:200]).logits
-    merged_model = instructions.with_layers(deepcopy(live), LoRALinear, merge)
-    merged_error = (merged_model(tests.asked[:200]).logits - tuned_logits).abs().max().item()
+examples = instructions.ask(2048, np.random.default_rng(0), "train")
+live_losses = train_on(live, examples, 3e-3, 200, seed=0)
+merged_model = instructions.with_layers(deepcopy(live.eval()), LoRALinear, merge)
+
 base_paid = instructions.above_bound(base)
-print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; trainable parameters: {learning:,} (the GPT has {sum(w.numel() for w in base.parameters()):,})")
-print(f"accuracy {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
-print(f"nats per word above the bound on plain sentences: {base_paid:.2f} → {live_paid:.2f}")
-print(f"after merging, logits differ by up to {merged_error:.0e}")
+tuned = measure_tuned(live, merged_model, tests)
+tables.tuning_now(base, live, live_losses, (base_right, base_paid), tuned, tests.best.mean())
 
 # %% [markdown]
 # The model now answers the questions, and merging leaves its logits unchanged, up to rounding. The third line shows the cost: the loss on plain sentences is
@@ -389,25 +341,12 @@ theirs = get_peft_model(small.load("gpt"), LoraConfig(
     target_modules=["query", "key", "value", "output", "widen", "narrow"],
 ))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 ours = prepared("LoRA 8")
-with torch.no_grad():                                        # the same initial weights for both
-    for path, weight in theirs.named_parameters():
-        if "lora_" in path:
-            layer = ours.get_submodule(path.removeprefix("base_model.model.").partition(".lora_")[0])
-            weight.copy_(layer.A if "lora_A" in path else layer.B)
-peft_losses, peft_counts = {}, {}
-for name, model in {"yours": ours, "PEFT": theirs}.items():
-    learning_here = [weight for weight in model.parameters() if weight.requires_grad]
-    peft_counts[name] = sum(weight.numel() for weight in learning_here)
-    optimiser, peft_losses[name] = torch.optim.AdamW(learning_here, lr=3e-3), []
-    for step in range(5):
-        loss = answer_loss(model, tests[32 * step : 32 * step + 32])
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        peft_losses[name].append(loss.item())
-    print(f"{name}: {peft_counts[name]:,} trainable parameters; losses of five steps {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
+start_alike(theirs, ours)
+peft_losses, peft_counts = tables.steps_of_both(
+    {"yours": ours, "PEFT": theirs}, answer_loss, tests
+)
 
 # %% [markdown]
 # ## 4 · Accuracy against forgetting
@@ -421,27 +360,12 @@ for name, model in {"yours": ours, "PEFT": theirs}.items():
 # %% tags=["demo"]
 predict("assistant.lora_forgets_less", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import pandas as pd
-
-from coursekit.datasets import read_table
-from coursekit.intervals import mean_and_half
-
-tuning = read_table("results/assistant_tuning.csv")
-tuning["forgotten"] = tuning["above_bound"] - base_paid
-swept = tuning[tuning["seed"] == 0]
-RATE = {                                             # the lowest learning rate whose validation accuracy is within one point of the best
-    method: runs.loc[runs["validation"] >= runs["validation"].max() - 0.01, "lr"].min() for method, runs in swept.groupby("method", sort=False)
-}
-over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), runs in tuning.groupby(["method", "lr"], sort=False) if len(runs) > 1}
-at_rate = {method: over_seeds[f"{method}, {lr:g}"] for method, lr in RATE.items()}
-lower = over_seeds["full, 0.001"]                    # full tuning at the rate below the chosen one
-reveal("assistant.lora_forgets_less", float(at_rate["LoRA 16"]["forgotten"].mean() < at_rate["full"]["forgotten"].mean()))
-print(f"{'':>22}{'trainable parameters':>22}{'learning rate':>15}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 % intervals)")
-for name, runs in {**at_rate, "full, lower rate": lower}.items():
-    (points, points_half), (nats, nats_half) = mean_and_half(100 * (runs["right"] - base_right)), mean_and_half(runs["forgotten"])
-    print(f"{name:>22}{runs['parameters'].iloc[0]:>22,}{runs['lr'].iloc[0]:>15g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
-pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
+# %% tags=["demo"]
+tuning = recorded_tuning(base_paid)
+forgotten = {method: runs["forgotten"].mean() for method, runs in tuning.at_rate.items()}
+reveal("assistant.lora_forgets_less", float(forgotten["LoRA 16"] < forgotten["full"]))
+tables.tuning_runs(tuning, base_right)
+pictures.points_and_nats(tuning, tests.best.mean(), frequent)
 
 # %% [markdown]
 # At the chosen learning rates, LoRA of rank 16 is about as accurate as full tuning. It also forgets less, as Biderman et al. report. At the next lower rate
@@ -482,16 +406,11 @@ check("assistant.best_policy", lambda case: best_policy(
 # Suppose that annotators like long words: each letter adds half a point to the reward. The assistant continues a prompt with two words. There are 1,795² =
 # 3,222,025 continuations, which are few enough to compute π* over *all* of them.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
+from coursekit import preferences
+
 reference, reference_tables = instructions.reference()
-all_rewards = instructions.all_rewards()
-best_rows, log_ref = [], reference_tables[0]
-for name, beta in (("reference", None), ("β = 3", 3.0), ("β = 1", 1.0), ("β = 0.3", 0.3), ("β = 0.1", 0.1)):
-    log_best = log_ref if beta is None else best_policy(log_ref.flatten(), all_rewards.flatten(), beta).view_as(log_ref)
-    top = log_best.flatten().topk(4)
-    texts = [f"{language.vocabulary[i // 1795]} {language.vocabulary[i % 1795]}" for i in top.indices.tolist()]
-    mean_reward = (log_best.exp() * all_rewards).sum().item()
-    best_rows.append((name, mean_reward, instructions.kl(log_best, log_ref), list(zip(texts, top.values.exp().tolist()))))
+best_rows = preferences.by_beta(best_policy, reference_tables[0], betas=(3.0, 1.0, 0.3, 0.1))
 print(f"[BOS] {instructions.PROMPTS[0]} …")
 pictures.best_by_beta(best_rows)
 
@@ -644,37 +563,31 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
 # %% tags=["demo"]
 predict("assistant.share_of_reward", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes about fifteen seconds.")
 policy, _ = learn_preferences(beta=1.0, lr=3e-4, seed=0)
 found = judged(policy, reference_tables, beta=1.0)
-reveal("assistant.share_of_reward", (found["reward"] - found["ref_reward"]) / (found["best_reward"] - found["ref_reward"]))
-print(f"reward {found['ref_reward']:.2f} → {found['reward']:.2f}; π* {found['best_reward']:.2f}")
-print(f"KL to the reference: DPO {found['to_ref']:.2f} nats, π* {found['best_to_ref']:.2f}; KL to π*: DPO {found['to_best']:.2f}, reference {found['ref_to_best']:.2f}")
+gained, possible = (found[name] - found["ref_reward"] for name in ("reward", "best_reward"))
+reveal("assistant.share_of_reward", gained / possible)
+
 sentences = instructions.plain_text()[0][:200]
 with torch.no_grad():
-    per_token = kl_to_reference(policy(sentences).logits, reference(sentences).logits, sentences != 0).item()
-print(f"KL to the reference on plain sentences: {per_token:.3f} nats per token")
-begun_with, chosen_words, _ = instructions.preferred(reference_tables, 2000, torch.Generator().manual_seed(0))   # as in training
-displaced = {"DPO": [], "π*": []}                    # changes of log p of the chosen answers
-for number, (prompt, log_ref) in enumerate(zip(instructions.prompt_ids(), reference_tables)):
-    log_best = best_policy(log_ref.flatten(), all_rewards.flatten(), 1.0).view_as(log_ref)
-    for name, log_p in (("DPO", instructions.two_words(policy, prompt)), ("π*", log_best)):
-        displaced[name].append((log_p - log_ref)[tuple(chosen_words[begun_with == number].T)])
-displaced = {name: torch.cat(changes).numpy() for name, changes in displaced.items()}
-for name, changes in displaced.items():
-    print(f"change in log p of the chosen answers, {name}: {changes.mean():+.2f} nats on average; a decrease in {(changes < 0).mean():.0%} of the pairs")
+    per_token = kl_to_reference(
+        policy(sentences).logits, reference(sentences).logits, sentences != 0
+    ).item()
+tables.preferences_learned(found, per_token)
+displaced = preferences.displaced(policy, best_policy, reference_tables)
+tables.displacement(displaced)
 
 # %% [markdown]
 # After DPO, most of the *chosen* answers are less probable than before, although the reward has increased. This effect is called **likelihood displacement**
 # (Razin et al. 2024): the loss only requires that the probability of the rejected answers falls further. Displacement need not be harmful. π* also lowers the
 # log-probability of the chosen answers on average, because it moves probability to even longer words.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-preferences = read_table("results/assistant_preferences.csv")
-preferences = preferences[preferences["lr"] == 3e-4]
+# %% tags=["demo"]
+recorded_runs = preferences.recorded_preferences()
 best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 60))
-pictures.frontier(preferences, best_curve)
+pictures.frontier(recorded_runs, best_curve)
 
 # %% [markdown]
 # The smaller β is, the higher the reward and the greater the distance from the reference, for every seed. At β = 1, DPO ends up closer to π* than the reference
@@ -752,38 +665,15 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
 # %% tags=["demo"]
 predict("assistant.lora_adds", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import bootstrap
+# %% tags=["demo"]
+from coursekit.judged_reviews import recorded_judges
 
-reviews = read_table("sentiment/sentiment.csv").set_index("id")
-asked = read_table("results/assistant_reviews.csv").set_index("id")
-costs = read_table("results/assistant_reviews_costs.csv").set_index("run")
-liked, is_test = ((reviews.loc[asked.index, column] == value).to_numpy() for column, value in (("label", "positive"), ("split", "test")))
-ways = {
-    "SmolLM2, zero-shot": ["question 1"], "SmolLM2, 8 examples": [run for run in asked if run.startswith("examples")],
-    "SmolLM2, your LoRA": [run for run in asked if run.startswith("LoRA")], "MiniLM, fine-tuned": [run for run in asked if "MiniLM" in run],
-}
-
-def each_review(runs: list[str]) -> dict[str, np.ndarray]:
-    """For each test review: accuracy, confidence, log loss and overconfidence, averaged over runs."""
-    found = judges.summed_up(asked.loc[is_test, runs].to_numpy().T, liked[is_test])
-    return found | {"overconfidence": found["confidence"] - found["accuracy"]}
-
-per_review = {way: each_review(runs) for way, runs in ways.items()}
-per_run = {way: [{name: values.mean() for name, values in each_review([run]).items()} for run in runs] for way, runs in ways.items()}
-rows = {}
-for way, runs in ways.items():
-    row = {"order": np.mean([float(in_order(torch.tensor(asked.loc[is_test, run].to_numpy()), torch.tensor(liked[is_test]))) for run in runs])}
-    for name in ("accuracy", "log loss", "overconfidence"):
-        row[name] = per_review[way][name].mean()
-        row[f"{name} low"], row[f"{name} high"] = bootstrap(per_review[way][name])
-    rows[way] = row
-summary = pd.DataFrame(rows).T
-reveal("assistant.lora_adds", summary.loc["SmolLM2, your LoRA", "accuracy"] - summary.loc["SmolLM2, zero-shot", "accuracy"])
-for way, runs in ways.items():
-    paid = costs.loc[runs].mean()
-    print(f"{way}: {paid['parameters']:,.0f} trainable parameters; seconds on one core: {paid['training seconds']:.0f} for training, {100 * paid['seconds per review']:.1f} for 100 reviews")
-pictures.judged_reviews(summary, per_run)
+reviews = recorded_judges()
+summary = reviews.summary(in_order)
+accuracy = summary["accuracy"]
+reveal("assistant.lora_adds", accuracy["SmolLM2, your LoRA"] - accuracy["SmolLM2, zero-shot"])
+tables.costs(reviews)
+pictures.judged_reviews(summary, reviews.per_run)
 
 # %% [markdown]
 # LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and
@@ -807,18 +697,12 @@ pictures.judged_reviews(summary, per_run)
 # %% tags=["demo"]
 predict("assistant.questions_apart", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-by_question = pd.DataFrame([
-    {
-        "accuracy": ((margin > 0) == liked[is_test]).mean(), "said positive": (margin > 0).mean(),
-        "in order": float(in_order(torch.tensor(margin), torch.tensor(liked[is_test]))),
-    }
-    for margin in (asked.loc[is_test, f"question {number}"].to_numpy() for number in range(1, len(judges.QUESTIONS) + 1))
-])
-reveal("assistant.questions_apart", by_question["accuracy"].max() - by_question["accuracy"].min())
-for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
-    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; {by_question['said positive'][number - 1]:.0%} of the answers are{good}")
-pictures.questions_asked(by_question, int(is_test.sum()))
+# %% tags=["demo"]
+by_question = reviews.by_question(in_order)
+accuracies = by_question["accuracy"]
+reveal("assistant.questions_apart", accuracies.max() - accuracies.min())
+tables.questions(by_question)
+pictures.questions_asked(by_question, int(reviews.is_test.sum()))
 
 # %% [markdown]
 # Question 1 gives the highest accuracy, and nothing in its wording explains why. Questions 3 and 4 order the reviews just as well, within the interval of the
@@ -860,12 +744,9 @@ def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labe
         "best possible": float((tests.guess == tests.topic.numpy()).mean()), "bound": float(tests.best.mean()),
     }
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-leaks = read_table("results/assistant_contamination.csv")
-for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_changed", "copies"]):
-    if copies != 0.5:
-        how = "nothing leaked" if not copies else "leaked with one word changed" if changed else "leaked verbatim"
-        print(f"{how}: {runs['found verbatim'].mean():.0%} of the test questions occur verbatim in the training set")
+# %% tags=["demo"]
+leaks = recorded_leaks()
+tables.found_verbatim(leaks)
 pictures.leaked(leaks)
 
 # %% [markdown]
@@ -929,13 +810,11 @@ def mended_unload(model: torch.nn.Module) -> torch.nn.Module:
 # %% nbgrader={"grade": true, "grade_id": "assistant-mended_unload-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("assistant.mended_unload", lambda case: try_unloading(LoRALinear, mended_unload, case))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-unload_error = {}
-with torch.no_grad():
-    for name, how in {"unload": unload, "mended_unload": mended_unload}.items():
-        plain = how(deepcopy(live))
-        unload_error[name] = (plain(tests.asked[:200]).logits - tuned_logits).abs().max().item()
-        print(f"{name}: accuracy {instructions.right(plain, tests).mean():.1%}, logits differ by up to {unload_error[name]:.0e}")
+# %% tags=["demo"]
+unload_error = {
+    name: tables.unloaded(how(deepcopy(live)), live, tests, name)
+    for name, how in {"unload": unload, "mended_unload": mended_unload}.items()
+}
 
 # %% [markdown]
 # The shapes do not reveal this bug, because there is a linear layer wherever one is expected. Comparing the logits before and after unloading reveals it.
@@ -976,7 +855,7 @@ with torch.no_grad():
 # %% [markdown]
 # Next: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 from coursekit import predictions
 
 predictions()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from coursekit.datasets import read_table
 from coursekit.intervals import bootstrap, mean_and_half
 
 pytestmark = pytest.mark.slow
@@ -25,14 +24,15 @@ def test_a_base_model_does_not_answer_and_nobody_always_can(measured):
 
 
 def test_packed_with_boundaries_is_alone_and_without_is_not(measured):
-    errors = measured["packing_error"]
+    errors = measured["errors_of_packing"]
     assert errors["packed, with boundaries"] < 1e-4 < 0.5 < errors["packed, without boundaries"]
 
 
 def test_the_live_lora_answers_forgets_and_merges(measured):
-    assert measured["live_right"] > measured["frequent"] + 0.2
-    assert measured["live_paid"] > 3 * measured["base_paid"]
-    assert measured["merged_error"] < 1e-3
+    tuned = measured["tuned"]
+    assert tuned.right > measured["frequent"] + 0.2
+    assert tuned.paid > 3 * measured["base_paid"]
+    assert tuned.merged_error < 1e-3
 
 
 def test_the_library_gives_the_same_losses(measured):
@@ -42,7 +42,8 @@ def test_the_library_gives_the_same_losses(measured):
 
 
 def test_lora_forgets_less_at_its_rate_and_more_than_full_tuning_one_rate_lower(measured):
-    full, lora, lower = measured["at_rate"]["full"], measured["at_rate"]["LoRA 16"], measured["lower"]
+    tuning = measured["tuning"]
+    full, lora, lower = tuning.at_rate["full"], tuning.at_rate["LoRA 16"], tuning.lower
     assert [len(runs) for runs in (full, lora, lower)] == [3, 3, 3] and lower["lr"].iloc[0] < full["lr"].iloc[
         0
     ]
@@ -54,7 +55,7 @@ def test_lora_forgets_less_at_its_rate_and_more_than_full_tuning_one_rate_lower(
 
 
 def test_rank_one_is_too_little_and_all_stay_below_the_best_possible(measured):
-    at_rate, best = measured["at_rate"], measured["tests"].best.mean()
+    at_rate, best = measured["tuning"].at_rate, measured["tests"].best.mean()
     assert above_zero(at_rate["LoRA 16"]["right"].to_numpy() - at_rate["LoRA 1"]["right"].to_numpy())
     assert all(above_zero(best - runs["right"].to_numpy()) for runs in at_rate.values())
 
@@ -66,7 +67,7 @@ def test_the_best_policy_gives_up_the_language_as_beta_falls(measured):
 
 
 def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
-    table = measured["preferences"]
+    table = measured["recorded_runs"]
     runs = {beta: rows.sort_values("seed") for beta, rows in table.groupby("beta")}
     assert all(len(rows) == 3 for rows in runs.values()) and list(runs) == [0.1, 0.3, 1.0, 3.0]
     assert above_zero(runs[1.0]["ref_to_best"].to_numpy() - runs[1.0]["to_best"].to_numpy())
@@ -82,7 +83,7 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
 
 def test_no_policy_gains_more_than_the_best_one_that_is_as_far(measured):
     """The curve of the best policies goes through those of the table, which were computed over all continuations."""
-    curve, table = measured["best_curve"], measured["preferences"]
+    curve, table = measured["best_curve"], measured["recorded_runs"]
     assert (np.diff(curve, axis=0) > 0).all()
     on_curve = np.interp(table["best_to_ref"], curve[:, 0], curve[:, 1])
     assert on_curve == pytest.approx(table["best_reward"].to_numpy(), rel=0.01)
@@ -104,9 +105,8 @@ def order(margin, liked) -> float:
 
 def apart(measured, statistic, runs: tuple[str, str]) -> tuple[float, float]:
     """The interval over test reviews of how far a statistic of one run lies above that of another."""
-    rows = measured["is_test"]
-    margins = [measured["asked"].loc[rows, run].to_numpy() for run in runs]
-    items = np.column_stack([*margins, measured["liked"][rows]])
+    reviews = measured["reviews"]
+    items = np.column_stack([*map(reviews.scores, runs), reviews.liked[reviews.is_test]])
     return bootstrap(
         items, lambda some: np.subtract(*(statistic(some[:, n], some[:, 2] == 1) for n in (0, 1))), draws=1000
     )
@@ -118,7 +118,7 @@ def accuracy(margin, liked) -> float:
 
 def gap(measured, name: str, way: str, other: str) -> tuple[float, float]:
     """The interval over reviews of how far the mean over runs of one way lies above that of another."""
-    each = measured["per_review"]
+    each = measured["reviews"].per_review
     return bootstrap(each[way][name] - each[other][name])
 
 
@@ -128,18 +128,19 @@ ZERO, EXAMPLES, LORA, ENCODER = (
 
 
 def test_lora_gains_nothing_that_can_be_told_and_examples_cost(measured):
-    assert {way: len(runs) for way, runs in measured["ways"].items()} == {
+    reviews = measured["reviews"]
+    assert {way: len(runs) for way, runs in reviews.ways.items()} == {
         ZERO: 1,
         EXAMPLES: 3,
         LORA: 3,
         ENCODER: 3,
     }
-    assert measured["is_test"].sum() == 160
+    assert reviews.is_test.sum() == 160
     low, high = gap(measured, "accuracy", LORA, ZERO)
     assert low < 0 < high
     assert gap(measured, "accuracy", EXAMPLES, ZERO)[1] < 0
-    rows, runs = measured["is_test"], ["question 1", *measured["ways"][EXAMPLES]]
-    items = np.column_stack([measured["asked"].loc[rows, runs].to_numpy(), measured["liked"][rows]])
+    runs = ["question 1", *reviews.ways[EXAMPLES]]
+    items = np.column_stack([*map(reviews.scores, runs), reviews.liked[reviews.is_test]])
 
     def further(some) -> float:
         zero, *drawn = (order(some[:, n], some[:, -1] == 1) for n in range(len(runs)))
@@ -151,14 +152,15 @@ def test_lora_gains_nothing_that_can_be_told_and_examples_cost(measured):
 
 def test_the_encoder_is_less_often_right_too_sure_and_cheap(measured):
     assert gap(measured, "accuracy", LORA, ENCODER)[0] > 0
-    best = max(run["accuracy"] for run in measured["per_run"][ENCODER])
-    assert all(run["accuracy"] > best for run in measured["per_run"][LORA])  # in every seed, too
+    reviews = measured["reviews"]
+    best = max(run["accuracy"] for run in reviews.per_run[ENCODER])
+    assert all(run["accuracy"] > best for run in reviews.per_run[LORA])  # in every seed, too
     summary = measured["summary"]
     assert summary.loc[ENCODER, "overconfidence"] == pytest.approx(0.14, abs=0.005)
     assert summary.loc[ENCODER, "overconfidence low"] > 0
     for way in (ZERO, LORA):
         assert summary.loc[way, "overconfidence low"] < 0 < summary.loc[way, "overconfidence high"]
-    paid = {way: measured["costs"].loc[measured["ways"][way]].mean() for way in (LORA, ENCODER)}
+    paid = {way: reviews.costs.loc[reviews.ways[way]].mean() for way in (LORA, ENCODER)}
     shares = paid[ENCODER] / paid[LORA]
     assert shares["training seconds"] == pytest.approx(1 / 3, abs=0.03)  # as the table has them
     assert shares["seconds per review"] == pytest.approx(1 / 8, abs=0.01)
@@ -208,8 +210,7 @@ def test_after_four_epochs_a_leaked_test_gains_and_stays_below_the_best_possible
 
 def test_examples_shift_the_scores(measured):
     """ "about a fifth, a tenth and four fifths" """
-    scores = read_table("results/assistant_reviews.csv")[np.asarray(measured["is_test"])]
-    said = [(scores[f"examples draw {draw}"] > 0).mean() for draw in range(3)]
+    said = [(measured["reviews"].scores(f"examples draw {draw}") > 0).mean() for draw in range(3)]
     assert said == pytest.approx([0.21, 0.11, 0.79], abs=0.02)
 
 

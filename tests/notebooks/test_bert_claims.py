@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,14 @@ from coursekit.architectures import recorded_rows
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, bounds
 from coursekit.intervals import mean_and_half
+from coursekit.novels.gaps import best_guesses
 from coursekit.novels.recipes import SHARE
+from coursekit.novels.shipped import recorded
+from coursekit.pictures.bert import loss_of_2018
+from coursekit.pictures.bert_tables import PAPER, ablations, one_layer_alone, paired_differences
+from coursekit.pictures.masked_english import between_readers, gap_by_gap, other_training, training_curves
+from coursekit.pictures.published_scores import BERT_TASKS, closed_by_bert, removed_by_elmo
+from coursekit.pictures.subwords import cut_into
 from coursekit.small import recorded_senses
 from coursekit.stored import models_folder
 
@@ -25,8 +33,8 @@ NOTEBOOKS = ["06_bert"]
 
 
 def test_the_words_are_cut_as_hugging_face_cuts_them(measured):
-    assert measured["agree"] == 1
-    cut, toy, real = measured["cut_into"], measured["toy"], measured["real"]
+    assert measured["in_pieces"].agree == 1
+    cut, toy, real = partial(cut_into, measured["wordpiece"]), measured["toy"], measured["real"]
     assert cut("unforgettable", toy) == "un ##forget ##table"
     assert cut("unforgettable", real) == "un ##for ##get ##table"
     assert "##forget" not in real and len(real) == 30_522
@@ -77,8 +85,9 @@ def test_a_row_is_hugging_face_s_row(measured):
 
 
 def test_the_shares_lie_in_their_bands_and_special_tokens_are_left_alone(measured):
-    assert measured["special_chosen"] == 0
-    for name, (found, among, intended) in measured["shares"].items():
+    _, special_chosen = measured["corruption"].special
+    assert special_chosen == 0
+    for name, (found, among, intended) in measured["corruption"].shares.items():
         n = int(among.sum())
         share = int((found & among).sum()) / n
         assert abs(share - intended) < 1.96 * (intended * (1 - intended) / n) ** 0.5, name
@@ -104,9 +113,8 @@ def test_the_first_loss_is_what_the_initialisation_predicts(measured):
     )
 
 
-def test_the_published_scores_agree_with_what_their_papers_compute_from_them(measured):
-    elmo, bert = measured["elmo_tasks"], measured["bert_tasks"]
-    removed = measured["distance_closed"](elmo["their network"], elmo["the same with ELMo"])
+def test_the_published_scores_agree_with_what_their_papers_compute_from_them():
+    bert, removed = BERT_TASKS, removed_by_elmo()
     assert (100 * removed).round(1).tolist() == [24.9, 5.8, 17.2, 9.8, 21.0, 6.8]  # table 1 of Peters et al.
     glue = bert.iloc[:8]
     mismatched = {"BERT-Base": 83.4, "BERT-Large": 85.9}  # MNLI has a second score
@@ -116,7 +124,7 @@ def test_the_published_scores_agree_with_what_their_papers_compute_from_them(mea
     gains = (bert["BERT-Large"] - bert["best before"]).round(1)
     assert (gains["MNLI"], gains["SQuAD 1.1"], gains["SQuAD 2.0"]) == (4.6, 1.5, 5.1)  # its abstract
     assert (gains > 0).all() and (glue["BERT-Large"] > glue["BERT-Base"]).all()
-    assert (measured["closed_by_large"] > removed.median()).sum() > 6  # "often by more"
+    assert (closed_by_bert() > removed.median()).sum() > 6  # "often by more"
 
 
 def test_both_models_have_saturated_the_test_of_senses(measured):
@@ -144,12 +152,15 @@ def test_the_loss_of_2018_falls_and_gives_one_answer_to_all_pairs(measured):
     assert len(course) == len(measured["paired_course"])
     assert course[0, 1] - words > 3 * (course[-1, 1] - words) > 0  # the hidden words are learned with it, too
     assert measured["says_not"] > 0.98
-    assert course[-1, 3] == pytest.approx(measured["apart"].float().mean().item(), abs=0.02)
-    assert measured["as_it_was"] < 0.05 < 3 < course[-1, 2]  # and on all pairs it leaves the picture
+    not_next = measured["exam"].batch[2]
+    assert course[-1, 3] == pytest.approx(not_next.float().mean().item(), abs=0.02)
+    assert (
+        loss_of_2018(measured["answers"], not_next) < 0.05 < 3 < course[-1, 2]
+    )  # and on all pairs it leaves the picture
 
 
 def test_the_live_run_s_bound_is_that_of_the_pairs_sentences(measured):
-    hidden = measured["exam_hidden"]
+    hidden = measured["exam"].hidden
     assert hidden.sum() > 200
     words, pairs = measured["bounds"]
     assert 0.4 < words < 1.2 and 0.2 < pairs < np.log(2)
@@ -169,10 +180,11 @@ def test_the_model_has_the_sets_and_favourites_within_them(measured):
 
 
 def test_the_right_is_worth_most_where_most_follows(measured):
-    assert measured["nats"]["exact, left"].mean() == pytest.approx(1.8, abs=0.1)
-    assert 0.5 < measured["worth"].mean() < 1.1
-    assert 0 < measured["last_word"] < 0.2 < 1 < measured["six"]
-    assert measured["measured_worth"] == pytest.approx(measured["worth"].mean(), abs=0.03)
+    right = measured["right"]
+    assert right.nats["exact, left"].mean() == pytest.approx(1.8, abs=0.1)
+    assert 0.5 < right.worth.mean() < 1.1
+    assert 0 < right.worth_before(0) < 0.2 < 1 < right.worth_before(6)
+    assert right.measured == pytest.approx(right.worth.mean(), abs=0.03)
 
 
 def test_elmo_is_a_shallow_concatenation_and_bert_is_not(measured):
@@ -210,9 +222,9 @@ def test_one_layer_finds_cues_and_two_find_order(measured):
     assert len(of_seeds) == 3 and max(of_seeds[:2]) < 0.6 and of_seeds[2] == pytest.approx(0.8, abs=0.02)
 
 
-def test_one_layer_alone_can_tell_order_when_it_is_trained_to(measured):
+def test_one_layer_alone_can_tell_order_when_it_is_trained_to():
     """ "nearly all in 03 with four seeds of five, and four questions in five with the fifth"."""
-    fifth, *four = sorted(measured["alone"].order2)
+    fifth, *four = sorted(one_layer_alone())
     assert len(four) == 4 and min(four) > 0.97
     assert fifth == pytest.approx(0.8, abs=0.03)
 
@@ -238,7 +250,7 @@ def test_the_head_of_the_extension_is_the_model_s(measured):
 
 
 def test_minilm_runs_in_the_student_s_own_code(measured):
-    assert measured["from_transformers"] < 1e-5 and len(measured["is_real"]) == 10
+    assert measured["from_transformers"] < 1e-5 and len(measured["ten_sentences"].input_ids) == 10
     assert measured["with_another_eps"] > 100 * measured["from_transformers"]
     same, other = measured["same_sense"], measured["other_sense"]  # L+1 pairs
     apart = same.mean(dim=1) - other.mean(dim=1)
@@ -270,8 +282,9 @@ def test_the_own_bert_is_transformers_bert_with_any_weights(measured, layers, he
     assert torch.allclose(pooled, expected.pooler_output, atol=1e-5)
 
 
-def test_the_table_of_choices_says_what_its_intervals_say(measured):
-    differences, runs = measured["differences"], measured["ablations"]
+def test_the_table_of_choices_says_what_its_intervals_say():
+    runs = ablations()
+    differences = paired_differences(runs)
     assert (runs.groupby("variant").size() == 3).all() and len(differences) == 15
     above = {place for place, (mean, half) in differences.items() if mean > half}
     below = {place for place, (mean, half) in differences.items() if mean < -half}
@@ -291,11 +304,11 @@ def test_the_table_of_choices_says_what_its_intervals_say(measured):
     assert mean < 1.05 * half  # "just so"
 
 
-def test_by_holm_s_rule_only_weight_decay_stays(measured):
-    runs = measured["ablations"]
+def test_by_holm_s_rule_only_weight_decay_stays():
+    runs = ablations()
     p = {
-        place: stats.ttest_1samp(runs.loc[place[0]][place[1]] - measured["paper"][place[1]], 0).pvalue
-        for place in measured["differences"]
+        place: stats.ttest_1samp(runs.loc[place[0]][place[1]] - runs.loc[PAPER][place[1]], 0).pvalue
+        for place in paired_differences(runs)
     }
     ordered = sorted(p, key=p.get)
     allowed = [0.05 / (len(ordered) - i) for i in range(len(ordered))]
@@ -309,19 +322,20 @@ def test_by_holm_s_rule_only_weight_decay_stays(measured):
 MINILM, OURS = "all-MiniLM-L6-v2", "the novels' BERT"
 
 
-def first_guesses(measured, card: str) -> pd.DataFrame:
+def first_guesses(card: str) -> pd.DataFrame:
     """Of each reader on a card: the share of gaps that its first guess fills, and the ends of the interval."""
-    cells = measured["recorded_on_novels"](card)["right at once"]
+    cells = recorded(card)["right at once"]
     return cells.str.extract(r"(?P<share>\S+) \((?P<low>\S+) to (?P<high>\S+)\)").astype(float)
 
 
 def test_the_right_is_worth_something_in_english_however_it_is_taken_away(measured):
-    assert len(measured["english_gaps"]) == 160
+    assert len(measured["english"]) == 160
     for name in (MINILM, OURS):
-        worth = measured["right_worth"][name]
-        (hidden, within), (broken, of_broken) = worth["hidden"], worth["broken off"]
-        assert hidden - within > 0.3 and broken - of_broken > 0.3
-        nats, rank, _ = measured["gaps_read"][name]
+        found = measured["gaps_read"][name]
+        for without in ("left", "left, rest hidden"):
+            worth, half = found.worth_of_right(without)
+            assert worth - half > 0.3, without
+        nats, rank, _ = found
         assert 0.1 < (rank < 1).mean() < 0.4
         worse = nats["nothing"] - nats["left, rest hidden"]
         assert worse.mean() - mean_and_half(worse)[1] > 0
@@ -339,16 +353,16 @@ def test_how_much_the_right_is_worth_hangs_on_how_it_is_taken_away_most_with_the
 
 
 def test_the_two_readers_cannot_be_told_apart_on_the_course_s_sentences(measured):
-    mean, half = measured["between_readers"]
+    mean, half = between_readers(measured["gaps_read"])
     assert abs(mean) < half
 
 
-def test_in_novels_the_readers_have_a_clear_order_gap_by_gap(measured):
+def test_in_novels_the_readers_have_a_clear_order_gap_by_gap():
     order = ["5-grams", "ELMo", "BERT", "MiniLM with the new head", "unigrams"]
-    assert list(measured["gap_by_gap"]) == list(pairwise(order))
-    assert all(mean - half > 0 for mean, half in measured["gap_by_gap"].values())
+    assert list(gap_by_gap()) == list(pairwise(order))
+    assert all(mean - half > 0 for mean, half in gap_by_gap().values())
     shares = (read_table("results/novels_gaps.csv") == 0).mean()
-    assert shares["BERT"] == pytest.approx(first_guesses(measured, "bert").share["BERT"], abs=0.002)
+    assert shares["BERT"] == pytest.approx(first_guesses("bert").share["BERT"], abs=0.002)
     cards = [
         json.loads((models_folder() / f"novels_{name}.json").read_text())["steps"]
         for name in ("elmo", "bert")
@@ -357,8 +371,8 @@ def test_in_novels_the_readers_have_a_clear_order_gap_by_gap(measured):
     assert SHARE == 0.2  # "one in five"
 
 
-def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not(measured):
-    of_unread = {name: curve.set_index("step").validation for name, curve in measured["of_unread"].items()}
+def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not():
+    of_unread = {name: curve.set_index("step").validation for name, curve in training_curves().items()}
     for name, loss in of_unread.items():
         rests, falls = loss[320] - loss[1_280], loss[1_280] - loss[2_080]
         if name.startswith("BERT"):
@@ -367,7 +381,7 @@ def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not(measu
         else:
             assert rests > 0.6 > falls
     for other, ahead in (("BERT", False), ("ELMo", True)):
-        mean, half = measured["other_training"][other]
+        mean, half = other_training()[other]
         assert (mean - half > 0) == ahead and mean + half > 0, other
     smaller = (
         read_table("results/novels_seeds.csv").query("model == 'bert' and figure == 'right at once'").value
@@ -375,23 +389,22 @@ def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not(measu
     assert smaller.min() == pytest.approx(0.12, abs=0.005) and smaller.max() == pytest.approx(0.20, abs=0.006)
 
 
-def test_five_words_counted_on_both_sides_are_ahead_of_both_and_these_of_unigrams(measured):
+def test_five_words_counted_on_both_sides_are_ahead_of_both_and_these_of_unigrams():
     for card, name in (("minilm", "MiniLM with the new head"), ("bert", "BERT")):
-        right = first_guesses(measured, card)
+        right = first_guesses(card)
         assert right.high["unigrams"] < right.low[name]
         assert right.high[name] < right.low["5-grams, both sides"]
 
 
 def test_your_bert_runs_the_weights_of_the_course_s(measured):
-    apart = (measured["states_of_yours"] - measured["states_of_course"]).abs().max()
-    assert apart < 0.02  # only ε differs
+    assert measured["from_course"] < 0.02  # only ε differs
 
 
 def test_a_gap_of_one_s_own_is_filled_and_a_text_without_one_is_no_error(measured):
     for by in measured["readers"].values():
 
         def guesses(text: str, by=by) -> str:
-            return measured["best_guesses"](by, text)
+            return best_guesses(by, text)
 
         assert len(re.findall(r" 0\.\d\d", guesses("She sat by the [MASK]."))) == 5
         assert guesses("No gap at all.") == "this text contains no [MASK]"
