@@ -83,6 +83,15 @@ class WordVectors:
         return f"{sentence} A static table has nothing to say about a word that it has never seen."
 
 
+@dataclass(frozen=True)
+class SkipGram:
+    """Vectors that were trained with skip-gram, and the loss at every step, in nats."""
+
+    word: Float[Tensor, "V D"]
+    context: Float[Tensor, "V D"]
+    losses: list[float]
+
+
 def load_glove(top: int | None = None) -> WordVectors:
     """The vectors glove.6B.50d (Pennington, Socher and Manning, 2014), all or the `top` most frequent words.
 

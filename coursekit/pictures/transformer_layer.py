@@ -1,13 +1,15 @@
 """Figures of notebook 03. Each draws values that the notebook has computed, and states them in its alt text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from coursekit.derivatives import influence
 from coursekit.exam import QUESTIONS, bounds
 from coursekit.intervals import mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
@@ -40,10 +42,22 @@ def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
     ))  # fmt: skip
 
 
-def closeness(
-    distances: Sequence[int], products: Mapping[int, Float[Tensor, " k"]], control: Float[Tensor, " k"]
-) -> None:
+def products_by_distance(
+    table: Float[Tensor, "T D"], positions: Sequence[int]
+) -> tuple[list[int], dict[int, Float[Tensor, " k"]]]:
+    """The distances from −100 to 100, and for each position the dot products with the encodings at these distances."""
+    distances = list(range(-100, 101))
+    return distances, {p: table[[p + k for k in distances]] @ table[p] for p in positions}
+
+
+def closeness(table: Float[Tensor, "T D"], positions: Sequence[int]) -> None:
     """Dot products between the encodings of positions p and p + k, for several p, with random vectors as the baseline."""
+    distances, products = products_by_distance(table, positions)
+    random = torch.randn(len(distances), table.shape[1], generator=torch.Generator().manual_seed(0))
+    first_position = table[positions[0]]
+    control = (
+        5 * torch.nn.functional.normalize(random, dim=1) @ first_position
+    )  # of the length of an encoding
     figure, ax = plt.subplots(figsize=(7, 3.3))
     for number, ((position, values), colour) in enumerate(zip(products.items(), COLOURS, strict=False)):
         # The curves coincide: the later ones are drawn thinner, so that all can be seen.
@@ -83,8 +97,13 @@ def drift(words: Sequence[str], panels: Mapping[str, Float[Tensor, "steps+1 T"]]
     )
 
 
-def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -> None:
-    """For each component of the layer, the derivative of each output word with respect to each input word."""
+def who_moves_whom(
+    parts: Mapping[str, Callable[[Float[Tensor, "N T D"]], Float[Tensor, "N T D"]]],
+    x: Float[Tensor, "T D"],
+    words: Sequence[str],
+) -> None:
+    """For each component of the layer, the derivative of each output word with respect to each input word, for the sentence x."""
+    maps = {name: influence(part, x) for name, part in parts.items()}
     figure, axes = plt.subplots(1, len(maps), figsize=(10.5, 3.9), sharey=True)
     reached = {}
     for ax, (name, moved) in zip(axes, maps.items(), strict=True):
@@ -166,11 +185,30 @@ def _box(ax, x: float, y: float, name: str) -> None:
 
 
 def gradients(
+    norms: Mapping[tuple[str, int], Float[np.ndarray, "seeds L"]], top: Mapping[tuple[str, int], float]
+) -> None:
+    """Gradient norm of W_2 in the last layer by number of layers, and in every layer of the deepest stack.
+
+    Both are given for each kind of layer and number of layers; `top` is the mean length of the vectors after the last layer.
+    """
+    kinds, depths = (list(dict.fromkeys(part)) for part in zip(*norms, strict=True))
+    last = {kind: {depth: mean_and_half(norms[kind, depth][:, -1]) for depth in depths} for kind in kinds}
+    slopes = {
+        kind: np.polyfit(np.log(depths), np.log([mean for mean, _ in points.values()]), 1)[0]
+        for kind, points in last.items()
+    }
+    by_layer = {kind: [mean_and_half(column) for column in norms[kind, depths[-1]].T] for kind in kinds}
+    _draw_gradients(last, by_layer, slopes)
+    for kind in kinds:
+        lengths = ", ".join(f"{top[kind, depth]:.1f} (L = {depth})" for depth in depths)
+        print(f"{kind:<9} mean length of the vectors after the last layer: {lengths}")
+
+
+def _draw_gradients(
     last: Mapping[str, Mapping[int, MeanAndHalf]],
     by_layer: Mapping[str, Sequence[MeanAndHalf]],
     slopes: Mapping[str, float],
 ) -> None:
-    """Gradient norm of W_2 in the last layer by number of layers, and in every layer of the deepest stack."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6))
     for (name, points), colour, marker in zip(last.items(), (ORANGE, BLUE), "os", strict=True):
         depths = list(points)

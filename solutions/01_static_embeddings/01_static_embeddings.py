@@ -38,16 +38,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 
 # %% tags=["demo"]
-from dataclasses import dataclass
-
-import pandas as pd
-from IPython.display import Markdown, display
-
-from coursekit.intervals import bootstrap, mean_and_half
-from coursekit.pictures import static_embeddings as pictures
+from coursekit.pictures import static_embeddings as pictures, static_findings, static_further
 from coursekit.plots import use_style
 
 use_style()
@@ -131,12 +125,7 @@ def count_pairs(words: Tensor, neighbours: Tensor, size: int) -> Float[Tensor, "
 pairs = pairs_within(corpus.ids)
 counts = count_pairs(*pairs, V)
 river = language.id_of["river"]
-most_frequent = counts[river].topk(10)
-print(
-    f"{len(pairs[0]):,} pairs of {V:,} words. The most frequent neighbours of 'river', with "
-    "counts:"
-)
-print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
+static_findings.most_frequent_neighbours("river", counts, language)
 
 # %% [markdown]
 # The most frequent neighbour of *river* is *the*, as it is for nearly every noun. A raw count depends on two things: how strongly two words are associated, and how frequent each of them is.
@@ -187,24 +176,13 @@ order = torch.randperm(len(pairs[1]), generator=torch.Generator().manual_seed(0)
 shuffled_counts = count_pairs(pairs[0], pairs[1][order], V)
 shuffled = ppmi(shuffled_counts)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 shown = "river canal prisoner inmate blood oxygen".split()
 beside = "the a bank toward cell behind red sugar".split()
-rows, columns = ([language.id_of[word] for word in some] for some in (shown, beside))
-panels = {"counts": counts, "PPMI (nats)": table, "PPMI, neighbours shuffled": shuffled}
-pictures.three_tables({title: full[rows][:, columns] for title, full in panels.items()}, shown, beside)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-best = ", ".join(f"*{vocabulary[i]}*" for i in table[river].topk(10).indices)
-often = table[counts >= 5].mean(), shuffled[shuffled_counts >= 5].mean()
-once = table[counts == 1].mean(), shuffled[shuffled_counts == 1].mean()
-display(Markdown(
-    f"The ten neighbours of *river* with the highest PPMI are {best}, which mostly belong to its topic. Among pairs that "
-    f"occurred at least five times, the mean PPMI is {often[0]:.2f} nats, compared with {often[1]:.2f} nats after shuffling. "
-    f"Among pairs that occurred only once, the mean is {once[0]:.2f} nats, and it is still {once[1]:.2f} nats after "
-    f"shuffling. PPMI overestimates the association of rare words, because a single co-occurrence of a rare word already "
-    f"exceeds the number that chance predicts. Each row of the table is now a vector that describes a word by its "
-    f"neighbours."))
+static_findings.counts_and_ppmi(
+    {"counts": counts, "PPMI (nats)": table, "PPMI, neighbours shuffled": shuffled},
+    shuffled_counts, language, shown, beside,
+)
 
 # %% [markdown]
 # ## 2 · Compare two vectors
@@ -246,26 +224,13 @@ from coursekit.vectors import load_glove
 glove = load_glove(top=100_000)
 chosen = "bank money deposit loan river shore fishing".split()
 similarity = cosine(glove.of(chosen), glove.of(chosen))
-similarity_of_bank = similarity[0].tolist()
-reveal("static.bank_river", similarity_of_bank[4])
+reveal("static.bank_river", similarity[0, 4].item())
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-frequent = glove.vectors[:20_000][torch.randperm(20_000, generator=torch.Generator().manual_seed(0))[:2000]]
+# %% tags=["demo"]
+rows = torch.randperm(20_000, generator=torch.Generator().manual_seed(0))[:2000]
+frequent = glove.vectors[rows]
 chance = cosine(frequent[:1000], frequent[1000:]).diagonal()
-print("       " + " ".join(f"{word:>8}" for word in chosen))
-for word, line in zip(chosen, similarity):
-    print(f"{word:>8}" + " ".join(f"{value:8.2f}" for value in line))
-print(f"1,000 random pairs of the 20,000 most frequent words: mean cosine {chance.mean():.2f}, 95 % of the cosines between "
-      f"{chance.quantile(0.025):.2f} and {chance.quantile(0.975):.2f}")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
-    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The cosine with *river* is no higher than the "
-    f"cosines of some random pairs: the mean cosine of random pairs is {chance.mean():.2f}, and one in forty has a cosine "
-    f"above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than river banks, and the single "
-    f"vector reflects the more frequent sense. A cosine can only be interpreted in comparison with the cosines of unrelated "
-    f"words."))
+static_findings.cosines_of_bank(chosen, similarity, chance)
 
 # %% [markdown]
 # ## 3 · The nearest words
@@ -306,19 +271,12 @@ around_cell = neighbours("cell", 30)
 print("bank:", ", ".join(neighbours("bank", 12)))
 print("cell:", ", ".join(around_cell[:12]))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-near = {anchor: set(neighbours(anchor, 300)) for anchor in ("tissue", "phone", "prison", "opera")}
-shared = {anchor: [word for word in around_cell if word in words] for anchor, words in near.items()}
+# %% tags=["demo"]
+shared = static_findings.near_both(
+    around_cell, ("tissue", "phone", "prison", "opera"), neighbours
+)
 reveal("static.cell_prison", len(shared["prison"]))
-for anchor, words in shared.items():
-    print(f"of the 30 neighbours of 'cell', also near {anchor!r}: {len(words):2}   {', '.join(words[:6])}")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Of the 30 words nearest to *cell*, {len(shared['tissue'])} are also near *tissue*, {len(shared['phone'])} are near "
-    f"*phone* and {len(shared['prison'])} are near *prison*; for *opera*, our control, the number is {len(shared['opera'])}. "
-    f"Every occurrence of *cell* has these neighbours, even if the cell is in a prison. The next figure shows the position of "
-    f"the vector of *cell* among words related to its three senses."))
+static_findings.neighbours_of_cell(shared)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 groups = {
@@ -334,16 +292,10 @@ within = {name: pair[pair < 0.9999].mean().item() for name, pair in among.items(
 unit = F.normalize(torch.cat([*members.values(), glove.of(["cell"])]), dim=1)
 centred = unit - unit[:-1].mean(dim=0)
 axes_of_most_spread = torch.linalg.svd(centred[:-1], full_matrices=False).Vh[:2]
-pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, within, chance.mean().item())
+plane = centred @ axes_of_most_spread.T
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    "On the map, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of "
-    f"*biology*, as close to this group ({to_group['biology']:.2f}) as the words of the group are to one another "
-    f"({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f}, compared with {within['phone']:.2f} "
-    f"within the group) and far from *prison* ({to_group['prison']:.2f}, compared with {within['prison']:.2f}). Three senses "
-    f"share one vector, and the more often a sense occurs in the texts, the more strongly it influences the vector. (The map "
-    f"shows only two of fifty dimensions, so read similarities from the bars rather than from the map.)"))
+# %% tags=["demo"]
+static_findings.cell_among_groups(plane, groups, to_group, within, chance.mean().item())
 
 # %% [markdown]
 # ### A contest: which word moved furthest?
@@ -398,28 +350,16 @@ def ten_nearest_and_move(rows: list[int]) -> tuple[Int[Tensor, "2 n 10"], Float[
 
 print("This takes a few seconds.")
 (in_the_novels, today), moved = ten_nearest_and_move(frequent_in_both)
+ranks_of = {common_words[i]: rank for i, rank in zip(frequent_in_both, moved.tolist())}
 same_word, other_word = (
     (in_the_novels.unsqueeze(2) == ten.unsqueeze(1)).any(dim=2).float().mean(dim=1).numpy() for ten in (today, today.roll(1, 0))
 )
 reveal("static.moved", 10 * same_word.mean())
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-candidates = list(dict.fromkeys(YOUR_WORDS.lower().split()))
-all_moves = dict(zip(frequent_in_both, moved.tolist()))
-ranks_of = {word: all_moves[place_of[word]] for word in candidates if place_of.get(word) in all_moves}
-with pd.option_context("display.max_colwidth", None):
-    display(pd.DataFrame({
-        word: {called: ", ".join(neighbours_in(vectors, word, 6)) for called, vectors in two_corpora.items()}
-        | {"median rank": f"{ranks_of[word]:,.0f}" if word in ranks_of else "too rare"}
-        for word in candidates
-    }).T)
-winner = max(ranks_of, key=ranks_of.get, default="none")
-further = int((moved > ranks_of.get(winner, 0)).sum())
-display(Markdown(
-    f"Of {len(moved):,} frequent words, {further:,} have moved further than your best candidate, *{winner}*. Half of all "
-    f"frequent words have a median rank below {moved.median():,.0f} (out of {len(common_words) - 1:,}). On average, "
-    f"{10 * same_word.mean():.1f} of the ten nearest words are the same in both tables, compared with "
-    f"{10 * other_word.mean():.2f} for two different words."))
+# %% tags=["demo"]
+static_findings.contest(
+    YOUR_WORDS, ranks_of, two_corpora, neighbours_in, same_word, other_word
+)
 
 # %% [markdown]
 # In the novels a *cell* is a room and *gay* means merry, whereas a *mouse* is an animal in both tables. The tables also differ in the training method and in the amount of text, so even a word whose meaning has not changed appears to have moved a little.
@@ -472,16 +412,9 @@ predict("static.untrained", ...)
 # The training loop consists of a few lines. Each word has two vectors, one as *center* and one as *context*; after training we keep the *center* vectors. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (see *Further*). Fifteen hundred steps take about five seconds.
 
 # %% tags=["demo", "record"]
-@dataclass
-class SkipGram:
-    """Trained vectors, and the loss at every step."""
-
-    word: Float[Tensor, "V D"]
-    context: Float[Tensor, "V D"]
-    losses: list[float]
+from coursekit.vectors import SkipGram  # its fields: word, context, losses
 
 
-# %% tags=["demo", "record"]
 def train_skip_gram(
     ids: np.ndarray, size: int, D: int = 50, k: int = 5, steps: int = 1500, batch: int = 2048,
     seed: int = 0
@@ -532,48 +465,26 @@ print("This takes five to ten seconds.")
 best_loss, best_scores = best_possible(counts)
 static = train_skip_gram(corpus.ids, V)
 reveal("static.untrained", static.losses[0])
-reached = np.mean(static.losses[-100:])
 print(
     f"loss of the untrained model {static.losses[0]:.2f} nats, of the trained model "
-    f"{reached:.2f} nats, lowest possible loss {best_loss:.2f} nats"
+    f"{np.mean(static.losses[-100:]):.2f} nats, lowest possible loss {best_loss:.2f} nats"
 )
 
 # %% [markdown]
 # At the optimum the score of a pair is $\ln (p / k q)$. This is the PMI of the pair minus $\ln k$, with the noise distribution in place of the frequency of the context word. Word2vec therefore factorises a table that is closely related to your PPMI table, in 50 dimensions (Levy and Goldberg, 2014). In the right panel of the figure, each point is a pair of words that occurred at least five times.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-seen = (counts >= 5).nonzero()
-seen = seen[torch.randperm(len(seen), generator=torch.Generator().manual_seed(0))[:4000]]
-optimum = best_scores[seen[:, 0], seen[:, 1]]
-score = (static.word[seen[:, 0]] * static.context[seen[:, 1]]).sum(dim=1)
-agreement = np.corrcoef(optimum, score)[0, 1]
-by_accident = np.corrcoef(optimum, score.flip(0))[0, 1]  # each score against the optimum of another pair
-pictures.training(static.losses, 6 * np.log(2), best_loss, optimum, score, agreement, by_accident)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    "**Claim and measurement.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k if the vectors have enough dimensions. "
-    f"With 50 dimensions for {V:,} words, we measure a correlation of {agreement:.2f} with the best scores (after shuffling "
-    f"the scores: {by_accident:.2f}). The loss is {reached - best_loss:.2f} nats above the lowest possible loss. Are 50 "
-    f"dimensions too few, or does training need more steps? The table shows recorded results for three seeds (`python -m "
-    f"experiments skip_gram`):"))
-lengths = read_table("results/skip_gram.csv").groupby(["D", "steps"])
-display(pd.DataFrame({
-    f"{D} dimensions, {steps:,} steps": {
-        "correlation with the best scores": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["agreement"])),
-        "nats above the lowest possible loss": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["above"])),
-    } for (D, steps), rows in lengths
-}).T)
+# %% tags=["demo"]
+static_findings.learned_scores(static, best_scores, best_loss, counts)
 
 # %% [markdown]
 # Both the number of dimensions and the number of steps matter. With 10 dimensions, or with a third of the steps, the learned scores are farther from the best scores. With four times as many steps, the gap in the loss is about halved, for 50 dimensions as well as for 200. The learned scores therefore approach the scores computed from counts, but only slowly: even the highest correlation, 0.97, leaves more than 6 % of the variance unexplained.
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
-for word in ("river", "oxygen", "guard", "cell", "bank"):
-    for name, vectors in (("trained", static.word), ("untrained", untrained)):
-        found = nearest(vectors, language.id_of[word], 7)
-        print(f"{word:7} {name:10}", ", ".join(vocabulary[i] for i in found))
+static_findings.neighbours_by_vectors(
+    {"trained": static.word, "untrained": untrained},
+    nearest, ("river", "oxygen", "guard", "cell", "bank"), language,
+)
 
 # %% [markdown]
 # The neighbours of *river*, *oxygen* and *guard* come from their own topics. The neighbours of *cell* and *bank* come from several topics, or from the topic that happened to dominate. This is not a failure of training, because a static embedding has to represent the word in every sentence.
@@ -695,28 +606,13 @@ check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses
 # %% [markdown]
 # In this language the senses of a word are about equally frequent, which is rarely the case in real texts. From the unchanged half we therefore drop some of the sentences in which a word has its first sense; the fraction that we drop differs from word to word. The frequencies of the senses then range from about one in ten to nine in ten, and we can test whether the weights follow the frequencies.
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
-    """The token ids, with a separate id for each sense of an ambiguous word, and a dictionary {(word, sense): id}."""
-    ids, rows = sentences.ids.copy(), np.flatnonzero(sentences.position >= 0)
-    where = rows, sentences.position[rows]
-    found, which = np.unique(np.stack([ids[where], sentences.sense[rows]], 1), axis=0, return_inverse=True)
-    ids[where] = first_id + which
-    return ids, {(word, sense): first_id + i for i, (word, sense) in enumerate(found.tolist())}
-
-
-def with_rarer_senses(language, sentences, rng):
-    """The sentences, after removing 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
-    kept_share = np.ones(len(language.senses))
-    first = [language.senses.index(senses[0]) for senses in language.ambiguous.values()]
-    kept_share[first] = rng.permutation(np.linspace(0.1, 0.95, len(first)))
-    return sentences[(sentences.sense < 0) | (rng.random(len(sentences)) < kept_share[sentences.sense])]
-
-
 # %% [markdown]
 # The next cells decompose the vector of every ambiguous word into the vectors of its senses. As controls, they decompose it into two sets of unrelated vectors.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.language.named_senses import with_rarer_senses, with_senses_named
+
+
 def rebuilt(v: Float[Tensor, " D"], vectors: Float[Tensor, "S D"], weights: Float[Tensor, " S"]) -> float:
     """The cosine of a vector with a weighted sum of other vectors."""
     return cosine(v[None], (weights @ vectors)[None]).item()
@@ -735,7 +631,6 @@ def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls
     return row
 
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def measure_mixtures(language, seed: int) -> list[dict]:
     """Train on one half with plain words and one half with named senses, then decompose the vector of every ambiguous word."""
     rng, V = np.random.default_rng(seed), len(language.vocabulary)
@@ -766,75 +661,16 @@ predict("static.mixture", ...)
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
 mixtures = measure_mixtures(language, seed=0)               # one entry per ambiguous word
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-labels = {
-    "weighted by frequency": "senses,\nby frequency", "plain average": "senses,\nplain average",
-    "best weights": "senses,\nbest weights", "senses of other words": "other words'\nsenses, best",
-    "random words": "random\nwords, best", "among the senses": "senses among\nthemselves",
-}
-means = {name: np.mean([row[name] for row in mixtures]) for name in labels}
-frequency, weights = (np.concatenate([row[name] for row in mixtures]) for name in ("frequency", "weights"))
-slope, intercept = np.polyfit(frequency, weights, 1)
-follows = np.corrcoef(frequency, weights)[0, 1]
-reveal("static.mixture", means["weighted by frequency"])
-pictures.mixtures(mixtures, labels, (slope, intercept), follows)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-recorded = read_table("results/01_sense_mixture.csv")
-low, high = (recorded.groupby("measure")["value"].agg(f) for f in ("min", "max"))
-display(Markdown(
-    f"The vector of a word is close to the average of its senses. The cosine is {means['weighted by frequency']:.2f}, compared "
-    f"with {means['random words']:.2f} for the best mixture of random words and {means['senses of other words']:.2f} for the "
-    f"best mixture of senses of other words. With another {recorded.seed.nunique()} seeds, recorded with "
-    f"`experiments/sense_mixture.py`, these cosines are {low['weighted by frequency']:.2f} to "
-    f"{high['weighted by frequency']:.2f}, {low['random words']:.2f} to {high['random words']:.2f} and "
-    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the "
-    f"senses are weighted, since a plain average reaches {means['plain average']:.2f}.\n\nThe best weights show it. The more "
-    f"frequent a sense is, the larger is its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} "
-    f"to {high['correlation']:.2f}). However, the weights vary less than the frequencies: the slope is {slope:.2f} "
-    f"({low['slope']:.2f} to {high['slope']:.2f}). A sense that accounts for a tenth of the occurrences has a weight of about "
-    f"{intercept + 0.1 * slope:.2f} rather than 0.10.\n\n**Claim and measurement.** Arora et al. (2018) merge pairs of words "
-    f"into artificial words and report similar results: the vectors add up linearly, and the weight of the rarer meaning "
-    f"decreases only with the logarithm of the frequency ratio. All senses are in the vector, but the vector cannot show "
-    f"which of them is meant in a given sentence."))
+reveal("static.mixture", np.mean([row["weighted by frequency"] for row in mixtures]))
+static_findings.mixtures_of_senses(mixtures)
 
 # %% [markdown]
 # Does the vector of a word also mix its senses in *real* English? In real texts the senses are not labelled. However, we can merge two words and replace every *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text shows which sense is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
 # We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair. This word therefore accounts for between one tenth and nine tenths of the occurrences of the merged word.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import pandas as pd
-
-in_novels = read_table("results/01_novels_mixture.csv")
-first, second = (in_novels[f"weight of the {which}"] for which in ("first", "second"))
-in_novels["frequency"] = [[share, 1 - share] for share in in_novels["share of the first"]]
-in_novels["weights"] = list(map(list, zip(first, second, strict=True)))
-of_runs = {}                                                   # (steps, seed): cosines, slope and correlation
-for run, rows in in_novels.groupby(["steps", "seed"]):
-    frequency_there, weights_there = (np.concatenate(list(rows[name])) for name in ("frequency", "weights"))
-    slope_there, intercept_there = np.polyfit(frequency_there, weights_there, 1)
-    of_runs[run] = {name: rows[name].mean() for name in labels} | {
-        "slope": slope_there, "intercept": intercept_there, "correlation": np.corrcoef(frequency_there, weights_there)[0, 1],
-    }
-of_runs = pd.DataFrame(of_runs).T.rename_axis(["steps", "seed"])
-at_the_end = of_runs.loc[in_novels.steps.max()]
-one_run = in_novels[(in_novels.steps == in_novels.steps.max()) & (in_novels.seed == 0)]
-pictures.mixtures(
-    one_run.to_dict("records"), labels, (at_the_end.slope[0], at_the_end.intercept[0]), at_the_end.correlation[0]
-)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def from_to(name: str, runs: pd.DataFrame = at_the_end) -> str:
-    return f"{runs[name].min():.2f} to {runs[name].max():.2f}"
-
-display(Markdown(
-    f"The figure shows one of three runs. In the novels the vector of a word is also close to the average of its senses: the "
-    f"cosine ranges from {from_to('weighted by frequency')}, compared with {from_to('senses of other words')} for senses of "
-    f"other words and {from_to('random words')} for random words. The weight of a sense follows its frequency, with a "
-    f"correlation of {from_to('correlation')} and a slope of {from_to('slope')}. Halfway through training, the slope was "
-    f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `experiments/novels_mixture.py`)."))
+# %% tags=["demo"]
+static_findings.mixtures_in_novels(read_table("results/01_novels_mixture.csv"))
 
 # %% [markdown]
 # ## 7 · f(w) against f(w, C)
@@ -885,8 +721,10 @@ predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 # - only the *order* of the words, in a sentence of one clause;
 # - only their order, in a sentence of two clauses.
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import QUESTIONS, Accuracy, ambiguous_words, bounds, nearest_sense, sense_exam
+# %% tags=["demo", "record"]
+from coursekit.exam import (
+    QUESTIONS, Accuracy, Exam, ambiguous_words, bounds, nearest_hits, nearest_sense, sense_exam
+)
 
 exam = sense_exam()
 
@@ -954,6 +792,8 @@ reveal("static.separation", NONE if abs(of_cell) < 1e-5 else ABOVE if of_cell > 
     BELOW: "This would require that two occurrences with the same sense are less similar than two with different senses. Here all pairs are equally similar.",
     ABOVE: "All three senses occurred in the training text, but they share a single row of the table. Every occurrence has this row as its vector, so every cosine is 1.",
 })
+
+# %% tags=["demo"]
 pictures.bars(separations, "separation (difference of cosines)")
 
 # %% [markdown]
@@ -971,65 +811,32 @@ for name in scores:
     add_row(name, [Accuracy(*shares) for shares in trainings.to_numpy()], note=note)
 draw()
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-one, before, around = scores.values()
-of_one = sorted(one[kind] for kind in QUESTIONS)
-display(Markdown(
-    "The scoreboard shows means over three training runs (`python -m experiments skip_gram_exam`); the following numbers are "
-    f"from your own run. Because the static vector is the same in all sentences, its accuracy of {of_one[0]:.2f} to "
-    f"{of_one[-1]:.2f} is that of always predicting the most frequent sense. With the average of the words *before*, the "
-    f"accuracy is {before.left:.2f} if the cue is on the left and {before.right:.2f} if the only cue is on the right. In the "
-    f"second case, no model that sees only the preceding words can expect an accuracy above {limits.words_before.right:.2f}. "
-    f"(This bound is an expectation; in a single test, an accuracy may lie slightly above it, within its interval.) With the "
-    f"average of the words on *both* sides, the accuracies are {around.left:.2f} and {around.right:.2f}. A better table would "
-    f"therefore not help f(w), because f(w) lacks the context. Wherever a word reveals the sense, even an average of the "
-    f"context is enough.\n\nIn the last two panels, the average of all other words reaches {around.order1:.2f} and "
-    f"{around.order2:.2f}, about one half, and counts are no better. The average of the words before reaches "
-    f"{before.order1:.2f} and {before.order2:.2f}. The first value is above one half, although this average covers fewer "
-    f"words. A model that knows which words come *before* another word knows part of the order. This part reveals the sense "
-    f"if all the people mentioned so far point to the same sense."))
+# %% tags=["demo"]
+static_further.results_of_the_test(scores, limits)
 
 # %% [markdown]
 # ### What a bag of words cannot represent
 #
 # Why is the accuracy one half? The figure shows two sentences of the language, each with the sense of *cell* and its exact probability. In this language people act on things that belong to their own topic: a cell that the prisoner paints is in a prison, and a cell that the biologist paints is alive.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import Exam, nearest_hits
-from coursekit.language.partners import partners
-
-pair = [
+# %% tags=["demo"]
+static_further.two_partners(
     "the prisoner that the biologist visited painted the cell",
     "the biologist that the prisoner visited painted the cell",
-]
-ids = np.stack([language.encode(sentence) for sentence in pair])
-position = (ids == language.id_of["cell"]).argmax(axis=1)
-beliefs = language.sense_posterior(ids, position, "both")
-bags = average_of_neighbours(ids, position, static.word)
-first, second = language.log_probability(ids)
-pictures.partners(pair, [f"{language.senses[belief.argmax()]}, p = {belief.max():.2f}" for belief in beliefs], bags)
-print(f"probability of the first sentence divided by that of the second: {np.exp(first - second):.2f}")
+    language, average_of_neighbours, static.word,
+)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.language.partners import partners
+
 ordered = exam.held_out[np.isin(exam.held_out.cue, ["order1", "order2"])]
 right_of_question, right_of_partner = (
     nearest_hits(Exam(exam.labelled, asked), around_it(exam.labelled, static.word), around_it(asked, static.word))
     for asked in (ordered, partners(language, ordered))
 )
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    "The two sentences consist of the same words, so they have the same average and receive the same prediction, which is "
-    f"correct for only one of them. Every sentence of these two kinds has such a *partner* in the language, with the same "
-    f"words and the same probability but another sense. Therefore no model that ignores word order, however powerful it is, "
-    f"can expect an accuracy above {limits.no_order.order1:.2f}. We also tested the average on the partners of all "
-    f"{len(ordered):,} questions. Its accuracy is {right_of_question.mean():.3f} on the questions, "
-    f"{right_of_partner.mean():.3f} on their partners, and {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} "
-    f"overall; it is correct on both in {np.sum(right_of_question & right_of_partner)} cases. Where its accuracy exceeds one "
-    f"half in a panel, this is due to chance: the test happened to contain one partner rather than the other.\n\nWord order "
-    f"matters in real sentences as well, because a bag of words does not show who did what to whom. This baseline stays on "
-    f"the scoreboard. A later model with a higher accuracy in the last two panels must represent something about *order*. The "
-    f"bound of the second panel will become important for GPT, which reads from left to right."))
+# %% tags=["demo"]
+static_further.accuracy_on_partners(right_of_question, right_of_partner, limits)
 
 # %% [markdown]
 # ## Questions
@@ -1083,15 +890,7 @@ check("static.negative_distribution", lambda case: negative_distribution(
 # %% tags=["demo"]
 occurrences = torch.bincount(torch.from_numpy(corpus.ids).flatten(), minlength=V).float()
 occurrences[: len(SPECIAL_TOKENS)] = 0
-by_count = occurrences.argsort(descending=True)
-rare = (occurrences > 0) & (occurrences <= occurrences[occurrences > 0].median())
-for power in (1.0, 0.75, 0.01):
-    p = negative_distribution(occurrences, power)
-    the, ten, half = p[language.id_of["the"]], p[by_count[:10]].sum(), p[rare].sum()
-    print(
-        f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to "
-        f"the median count {half:6.1%}"
-    )
+static_further.probabilities_of_negatives(negative_distribution, occurrences, language)
 
 # %% [markdown]
 # **Short vectors from counts.** Word2vec factorises a table implicitly, but we can also factorise a table directly. Of all tables of rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, is closest to your PPMI table. (Deerwester et al. 1990 applied this decomposition to words and documents.) The word vectors would then be the rows of $U S$. We use $U S^{1/2}$ instead, which divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe combines counting and learning. Its loss is
@@ -1112,13 +911,9 @@ hits_of = {
     for name, vectors in (("skip-gram", static.word), ("U S^½", shortened), ("U S", U[:, :50] * S[:50]))
 }
 gap = {kind: (hits_of["U S^½"].astype(float) - hits_of["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
-by_kind = {
-    what: {
-        **{f"average, {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits_of.items()},
-        "U S^½ minus skip-gram (95 %)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
-    } for kind, what in QUESTIONS.items()
-}
-display(pd.DataFrame(by_kind).T)
+
+# %% tags=["demo"]
+static_further.averages_compared(hits_of, gap, exam.held_out.cue)
 
 # %% [markdown]
 # Where a word reveals the sense, averages of these vectors are almost as accurate as averages of skip-gram vectors, although they require no training. The difference is at most two percentage points. In this test it makes no difference whether we use $U S^{1/2}$ or $U S$. Where word order decides, all three averages have an accuracy near one half.
@@ -1180,17 +975,9 @@ for kind, text in questions.items():
     asked_back_of_many.append(((of_many == a) | (of_many == b) | (of_many == c)).float().mean().item())
     for name, hits in zip(measures, (answers == d, plain == d, asked_back, simply == d), strict=True):
         results[name][f"{kind}\n{' : '.join(text.split()[:2])}"] = hits.float().mean().item()
-pictures.bars(results, f"share of {len(d)} questions", written=True, top=1.05)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-right, _, question_word, baseline = ([*values.values()] for values in results.values())
-display(Markdown(
-    "**Claim and measurement.** Linzen found that the success of the method depends largely on excluding the question words, "
-    f"and on nearest neighbours of *c* that would be correct anyway. In GloVe, without the exclusion, the answer is one of "
-    f"the question words in {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of cases. "
-    f"(Among 100,000 words instead of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, the "
-    f"nearest neighbour of *c* alone is correct in {baseline[2]:.0%} of cases, and the analogy is correct in {right[2]:.0%}. "
-    f"For capitals these values are {baseline[0]:.0%} and {right[0]:.0%}, so for capitals the offset is indeed necessary."))
+# %% tags=["demo"]
+static_further.analogies(results, asked_back_of_many, count=len(d))
 
 # %% [markdown]
 # ### What else the vectors have learned
@@ -1214,24 +1001,10 @@ def leans(vectors: Float[Tensor, "n D"]) -> Float[Tensor, "n 8"]:
 
 
 lean = leans(glove.of(OCCUPATIONS))
-seven, eighth = lean[:, :7].mean(dim=1), lean[:, 7]
 at_random = leans(frequent)[:, :7].mean(dim=1).quantile(torch.tensor([0.025, 0.975]))
-pictures.leaning(OCCUPATIONS, seven, eighth, at_random)
-ranks = pd.DataFrame(lean.numpy()).corr(method="spearman").to_numpy()
-among_seven = ranks[:7, :7][np.triu_indices(7, 1)]
 
-
-def against(both: Float[np.ndarray, "n 2"]) -> float:
-    """Spearman's rank correlation of two columns."""
-    return pd.DataFrame(both).corr(method="spearman").to_numpy()[0, 1]
-
-
-both_ways = torch.stack([seven, eighth], dim=1).numpy()
-reversed_to = against(both_ways), *bootstrap(both_ways, against)
-beyond = [name for name, value in zip(OCCUPATIONS, seven) if value < at_random[0] or value > at_random[1]]
-print(f"rank correlation between two of the seven pairs, over the occupations: {among_seven.min():.2f} to {among_seven.max():.2f}")
-print("rank correlation between the mean of the seven pairs and female − male: {:.2f} (95 % interval over occupations: {:.2f} to {:.2f})".format(*reversed_to))
-print("occupations outside the range of 95 % of random words:", ", ".join(beyond))
+# %% tags=["demo"]
+static_further.lean_of_occupations(OCCUPATIONS, lean, at_random)
 
 # %% [markdown]
 # The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, and *physicist* and *engineer* lean to the other. Most occupations lean no further than random words do. The eighth pair reverses the order, perhaps because texts write *female* where readers would not expect a woman; we have not tested this. A measure of bias should therefore be repeated with other choices of words. Systems that are built on such vectors can inherit these biases.
@@ -1274,7 +1047,5 @@ print("occupations outside the range of 95 % of random words:", ", ".join(beyond
 # %% [markdown]
 # Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal, show
+from coursekit import check, hint, predict, predictions, reveal
 
 # %% [markdown]
 # ## 1 · A word among others
@@ -60,15 +60,11 @@ total = sum(exponentials.values())
 toy_weights = {word: exponential / total for word, exponential in exponentials.items()}  # 2.3
 toy_bank = [sum(toy_weights[word] * toy[word][i] for word in toy) for i in range(3)]     # 3
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from IPython.display import Markdown, display
+# %% tags=["demo"]
+from coursekit.pictures import attention as pictures
+from coursekit.pictures import attention_heads, attention_training, statistics
 
-lines = ["| word | water | money | grammar | dot product with *bank* | divided by √3 | exponential | weight |", "|:--" + "|--:" * 7 + "|"]
-for word, vector in toy.items():
-    numbers = " | ".join(f"{number:g}" for number in vector)
-    lines.append(f"| {word} | {numbers} | {toy_products[word]:g} | {toy_products[word] / 3**0.5:.2f} | {exponentials[word]:.2f} | {toy_weights[word]:.2f} |")
-lines.append("| **new vector of** ***bank*** | " + " | ".join(f"**{number:.2f}**" for number in toy_bank) + f" | | | {total:.2f} | 1.00 |")
-display(Markdown("\n".join(lines)))
+pictures.steps_by_hand(toy, toy_products, exponentials, toy_weights, toy_bank)
 
 # %% [markdown]
 # Check the row for *river*. The dot product is 2·1 + 0·1 + 0·0 = 2. Divided by √3 this is 1.15, and e to the power 1.15 is 3.17. The exponentials sum to 10.68, so the weight is 3.17 / 10.68 = 0.30. In the old vector of *bank*, water and money were equal. In the new vector, water is three times as large as money: the sentence has moved *bank* towards the river.
@@ -77,10 +73,9 @@ display(Markdown("\n".join(lines)))
 # Now we turn to real vectors and to two sentences that we use throughout the course. Each sentence becomes a matrix with one row per word, which contains the word's 50-dimensional GloVe vector from the first notebook (Pennington et al. 2014).
 
 # %% tags=["demo"]
-import matplotlib.pyplot as plt
 import numpy as np
 
-from coursekit.plots import BLUE, GREY, ORANGE, use_style
+from coursekit.plots import use_style
 from coursekit.vectors import load_glove
 
 use_style()
@@ -101,36 +96,8 @@ print(
 # %% [markdown]
 # A static embedding does not depend on the sentence, so both rows for *bank* contain the same 50 numbers. The figure shows the three steps that will make the two vectors differ, with *bank* in the river sentence as the focal word.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def strip(ax, vector: Tensor, left: float, bottom: float, width: float = 0.7) -> None:
-    """The first eight numbers of a vector, as a strip of coloured cells."""
-    colours = plt.get_cmap("PuOr")((vector[:8].clamp(-1, 1) + 1) / 2)
-    for i, colour in enumerate(colours):
-        ax.add_patch(plt.Rectangle((left + i * width / 8, bottom), width / 8, 0.28, color=colour, lw=0))
-
-DARK_ORANGE, DARK_GREY = "#8a5a00", "#595959"  # for text: more contrast than the colours of bars and points
-figure, ax = plt.subplots(figsize=(9.5, 4.2))
-heights = [0.3, 0.35, 0.6, 0.4, 0.25, 0.55, 0.25, 0.25, 0.7]  # an illustration, not a result
-for place, (word, height) in enumerate(zip(river, heights)):
-    focal = place == focal_river
-    colour = ORANGE if focal else BLUE
-    ax.text(place + 0.35, 0, word, ha="center", va="center", weight="bold" if focal else "normal", color=DARK_ORANGE if focal else BLUE)
-    strip(ax, x_river[place], place, 0.25)
-    ax.annotate("", (place + 0.35, 1.2), (place + 0.35, 0.6), arrowprops={"arrowstyle": "->", "color": GREY})
-    ax.text(place + 0.35, 1.4, "bank · " + word, ha="center", va="center", fontsize=8)
-    ax.annotate("", (place + 0.35, 2.1), (place + 0.35, 1.6), arrowprops={"arrowstyle": "->", "color": GREY})
-    ax.add_patch(plt.Rectangle((place + 0.15, 2.2), 0.4, height, color=colour, lw=0))
-    ax.annotate("", (4.6, 3.75), (place + 0.35, 2.3 + height), arrowprops={"arrowstyle": "->", "color": GREY, "lw": 3 * height})
-strip(ax, x_river.mean(0), 4.25, 3.8)
-ax.text(5.1, 3.94, "the new vector of bank", va="center", color=DARK_ORANGE, weight="bold")
-for y, text in ((0.38, "1  all words"), (1.4, "2.1  compare"), (1.85, "2.2  scale"), (2.4, "2.3  weights\n(illustration,\nnot a result)"), (3.35, "3  weighted sum")):
-    ax.text(-0.3, y, text, ha="right", va="center", color=DARK_GREY)
-ax.set(xlim=(-2.1, 9), ylim=(-0.2, 4.2))
-ax.text(-0.3, 0, "each strip: eight of the\n50 numbers of a vector", ha="right", va="center", color=DARK_GREY, fontsize=8)
-ax.axis("off")
-show(figure, alt="The steps of attention for the focal word bank. Nine word vectors at the bottom are compared with bank; the results "
-     "are scaled and turned into nine weights, drawn as bars; the vectors, multiplied by their weights, add up to the new vector of "
-     "bank. The heights of the bars are an illustration.")
+# %% tags=["demo"]
+pictures.steps(river, x_river, focal_river)
 
 # %% [markdown]
 # Before you read on, make a prediction. With real vectors, the weights of *bank* for the nine words of the sentence also add up to 1. How large is the weight that *bank* assigns to itself (between 0 and 1)?
@@ -191,34 +158,7 @@ check("attention.similarities", lambda case: similarities(
 
 # %% tags=["demo"]
 scores = similarities(x_river, x_river)
-on_diagonal = (scores.argmax(-1) == torch.arange(len(river))).sum().item()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"In **{on_diagonal} of {len(river)}** rows the largest dot product is on the diagonal."
-))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def heat_map(matrix: Tensor, words: list[str], digits: int, label: str, xlabel: str, ylabel: str):
-    """A heat map of a matrix over pairs of words, with the numbers written into the cells."""
-    figure, ax = plt.subplots(figsize=(5.6, 4.6))
-    image = ax.imshow(matrix)
-    ax.set_xticks(range(len(words)), words, rotation=45, ha="right")
-    ax.set_yticks(range(len(words)), words)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    for i in range(len(words)):
-        for j in range(len(words)):
-            colour = "white" if image.norm(matrix[i, j].item()) < 0.43 else "black"
-            ax.text(j, i, f"{matrix[i, j]:.{digits}f}", ha="center", va="center", fontsize=8, color=colour)
-    figure.colorbar(image, label=label)
-    return figure
-
-bank_with = dict(zip(river, scores[focal_river].tolist()))
-show(
-    heat_map(scores, river, 0, "dot product", "key", "query"),
-    alt=f"Heat map of the dot products between the nine words of the river sentence, brightest on the diagonal: bank with "
-    f"bank {bank_with['bank']:.1f}, bank with river {bank_with['river']:.1f}, bank with the {bank_with['the']:.1f}.",
-)
+pictures.dot_products(scores, river)
 
 # %% [markdown]
 # Three facts are visible in the figure. First, the diagonal is bright, because the dot product of a vector with itself is its squared length, and no other vector of the same length has a larger dot product with it. Second, common words such as *will* and *the* have a larger dot product with *bank* than *river* has. Third, the matrix is symmetric: *river* is exactly as relevant to *bank* as *bank* is to *river*. We return to these three facts in section 3.
@@ -265,44 +205,17 @@ for d in sizes:  # 40 times 16 random queries against 64 random keys
     variance["before scaling"].append(mean_and_half(raw.var(dim=(1, 2))))
     variance["after scaling"].append(mean_and_half(scale(raw, d).var(dim=(1, 2))))
 
-(v64, h64), (s64, g64) = (points[sizes.index(64)] for points in variance.values())
-reveal("attention.variance", v64)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before scaling, **{s64:.3f} ± {g64:.3f}** after scaling (± is half the width of a 95 % interval)."
-))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-figure, ax = plt.subplots(figsize=(5.6, 3.4))
-ax.plot(sizes, sizes, color=GREY, lw=1, label="variance = d")
-for (name, points), colour, marker in zip(variance.items(), (ORANGE, BLUE), "os"):
-    means, halves = zip(*points)
-    ax.errorbar(sizes, means, halves, color=colour, marker=marker, ls="", capsize=3, label=name)
-ax.set(xscale="log", yscale="log", xlabel="number of coordinates d", ylabel="variance of the scores")
-ax.set_xticks(sizes, sizes)
-ax.minorticks_off()
-ax.legend()
-show(figure, alt=f"Variance of random scores against the number of coordinates d, both axes logarithmic. Before scaling the variance is d: "
-     f"{v64:.1f} ± {h64:.1f} at d = 64. After scaling it is 1: {s64:.2f} ± {g64:.2f}.")
+reveal("attention.variance", variance["before scaling"][sizes.index(64)][0])
+pictures.variance_by_size(variance, sizes)
 
 # %% [markdown]
 # The variance is d before scaling and 1 after scaling. This holds for *random* vectors. Are the coordinates of GloVe vectors
 # independent, with mean 0 and variance 1? We look at the 2,000 most frequent words.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 frequent = glove.vectors[:2000]
 products = similarities(frequent, frequent)
-pairs = products[~torch.eye(len(frequent)).bool()]
-selves = products.diagonal()
-display(Markdown(f"""
-| | variance | mean | mean after division by √50 |
-|:--|--:|--:|--:|
-| one coordinate of a vector | {frequent.var():.2f} | {frequent.mean():z.2f} | |
-| dot product of two different words | **{pairs.var():.0f}** | **{pairs.mean():.1f}** | {pairs.mean() / 50**0.5:.2f} |
-| dot product of a word with itself | {selves.var():.0f} | **{selves.mean():.1f}** | {selves.mean() / 50**0.5:.2f} |
-| squared length of the mean vector | | {frequent.mean(0).square().sum():.1f} | |
-"""))
+pictures.products_of_words(frequent, products)
 
 # %% [markdown]
 # For GloVe vectors, these assumptions do not hold. The mean over all coordinates is 0, but each single coordinate has its own mean, so all vectors share a common direction. As a result, the dot product of two different words is positive on average; its mean is the squared length of the mean vector (last row). The dot product of a word with itself is much larger. Scaling corrects only for the *number* of coordinates.
@@ -346,36 +259,20 @@ def bank_at(temperature: float) -> Float[Tensor, "T"]:
     scores = scale(similarities(x_river, x_river), 50)
     return softmax(scores / temperature, dim=-1)[focal_river]
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def draw_weights(weights: Tensor, title: str, ax) -> None:
-    ax.bar(range(len(river)), weights, color=[ORANGE if word == "bank" else BLUE for word in river])
-    ax.set_xticks(range(len(river)), river, rotation=60, ha="right")
-    ax.set(ylim=(0, 1), title=title)
-
-figure, axes = plt.subplots(1, 4, figsize=(9.5, 2.8), sharey=True)
-temperatures = {"unscaled (1/√50)": 50**-0.5, "temperature 0.5": 0.5, "temperature 1": 1.0, "temperature 5": 5.0}
-for ax, (title, temperature) in zip(axes, temperatures.items()):
-    draw_weights(bank_at(temperature), title, ax)
-axes[0].set_ylabel("weight assigned by bank")
-show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: "
-     + ", ".join(f"{title} {bank_at(t)[focal_river]:.2f}" for title, t in temperatures.items()) + ".")
+# %% tags=["demo"]
+temperatures = {
+    "unscaled (1/√50)": 50**-0.5,
+    "temperature 0.5": 0.5,
+    "temperature 1": 1.0,
+    "temperature 5": 5.0,
+}
+pictures.by_temperature(bank_at, temperatures, river)
 
 # %% [markdown]
 # At a low temperature, nearly all the weight belongs to the word with the largest score, whereas at a high temperature each weight approaches one ninth. Without the division by √50 (left), *bank* attends only to itself. Move the slider to see the weights at other temperatures (this requires a running notebook and is not graded).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import ipywidgets
-
-from coursekit.sliders import interact
-
-def show_temperature(temperature: float) -> None:
-    weights = bank_at(temperature)
-    figure, ax = plt.subplots(figsize=(4.5, 2.8))
-    draw_weights(weights, f"temperature {temperature:.2f}", ax)
-    show(figure, alt=f"The weight of bank on itself is {weights[focal_river]:.2f}, and its weight on river is {weights[-1]:.2f}.")
-
-slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1, style={"description_width": "initial"})
-interact(show_temperature, temperature=slider)
+# %% tags=["demo"]
+pictures.temperature_slider(bank_at, river)
 
 # %% [markdown]
 # ### Claimed in the paper, measured here
@@ -402,50 +299,16 @@ for d in sizes:  # 400 random queries, each with 16 random keys
 
 stuck = derivative_size(softmax(raw, dim=-1)[:, 0])    # one number per query, without scaling, at d = 1024
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.2))
-for which, (ax, label) in enumerate(zip(axes, ("entropy of the weights (nats)", "size of the derivative"))):
-    for name, colour, marker in (("without scaling", ORANGE, "o"), ("with scaling", BLUE, "s")):
-        means, halves = zip(*(measured[name, d][which] for d in sizes))
-        ax.errorbar(sizes, means, halves, color=colour, marker=marker, capsize=3, label=name)
-    ax.set(xscale="log", xlabel="number of coordinates d", ylabel=label)
-    ax.set_xticks(sizes, sizes)
-    ax.minorticks_off()
-axes[0].set_ylim(0, 3)
-axes[1].set_ylim(bottom=0)
-axes[0].axhline(np.log(16), color=GREY, lw=1, ls=":")
-axes[0].text(1024, np.log(16) + 0.05, "uniform", color=DARK_GREY, fontsize=8, ha="right")
-axes[0].legend(loc="center right")
-(e0, _), (j0, _) = measured["without scaling", 1024]
-(e1, _), (j1, _) = measured["with scaling", 1024]
-show(figure, alt=f"Left: entropy of the weights against d. With scaling it stays near {e1:.2f} nats; without scaling it falls to {e0:.2f} at d = 1024. "
-     f"Right: size of the derivative. With scaling it stays near {j1:.2f}; without scaling it falls to {j0:.3f}.")
-display(Markdown(f"At d = 1024, the entropy is **{e0:.2f}** nats without scaling and **{e1:.2f}** nats with scaling; the size "
-f"of the derivative is **{j0:.3f}** without and **{j1:.3f}** with scaling. Without scaling, half of the queries have a derivative below {stuck.median():.0e}, and one in twenty has a derivative above {stuck.quantile(0.95):.2f}."))
+# %% tags=["demo"]
+pictures.saturation(measured, stuck)
 
 # %% [markdown]
 # Our measurement supports this suspicion, with one qualification: the derivative does not vanish for *all* queries. The mean is taken over many saturated queries and over a few queries whose two largest weights are similar. Since all vectors are random, the result describes at most the *first* steps of training. A trained model can learn queries of any length and thereby its own temperature.
 #
 # Each point in the figure is a mean over 400 rows of 16 weights. The next figure shows one such row. You can vary d with the slider (this requires a running notebook and is not graded).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-drawn = torch.Generator().manual_seed(2)
-one_query, sixteen_keys = (torch.randn(n, max(sizes), generator=drawn) for n in (1, 16))
-
-def show_scaling(d: int) -> None:
-    """The weights of one random query over 16 random keys, all truncated to their first d coordinates."""
-    raw = similarities(one_query[:, :d], sixteen_keys[:, :d])
-    figure, axes = plt.subplots(1, 2, figsize=(7.5, 2.8), sharey=True)
-    said = []
-    for ax, name, scores in zip(axes, ("without scaling", "divided by √d"), (raw, scale(raw, d))):
-        weights = softmax(scores, dim=-1)
-        ax.bar(range(1, 17), weights[0], color=BLUE)
-        ax.set(ylim=(0, 1), xticks=(1, 4, 8, 12, 16), title=f"{name}, d = {d}", xlabel="key")
-        said.append(f"{name} the largest weight is {weights.max():.2f} and the entropy {entropy(weights).item():.2f} nats")
-    axes[0].set_ylabel("weight")
-    show(figure, alt=f"Weights of a random query over 16 random keys, d = {d}: {'; '.join(said)}.")
-
-interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
+# %% tags=["demo"]
+pictures.scaling_slider(similarities, scale, softmax, entropy, sizes)
 
 # %% [markdown]
 # ## 3 · The weighted sum
@@ -484,40 +347,12 @@ plain_river = plain_weights(x_river)[focal_river]
 plain_money = plain_weights(x_money)[focal_money]
 reveal("attention.self_weight", plain_river[focal_river].item())
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def shade(ax, words: list[str], weights: Tensor, title: str) -> None:
-    """Draw the sentence; the larger the weight of a word, the darker its background."""
-    for place, (word, weight) in enumerate(zip(words, weights.tolist())):
-        ax.add_patch(plt.Rectangle((place, 0), 0.96, 1, color=BLUE, alpha=min(1.0, weight), lw=0))
-        colour = "white" if weight > 0.93 else "black"
-        ax.text(place + 0.48, 0.62, word, ha="center", va="center", fontsize=11, color=colour)
-        ax.text(place + 0.48, 0.22, f"{weight:.2f}", ha="center", va="center", fontsize=9, color=colour)
-    ax.set(xlim=(0, 13), ylim=(0, 1))
-    ax.set_title(title, loc="left", fontsize=10)
-    ax.axis("off")
+# %% tags=["demo"]
+pictures.plain_attention([(river, plain_river), (money, plain_money)])
 
-def heaviest(words: list[str], weights: Tensor) -> str:
-    """The four largest weights as text, for the description of a figure."""
-    order = weights.argsort(descending=True)[:4].tolist()
-    return ", ".join(f"{words[i]} {weights[i]:.2f}" for i in order)
-
-figure, axes = plt.subplots(2, 1, figsize=(10, 2.4))
-shade(axes[0], river, plain_river, "weights of bank, with GloVe vectors as queries, keys and values")
-shade(axes[1], money, plain_money, "")
-show(figure, alt=f"Both sentences shaded by the weights of bank. River sentence: {heaviest(river, plain_river)}; river itself "
-     f"{plain_river[river.index('river')]:.3f}, the {plain_river[river.index('the')]:.3f}. Money sentence: {heaviest(money, plain_money)}.")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def cosine(a: Tensor, b: Tensor) -> float:
-    return torch.nn.functional.cosine_similarity(a, b, dim=-1).item()
-
+# %% tags=["demo"]
 new_river, new_money = (weighted_sum(plain_weights(x), x) for x in (x_river, x_money))
-display(Markdown(f"""
-| cosine similarity | before attention | after attention |
-|:--|--:|--:|
-| *bank* (river) and *bank* (money) | 1.000 | **{cosine(new_river[focal_river], new_money[focal_money]):.3f}** |
-| control: *bank* (river) and *i* (river) | {cosine(x_river[focal_river], x_river[0]):.3f} | {cosine(new_river[focal_river], new_river[0]):.3f} |
-"""))
+pictures.before_and_after(x_river, new_river, new_money[focal_money], focal_river)
 
 # %% [markdown]
 # The computation is correct, but the result is not useful. *bank* assigns most of its weight to itself, *river* has a smaller weight than *the*, and the two vectors of *bank* remain very similar. *bank* and *i*, two *different* words, become much more similar. The causes are the three facts of section 2.1. Similarity is the wrong criterion: *bank* should attend to words that *reveal its sense*, and *river* should be one of these words.
@@ -534,22 +369,9 @@ display(Markdown(f"""
 # %% [markdown]
 # One component is still missing. The sentences of a batch differ in length, so the shorter sentences are extended with padding tokens. No word should attend to these tokens, and a **mask** excludes them. In this course the mask is called `keep`, and True means *may be attended to*.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 padded = [river + ["[PAD]"] * (len(money) - len(river)), money]
-figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.9), sharey=False)
-for ax, words in zip(axes, padded):
-    keep = np.array([word != "[PAD]" for word in words])
-    ax.imshow(np.broadcast_to(keep, (len(words), len(words))), cmap=plt.matplotlib.colors.ListedColormap(["#dddddd", BLUE]), vmin=0, vmax=1)
-    ax.set_xticks(range(len(words)), words, rotation=60, ha="right", fontsize=8)
-    ax.set_yticks(range(len(words)), words, fontsize=8)
-    ax.set(xlabel="key", ylabel="query")
-    for line in range(1, len(words)):
-        ax.axhline(line - 0.5, color="white", lw=1)
-        ax.axvline(line - 0.5, color="white", lw=1)
-axes[0].set_title("keep for the river sentence: padding columns are False", fontsize=10)
-axes[1].set_title("keep for the money sentence: all True", fontsize=10)
-show(figure, alt=f"keep for a batch of two sentences, {len(money)} by {len(money)} each. For the river sentence the columns of the "
-     f"{len(money) - len(river)} padding tokens are False (grey) in every row and all others True (blue). For the money sentence every entry is True.")
+pictures.masks(padded)
 
 # %% nbgrader={"grade": false, "grade_id": "attention-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(
@@ -611,25 +433,17 @@ print(
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
+from coursekit.language.pairs import sentence_pairs
 
 language = load_language()
 table = torch.stack(
     [glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary]
 )
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
-    """Token ids of sentence pairs (the second sentence is random), the position and sense of each ambiguous word, and the kind of its cue."""
-    rng = np.random.default_rng(seed)
-    first = language.sample(n, rng, split=split)
-    ours = (first.ids == language.id_of["will"]).any(axis=1)  # built like our two examples
-    first = first[(first.position >= 0) & ~ours]
-    second = first[rng.permutation(len(first))]
-    ids = torch.from_numpy(np.concatenate([first.ids, second.ids], axis=1))
-    return ids, torch.from_numpy(first.position), torch.from_numpy(first.sense), first.cue
-
 # %% tags=["demo"]
-ids, position, sense, cue = texts(12_000, seed=1, split="train")
+ids, position, sense, cue = sentence_pairs(
+    language, 12_000, seed=1, split="train", without="will"
+)
 print(len(ids), "training texts, for example")
 for i in range(4):
     first, second = (language.decode(half) for half in ids[i].chunk(2))
@@ -722,8 +536,10 @@ KINDS = {
 SEEDS = range(4)
 runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.items()}
 
-# %% tags=["demo"]
-test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+test_ids, test_position, test_sense, test_cue = sentence_pairs(
+    language, 6_000, seed=2, split="held_out", without="will"
+)
 
 def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
     """Accuracy on held-out texts with the cue on the given side; `tokens`, if given, truncates
@@ -732,43 +548,14 @@ def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> floa
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 found = {(kind, side): [accuracy(W, side) for W, _ in runs[kind]] for kind in KINDS for side in ("left", "right")}
 alone = {kind: np.mean([accuracy(W, "right", tokens=test_ids.shape[1] // 2) for W, _ in runs[kind]]) for kind in KINDS}
-both = {kind: np.mean(found[kind, "right"]) for kind in KINDS}
-lines = [f"| {kind} | **{both[kind]:.3f}** | {alone[kind]:.3f} |" for kind in KINDS]
-display(Markdown("| accuracy, cue only on the right | both sentences | first sentence alone |\n|:--|--:|--:|\n" + "\n".join(lines)))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import bounds
-
 ORDER = ["order1", "order2"]  # kinds of sentences in which only the order of the words reveals the sense
 entropy_without_order = np.isin(cue, ORDER).mean() * np.log(2)
-LOOKS = dict(zip(KINDS, ((GREY, "D"), (ORANGE, "s"), (BLUE, "o"))))
-INK = dict(zip(KINDS, (DARK_GREY, DARK_ORANGE, BLUE)))
-figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1, 1.2))
-for kind, (colour, marker) in LOOKS.items():
-    curve = np.mean([losses for _, losses in runs[kind]], axis=0)
-    axes[0].plot(np.arange(10, 400, 20), curve.reshape(-1, 20).mean(1), color=colour, marker=marker, markersize=4, label=kind)
-axes[0].set(xlabel="training step", ylabel="loss (nats)")
-axes[0].axhline(entropy_without_order, color="black", lw=1, ls=":")
-axes[0].text(395, entropy_without_order - 0.02, "best possible without word order", ha="right", va="top", fontsize=8)
-axes[0].set_ylim(bottom=0)
-axes[0].legend(fontsize=8)
-for place, side in enumerate(("left", "right")):
-    for offset, (kind, (colour, marker)) in enumerate(LOOKS.items()):
-        values, x = found[kind, side], place + (offset - 1) * 0.2
-        axes[1].plot([x] * len(values), values, marker, color=colour, alpha=0.7)
-        axes[1].text(x, max(values) + 0.02, f"{np.mean(values):.2f}", ha="center", color=INK[kind])
-    lowest = getattr(bounds().majority, side)
-    axes[1].plot([place - 0.35, place + 0.35], [lowest, lowest], ":", color="black", lw=1)
-axes[1].text(1.38, bounds().majority.right, "most\nfrequent\nsense", va="center", fontsize=8)
-axes[1].set_xticks([0, 1], ["cue on\nthe left", "cue only\non the right"])
-axes[1].set(ylim=(0.4, 1.05), xlim=(-0.5, 1.75), ylabel="accuracy on held-out texts")
-show(figure, alt=f"Left: training loss of uniform, plain and learned weights; the best possible loss without word order is {entropy_without_order:.2f} nats. "
-     "Right: accuracy on held-out texts with the cue on the left and only on the right: "
-     + "; ".join(f"{kind} {np.mean(found[kind, 'left']):.2f} and {np.mean(found[kind, 'right']):.2f}" for kind in KINDS)
-     + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
+
+# %% tags=["demo"]
+attention_training.accuracies(found, alone)
+attention_training.training(runs, found, entropy_without_order)
 
 # %% [markdown]
 # The right-hand figure shows the two kinds of sentences in which a word reveals the sense; each point represents one seed. Plain weights are *worse* than uniform weights, so attending mostly to the word itself is worse than attending to all words equally. Learned weights are better than both baselines, and the gain is larger where the cue is on the right. Uniform weights are a strong baseline, because an average still reflects which words occur. Without the second sentence (table), the accuracy with uniform weights is closer to that with learned weights. Much of the gain from learning is therefore due to ignoring irrelevant words.
@@ -787,9 +574,9 @@ nats = {
     "entropy, given the words and their order": entropy(true_senses),
     "entropy, given the words without their order (at least)": by_order * math.log(2),
 } | {f"cross-entropy, {kind}": torch.stack([held_out_losses(W) for W, _ in runs[kind]]).mean(0) for kind in KINDS}
-lines = [f"| nats, held-out texts | all | a word reveals the sense ({(~by_order).float().mean():.0%}) | only the order does ({by_order.float().mean():.0%}) |", "|:--|--:|--:|--:|"]
-lines += [f"| {name} | **{of.mean():.2f}** | {of[~by_order].mean():.2f} | {of[by_order].mean():.2f} |" for name, of in nats.items()]
-display(Markdown("\n".join(lines)))
+
+# %% tags=["demo"]
+attention_training.parts_of_the_loss(nats, by_order)
 
 # %% [markdown]
 # Given the whole first sentence, the entropy is 0, because its words and their order always determine the sense. Without the order, two senses remain equally probable in a third of the texts, and the expected loss on each of these texts is at least ln 2 = 0.69. Averaged over all texts, this gives the dotted line in the figure. Attention cannot represent the order (section 7), so training can at best remove the loss above this line. Part of this excess loss comes from the texts in which the order matters: with learned weights, their mean loss is about 0.9 instead of 0.69. Like the prediction of 0.9 and 0.1, the model is too confident.
@@ -807,19 +594,8 @@ def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tens
 
 trained, untrained = runs["learned weights"][0][0], new_weights(0, {})
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-drawn = [
-    (river, weights_of(river, focal_river, untrained), "before training: random W_q, W_k"),
-    (river, weights_of(river, focal_river, trained), "after training"),
-    (money, weights_of(money, focal_money, untrained), "before training"),
-    (money, weights_of(money, focal_money, trained), "after training"),
-]
-figure, axes = plt.subplots(4, 1, figsize=(10, 4.6))
-for ax, (words, weights, title) in zip(axes, drawn):
-    shade(ax, words, weights, title)
-show(figure, alt="Both sentences shaded by the weights of bank, before and after training. After training, the largest weights are: "
-     f"river sentence {heaviest(river, drawn[1][1])}; money sentence {heaviest(money, drawn[3][1])}. "
-     f"Before: {heaviest(river, drawn[0][1])}; {heaviest(money, drawn[2][1])}.")
+# %% tags=["demo"]
+attention_training.effect_of_training(river, money, weights_of, untrained, trained)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 CUES = {"river": ("hike", "river"), "money": ("account", "deposit", "money")}
@@ -830,20 +606,23 @@ def bank_gives(name: str, to: str, W: dict[str, Tensor]) -> float:
     weights = dict(zip(words, weights_of(words, words.index("bank"), W).tolist()))
     return weights["bank"] if to == "itself" else sum(weights[cue] for cue in CUES[name])
 
-lines = ["| sentence | *bank* attends to | plain | random projections | **trained** | each seed |", "|:--|:--|--:|--:|--:|:--|"]
-for name in CUES:
-    for to in ("itself", "the cues"):
-        plain = bank_gives(name, to, KINDS["plain weights"])
-        random = np.mean([bank_gives(name, to, new_weights(seed, {})) for seed in SEEDS])
-        learned = [bank_gives(name, to, W) for W, _ in runs["learned weights"]]
-        seeds = " ".join(f"{value:.2f}" for value in learned)
-        lines.append(f"| {name} | {to} | {plain:.2f} | {random:.2f} | **{np.mean(learned):.2f}** | {seeds} |")
-display(Markdown("\n".join(lines)))
-
+given = {
+    (name, to): (
+        bank_gives(name, to, KINDS["plain weights"]),
+        np.mean([bank_gives(name, to, new_weights(seed, {})) for seed in SEEDS]),
+        [bank_gives(name, to, W) for W, _ in runs["learned weights"]],
+    )
+    for name in CUES
+    for to in ("itself", "the cues")
+}
 trained_on = {language.vocabulary[i] for i in ids.unique().tolist()}
-print("words that do not occur in the training data:", *(word for word in dict.fromkeys(river + money) if word not in trained_on))
-print("weight of deposit, for each seed:", *(f"{weights_of(money, focal_money, W)[money.index('deposit')]:.2f}" for W, _ in runs["learned weights"]))
-reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W, _ in runs["learned weights"]]))
+new_words = [word for word in dict.fromkeys(river + money) if word not in trained_on]
+of_cues = given["river", "the cues"][-1]  # with each seed
+of_deposit = [weights_of(money, focal_money, W)[money.index("deposit")] for W, _ in runs["learned weights"]]
+
+# %% tags=["demo"]
+attention_training.weights_of_bank(given, new_words, of_deposit)
+reveal("attention.cue_weight", np.mean(of_cues))
 
 # %% [markdown]
 # For every seed, the cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight, and *bank* hardly attends to itself. The structure of the two sentences is new to the model, and so are five of their words. The weight of one of these words, *deposit*, is more than three times the uniform weight for every seed. The model knows this word only through its GloVe vector, which resembles the vectors of words in the training data. The next test is harder. It uses sentences written by hand, which differ greatly from the generated language.
@@ -885,8 +664,9 @@ counts = {kind: [sum(finds(line, W) for line in NEW) for W, _ in runs[kind]] for
 counts["learned weights, training words masked"] = [sum(finds(line, W, trained_on) for line in NEW) for W, _ in runs["learned weights"]]
 counts["untrained"] = [sum(finds(line, new_weights(seed, {})) for line in NEW) for seed in SEEDS]
 unseen = np.mean([word not in trained_on for line in NEW for word in line.split()[1:]])
-lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n in counts.items()]
-display(Markdown(f"{unseen:.0%} of the words never occur in the training data.\n\n| correct senses, of {len(NEW)} | mean | each seed |\n|:--|--:|:--|\n" + "\n".join(lines)))
+
+# %% tags=["demo"]
+attention_training.new_sentences(counts, len(NEW), unseen)
 
 # %% [markdown]
 # Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all training words are masked, the unseen words alone are enough. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
@@ -932,12 +712,9 @@ def explained(W: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 by_training = [explained(W) for W, _ in runs["learned weights"]]
-lines = ["| 600 held-out texts | mean | half the width of a 95 % interval | each seed |", "|:--|--:|--:|:--|"]
-for label, values in by_training[0].items():
-    mean, half = mean_and_half(values)
-    each = " ".join(f"{found[label].mean():.2f}" for found in by_training)
-    lines.append(f"| {label} | {mean:.2f} | ±&nbsp;{half:.2f} | {each} |")
-display(Markdown("\n".join(lines)))
+
+# %% tags=["demo"]
+attention_training.weights_as_explanations(by_training)
 
 # %% [markdown]
 # In *this* model the weights indicate to a large extent which words matter, but not completely, because the effect of a word also depends on its value vector. With randomly permuted weights, the prediction stays the same only slightly more often than expected by chance. Both findings hold for each of the four seeds. Our model is the simplest case, with one layer, one head, and keys that belong to single words. In deeper models each vector already mixes many words. We return to this question in notebook 08.
@@ -963,30 +740,8 @@ display(Markdown("\n".join(lines)))
 # - **Slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices,
 #   then split the result. Head h then uses d columns each of W_q, W_k and W_v.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def block(ax, left: float, bottom: float, width: float, height: float, colours: list[str], text: str) -> None:
-    """A matrix, drawn as a rectangle of coloured column slices."""
-    for i, colour in enumerate(colours):
-        ax.add_patch(plt.Rectangle((left + i * width / len(colours), bottom), width / len(colours), height, facecolor=colour, edgecolor="white"))
-    ax.text(left + width / 2, bottom + height + 0.12, text, ha="center", fontsize=9)
-
-heads_in_colour, plain_colour = [BLUE, ORANGE, "#009e73"], ["#bbbbbb"]
-figure, axes = plt.subplots(1, 2, figsize=(10, 3.2))
-for ax, title in zip(axes, ("slices of the input", "slices of the projections")):
-    ax.set(xlim=(-0.2, 9.4), ylim=(-0.5, 3.6), title=title, aspect="equal")
-    ax.axis("off")
-block(axes[0], 0, 0.4, 3, 2, heads_in_colour, "x   (T × D)")
-block(axes[1], 0, 0.4, 3, 2, plain_colour, "x   (T × D)")
-axes[1].text(3.25, 1.4, "·", fontsize=16, ha="center", va="center")
-block(axes[1], 3.5, 0, 2.4, 2.4, heads_in_colour, "W_q   (D × D)")
-axes[1].text(6.15, 1.4, "=", fontsize=12, ha="center", va="center")
-block(axes[1], 6.4, 0.4, 3, 2, heads_in_colour, "queries   (T × D)")
-for i, colour in enumerate(heads_in_colour):
-    axes[0].add_patch(plt.Rectangle((4.0, 1.9 - i * 0.95), 0.8, 0.8, facecolor=colour, edgecolor="white"))
-    axes[0].text(5.0, 2.3 - i * 0.95, f"head {i}: d × d matrices for slice {i}", va="center", fontsize=9)
-    axes[1].text(6.9 + i, 0.1, f"head {i}", ha="center", fontsize=8)
-show(figure, alt="Two ways to make three heads. Left: the columns of x are split into three slices, and each head multiplies its slice by small "
-     "matrices of its own. Right: the whole of x is multiplied by W_q, and the columns of the product are split into three slices, one for each head.")
+# %% tags=["demo"]
+attention_heads.slices()
 
 # %% [markdown]
 # In both versions, the outputs of the heads are concatenated and multiplied by another matrix, W_o. You will write the second version.
@@ -1029,8 +784,8 @@ check("attention.multi_head", lambda case: multi_head(**case), gradients=["x"])
 # %% [markdown]
 # How do the two versions differ? A head that sees one slice of the input is equivalent to a head whose matrices are zero outside one block. Your function therefore covers both versions: slices of the input are the special case of *block-diagonal* matrices. Derivatives show which of the 50 input coordinates can change which of the 50 output coordinates.
 
-# %% tags=["demo"]
-from coursekit.derivatives import influence  # size of the derivative, row by row
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.derivatives import influence
 
 def reach(x: Tensor, matrices: list[Tensor]) -> Float[Tensor, "out in"]:
     """How strongly each input coordinate changes each output coordinate, over all words."""
@@ -1040,7 +795,6 @@ def reach(x: Tensor, matrices: list[Tensor]) -> Float[Tensor, "out in"]:
 
     return influence(coordinates, x.T)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 torch.manual_seed(1)
 full = [torch.randn(50, 50) / 50**0.5 for _ in range(4)]
 blocks = [torch.block_diag(*(torch.randn(10, 10) / 10**0.5 for _ in range(5))) for _ in range(3)]
@@ -1054,16 +808,8 @@ to_learn = {"the projections": full[:3], "the input": blocks}
 for name, matrices in to_learn.items():
     print(f"slices of {name}: {sum(int((W != 0).sum()) for W in matrices):,} parameters in W_q, W_k and W_v")
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
-share = {name: (moved > 1e-6).float().mean().item() for name, moved in maps.items()}
-for ax, (name, moved) in zip(axes, maps.items()):
-    ax.imshow(moved, vmin=0)
-    ax.set(title=f"{name}\n{share[name]:.0%} of the pairs", xlabel="input coordinate")
-    ax.title.set_fontsize(10)
-axes[0].set_ylabel("output coordinate")
-show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share of pairs with any influence: "
-     + "; ".join(f"{name} {value:.0%}" for name, value in share.items()) + ". Slices of the input give five separate blocks on the diagonal.")
+# %% tags=["demo"]
+attention_heads.influence_of_coordinates(maps)
 
 # %% [markdown]
 # With slices of the input, the computation splits into five separate parts, in which coordinates 0–9 never interact with coordinates 10–49. W_o mixes the parts (right), but only *after* each head has decided to which words it attends, based on a fifth of the information about them. Moreover, there is no reason why GloVe's coordinates 0–9 should belong together. With projections, each head learns its own ten directions. This requires H times as many parameters in W_q, W_k and W_v.
@@ -1088,22 +834,15 @@ def heads_of_2022(queries, keys, values, heads):
 # A symptom indicates the bug. In attention the output of every word should depend on every word. On which words does it depend here? We use derivatives again.
 
 # %% tags=["demo"]
+# `influence` of coursekit.derivatives: the size of the derivative, row by row
 def sees(heads_function) -> Float[Tensor, "word other"]:
     """How strongly each word of the river sentence changes the output of each word."""
     torch.manual_seed(2)
     projections = [torch.randn(50, 50) / 50**0.5 for _ in range(3)]
     return influence(lambda x: heads_function(*(x @ W for W in projections), 5), x_river)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def draw_sees(moved: Tensor, title: str) -> None:
-    """A heat map of the result of `sees`, and a sentence that lists the words on which the output of bank depends."""
-    blind = (moved < 1e-6).sum().item()
-    reached = [word for word, strength in zip(river, moved[focal_river]) if strength > 1e-6]
-    show(heat_map(moved, river, 1, "size of the derivative", "input word", "output word"),
-         alt=f"Which input word changes which output word, {title}. In {blind} of 81 pairs the input has no effect. The output of bank depends on: {', '.join(reached)}.")
-    display(Markdown(f"{title[0].upper()}{title[1:]}: in **{blind} of 81** pairs the input word has no effect on the output word. The output of *bank* depends on: {', '.join(reached)}."))
-
-draw_sees(sees(heads_of_2022), "the code of 2022")
+# %% tags=["demo"]
+attention_heads.influence_of_words(sees(heads_of_2022), river, "the code of 2022")
 
 # %% [markdown]
 # The output of *bank* does not depend on *river*. Write a correct version of the function.
@@ -1134,7 +873,7 @@ def mended_heads(
 check("attention.mended_heads", lambda case: mended_heads(**case), gradients=True)
 
 # %% tags=["demo"]
-draw_sees(sees(mended_heads), "the fixed code")
+attention_heads.influence_of_words(sees(mended_heads), river, "the fixed code")
 
 # %% [markdown]
 # `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). Its author notes that the training test had passed. A better test is to check which word can see which.
@@ -1155,7 +894,7 @@ draw_sees(sees(mended_heads), "the fixed code")
 predict("attention.order", ...)
 
 # %% tags=["demo"]
-from coursekit.exam import QUESTIONS, Accuracy, Exam, nearest_hits, nearest_sense, sense_exam
+from coursekit.exam import Accuracy, Exam, nearest_hits, nearest_sense, sense_exam
 
 exam = sense_exam()
 
@@ -1182,17 +921,13 @@ reveal(
 )
 draw()
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def over_seeds(accuracies: list[Accuracy], kind: str) -> str:
-    mean, half = mean_and_half([accuracy[kind] for accuracy in accuracies])
-    return f"{mean:.3f} ± {half:.3f}"
-
-lines = ["| | " + " | ".join(QUESTIONS.values()) + " |", "|:--" + "|--:" * len(QUESTIONS) + "|"]
-for name, found_by in (("average (uniform weights), untrained", average), ("plain weights, untrained", plain)):
-    lines.append(f"| {name} | " + " | ".join(f"{found_by[kind]:.3f}" for kind in QUESTIONS) + " |")
-for name, found_by in (("uniform weights, values trained", equal), ("**learned weights**", learned)):
-    lines.append(f"| {name} | " + " | ".join(over_seeds(found_by, kind) for kind in QUESTIONS) + " |")
-display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half the width of a 95 % interval over {len(learned)} seeds."))
+# %% tags=["demo"]
+attention_training.by_question({
+    "average (uniform weights), untrained": average,
+    "plain weights, untrained": plain,
+    "uniform weights, values trained": equal,
+    "**learned weights**": learned,
+})
 
 # %% [markdown]
 # **The meaning of ±.** Other seeds would have given different results. Half the width of the interval is $t \cdot s /
@@ -1201,8 +936,6 @@ display(Markdown("\n".join(lines) + f"\n\nAccuracy; ± is half the width of a 95
 # with either factor contains the true mean.
 
 # %% tags=["demo"]
-from coursekit.pictures import statistics
-
 statistics.few_values(
     [accuracy.right for accuracy in learned],
     "accuracy of learned weights, cue only on the right",
@@ -1231,7 +964,7 @@ everyone = torch.ones(1, 9, dtype=torch.bool)
 shuffled_first, shuffled_after = multi_head(x_river[None, turned], *full, 5, everyone), multi_head(x_river[None], *full, 5, everyone)[:, turned]
 print(f"river sentence, shuffled before and after multi_head: largest difference {(shuffled_first - shuffled_after).abs().max():.0e}")
 
-asked = exam.held_out[np.isin(exam.held_out.cue, ["order1", "order2"])]
+asked = exam.held_out[np.isin(exam.held_out.cue, ORDER)]
 exchanged = partners(language, asked)
 for sentences in (asked, exchanged):
     print(f"{language.senses[sentences.sense[0]]:<14} {language.decode(sentences.ids[0])}")
@@ -1239,16 +972,14 @@ vectors, vectors_exchanged = of_sentences(asked, trained), of_sentences(exchange
 print(f"{len(asked):,} pairs of partners: largest difference between the two vectors {(vectors - vectors_exchanged).abs().max():.0e}; "
       f"mean length of a vector {vectors.norm(dim=1).mean():.0f}")
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_vectors = of_sentences(exam.labelled, trained)
 right = nearest_hits(Exam(exam.labelled, asked), labelled_vectors, vectors)
 right_exchanged = nearest_hits(Exam(exam.labelled, exchanged), labelled_vectors, vectors_exchanged)
 times_right = np.bincount(right.astype(int) + right_exchanged, minlength=3) / len(asked)
+accuracy_on_partners = (right.mean() + right_exchanged.mean()) / 2
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"The trained layer predicts the sense correctly for both partners in **{times_right[2]:.1%}** of the pairs, for one partner in {times_right[1]:.1%} and for neither in {times_right[0]:.1%}. "
-    f"Its accuracy on all these questions is {(right.mean() + right_exchanged.mean()) / 2:.3f}."))
+# %% tags=["demo"]
+attention_training.both_partners(times_right, accuracy_on_partners)
 
 # %% [markdown]
 # Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half, with one half still inside its interval.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
@@ -1368,7 +1099,5 @@ print(
 # %% [markdown]
 # Next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

@@ -34,14 +34,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu, relu
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 from coursekit.growing import keep, run_module
 
 # %% tags=["demo"]
 import numpy as np
-from IPython.display import Markdown, display
 
-from coursekit.pictures import transformer_layer as pictures
+from coursekit.pictures import transformer_layer as pictures, transformer_tables as tables
 from coursekit.plots import use_style
 from coursekit.vectors import load_glove
 
@@ -178,9 +177,9 @@ reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 
     SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so attention cannot distinguish near words from distant ones.",
     MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors and gives them the same nine weights, so the weighted sum is the same.",
 })
-for what, change in changes.items():
-    print(f"{what:<42} bank changes by {change:.7f}")
-print(f"largest difference between the outputs of the shuffled sentence and the shuffled outputs: {moved_along:.0e}")
+
+# %% tags=["demo"]
+tables.changes_of_bank(changes, moved_along)
 
 # %% [markdown]
 # Up to rounding, the vector of *bank* does not change. Attention compares every pair of words regardless of the distance between them, and a sum does not depend on the order of its terms.
@@ -218,13 +217,8 @@ pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 # The columns work like the digits of a number. The columns on the left change with every word, whereas those on the right hardly change within a sentence. A position is identified only by
 # all columns together. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products between the encoding of one position and the encodings of its neighbours.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-table = sinusoid(400, 50)
-distances = list(range(-100, 101))
-products = {p: table[[p + k for k in distances]] @ table[p] for p in (100, 200, 299)}
-random = torch.randn(len(distances), 50, generator=torch.Generator().manual_seed(0))
-control = 5 * torch.nn.functional.normalize(random, dim=1) @ table[100]
-pictures.closeness(distances, products, control)
+# %% tags=["demo"]
+pictures.closeness(sinusoid(400, 50), positions=(100, 200, 299))
 
 # %% [markdown]
 # All three positions give the same curve. The dot product depends only on the *distance*, because
@@ -236,8 +230,7 @@ pictures.closeness(distances, products, control)
 x_placed = x_river + sinusoid(len(river), 50)
 x_moved = x_river[:, shuffled] + sinusoid(len(river), 50)
 changes["with positions: the other words shuffled"] = change_of_bank(x_placed, x_moved)
-lines = [f"| {what} | {change:.1e} |" for what, change in changes.items()]
-display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
+tables.changes_with_positions(changes)
 
 # %% [markdown]
 # Attention now depends on the order: when the same nine words are shuffled, *bank* receives a different vector. The change has the same order of magnitude as the change caused by replacing a word.
@@ -327,8 +320,8 @@ grown = {
     "without normalisation": added_up(lambda x: x),
     "each sum normalised": added_up(lambda x: layer_norm(x, one, zero)),
 }
-raw = grown["without normalisation"].mean(dim=1)
-reveal("transformer.growth", (raw[-1] / raw[0]).item())
+start, *_, end = grown["without normalisation"].mean(dim=1).tolist()
+reveal("transformer.growth", end / start)
 pictures.drift(river, grown, 50**0.5)
 
 # %% [markdown]
@@ -347,10 +340,13 @@ pictures.drift(river, grown, 50**0.5)
 # The activation function a makes the network non-linear; without it, the two linear maps would amount to a single one. The original transformer used ReLU, $\max(0, z)$. BERT and GPT-2 use **GELU** (Hendrycks and
 # Gimpel 2016), $z\,\Phi(z)$, where Φ is the cumulative distribution function of the standard normal distribution.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 z = torch.linspace(-4, 4, 801)
-curves = {"ReLU": relu(z), "GELU, exact": gelu(z), "GELU, tanh approximation": gelu(z, approximate="tanh")}
-formula_off = (curves["GELU, exact"] - curves["GELU, tanh approximation"]).abs().max().item()
+curves = {
+    "ReLU": relu(z),
+    "GELU, exact": gelu(z),
+    "GELU, tanh approximation": gelu(z, approximate="tanh"),
+}
 pictures.activations(z, curves)
 
 # %% [markdown]
@@ -394,32 +390,23 @@ check("transformer.FeedForward", lambda case: run_module(
     FeedForward, case, "x", gradient=True, back_to=["x"]
 ))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-bert_base = torch.nn.TransformerEncoderLayer(768, 12, 3072)
-sizes = {name: sum(p.numel() for p in bert_base.get_submodule(name).parameters())
-         for name in ("self_attn", "linear1", "linear2", "norm1", "norm2")}
-whole = sum(sizes.values())
-share = (sizes["linear1"] + sizes["linear2"]) / whole
-reveal("transformer.share", share)
-print(f"{whole:,} parameters in a layer:")
-print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
+# %% tags=["demo"]
+sizes = tables.sizes_of_parts(dim=768, heads=12, inner=3072)    # of PyTorch's layer
+reveal("transformer.share", (sizes["linear1"] + sizes["linear2"]) / sum(sizes.values()))
+tables.parameters(sizes)
 
 # %% [markdown]
 # Two thirds of the parameters belong to the network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
 # 
 # Which components let words influence each other? As in 02, we compute derivatives to find out how strongly each output vector depends on each input vector.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.derivatives import influence
-
-network = glorot(FeedForward(50, 200))
+# %% tags=["demo"]
 parts = {
     "layer norm": lambda x: layer_norm(x, one, zero),
-    "feed-forward": network,
+    "feed-forward": glorot(FeedForward(50, 200)),
     "attention": lambda x: attention(x, everyone),
 }
-maps = {name: influence(part, x_placed[0]) for name, part in parts.items()}
-pictures.who_moves_whom(maps, river)
+pictures.who_moves_whom(parts, x_placed[0], river)
 
 # %% [markdown]
 # For the norm and the feed-forward network, only the diagonal is non-zero, because both treat each word separately. Attention is the only component of the layer that passes information between words. The vector of
@@ -480,7 +467,7 @@ check("transformer.Dropout", lambda case: drop(Dropout, case))
 # The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model the path from the bottom to the top
 # contains nothing but additions. This path is called the **residual stream**. BERT uses post-norm, whereas GPT-2 and most large models since then use pre-norm.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.two_layers()
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Block", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -549,7 +536,6 @@ def copied_into(block: Block, module: nn.TransformerEncoderLayer) -> Block:
     block.load_state_dict(state)
     return block.eval()
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 money = "i will open a new account at my bank and deposit some money".split()
 batch = nn.utils.rnn.pad_sequence([glove.of(river), glove.of(money)], batch_first=True)
 batch = batch + sinusoid(13, 50)                                              # 2 13 50
@@ -568,10 +554,13 @@ def apart_from_torch(norm_first: bool) -> dict[str, float]:
     }
     return {what: (rows - theirs)[is_word].abs().max().item() for what, rows in ours.items()}
 
-apart, apart_pre = apart_from_torch(norm_first=False), apart_from_torch(norm_first=True)
-for kind, gaps in {"post-norm": apart, "pre-norm": apart_pre}.items():
-    for what, gap in gaps.items():
-        print(f"{kind:<9}  {what:<32} largest difference {gap:.1e}")
+apart = {
+    "post-norm": apart_from_torch(norm_first=False),
+    "pre-norm": apart_from_torch(norm_first=True),
+}
+
+# %% tags=["demo"]
+tables.differences_from_torch(apart)
 
 # %% [markdown]
 # The outputs agree up to rounding: you have built every component of PyTorch's layer. (Note that PyTorch's `src_key_padding_mask` is True where a word is *masked*, so it is the opposite of `keep`.)
@@ -637,7 +626,6 @@ def fresh_stack(
     gradients = torch.autograd.grad(loss, [layer.feed_forward.narrow.weight for layer in layers])
     return [gradient.norm().item() for gradient in gradients], torch.stack(hidden).detach()
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 DEPTHS, SEEDS = (2, 4, 8, 16), range(5)
 stacks = {(kind, depth): [fresh_stack(kind, depth, seed) for seed in SEEDS]
@@ -646,19 +634,12 @@ norms = {where: np.array([gradients for gradients, _ in runs]) for where, runs i
 top = {where: np.mean([hidden[-1][real].norm(dim=1).mean() for _, hidden in runs])
        for where, runs in stacks.items()}
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half  # mean over the five seeds, and half the width of its 95 % interval (Student's t)
-
-last = {kind: {depth: mean_and_half(norms[kind, depth][:, -1]) for depth in DEPTHS}
-        for kind in KINDS}
-slopes = {kind: np.polyfit(np.log(DEPTHS), np.log([mean for mean, _ in points.values()]), 1)[0]
-          for kind, points in last.items()}
-by_layer = {kind: [mean_and_half(column) for column in norms[kind, 16].T] for kind in KINDS}
-reveal("transformer.gradient", last["post-norm"][16][0] / last["pre-norm"][16][0])
-pictures.gradients(last, by_layer, slopes)
-for kind in KINDS:
-    lengths = ", ".join(f"{top[kind, depth]:.1f} (L = {depth})" for depth in DEPTHS)
-    print(f"{kind:<9} mean length of the vectors after the last layer: {lengths}")
+# %% tags=["demo"]
+reveal(
+    "transformer.gradient",
+    norms["post-norm", 16][:, -1].mean() / norms["pre-norm", 16][:, -1].mean(),
+)
+pictures.gradients(norms, top)
 
 # %% [markdown]
 # Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
@@ -673,15 +654,13 @@ for kind in KINDS:
 # %% tags=["demo"]
 predict("transformer.own", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def own(hidden: Float[Tensor, "L+1 B T D"]) -> np.ndarray:
-    """Per layer: distance of the word vectors from their sentence mean, relative to their length."""
-    weight = real[..., None] / real.sum(1)[:, None, None]
-    rest = hidden - (hidden * weight).sum(2, keepdim=True)
-    size = hidden[:, real].square().sum((1, 2))
-    return (rest[:, real].square().sum((1, 2)) / size).sqrt().numpy()
-
-spreads = {kind: np.array([own(fresh_stack(kind, 12, seed)[1]) for seed in SEEDS]) for kind in STACKS}
+# %% tags=["demo"]
+spreads = {
+    kind: np.array([
+        tables.own_share(fresh_stack(kind, 12, seed)[1], real) for seed in SEEDS
+    ])
+    for kind in STACKS
+}
 reveal("transformer.own", spreads["post-norm without residuals"].mean(0)[2])
 pictures.own_share(spreads)
 
@@ -697,15 +676,12 @@ starts = {
     (kind, start): [fresh_stack(kind, 12, seed, *scales) for seed in SEEDS]
     for kind in STACKS for start, scales in STARTS.items()
 }
-kept = {where: [own(hidden)[-1] for _, hidden in found] for where, found in starts.items()}
+kept = {where: [tables.own_share(hidden, real)[-1] for _, hidden in found] for where, found in starts.items()}
 ratios = {where: [gradients[0] / gradients[-1] for gradients, _ in found]
           for where, found in starts.items() if where[0] in KINDS}
-lines = ["| 12 layers, 5 seeds | initialisation | own share of the vector after layer 12 "
-         "| gradient, first layer / last |", "|:--|:--|--:|--:|"]
-for where in starts:
-    cells = ("{:.2f} ± {:.2f}".format(*mean_and_half(found[where])) if where in found else "–" for found in (kept, ratios))
-    lines.append(f"| {' | '.join([*where, *cells])} |")
-display(Markdown("\n".join(lines)))
+
+# %% tags=["demo"]
+tables.by_initialisation(kept, ratios)
 
 # %% [markdown]
 # Without residual connections the word vectors collapse under all three initialisations. With residual connections, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with a scale of 0.3, post-norm retains more than pre-norm does. The
@@ -904,18 +880,9 @@ def order_accuracy(embed, seed: int, steps: int = 150, look=lambda *now: None) -
     return directions_found(model)
 
 pair = torch.cat([test_ids[:1], backwards(test_ids[:1])])
-print("forwards: ", language.decode(pair[0]))
-print("backwards:", language.decode(pair[1]), "\n")
-
-def answers(model: nn.Module, step: int, loss: float) -> None:
-    if step % 30 == 0:
-        said = " ".join(f"{p:.2f}" for p in direction(model, pair).sigmoid())
-        print(
-            f"step {step:>3}   loss {loss:.3f}   probability of backwards, first and second "
-            f"version: {said}"
-        )
-
-share_found = order_accuracy(with_positions, seed=0, look=answers)
+share_found = order_accuracy(
+    with_positions, seed=0, look=tables.watched(direction, pair, language)
+)
 print(f"\naccuracy on 2,000 held-out sentences in both directions: {share_found:.3f}")
 
 # %% tags=["demo"]
@@ -929,9 +896,9 @@ reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share
     SOMEWHAT: "They do, but a model that cannot see positions cannot use this: every word has the same vector in both directions.",
     MOST: "There is nothing to learn: both directions contain the same words with the same vectors, whatever the weights are.",
 })
-for name, values in found.items():
-    seeds = " ".join(f"{value:.3f}" for value in values)
-    print(f"{name:<15} accuracy: {np.mean(values):.3f}   (seeds {seeds})")
+
+# %% tags=["demo"]
+tables.directions_found(found)
 
 # %% [markdown]
 # Without positions the accuracy stays at chance level, however long we train: both directions contain the same words with the same vectors. (Any difference between the two outputs is a rounding error, which is unrelated to the direction.) With positions, one layer trained for a few seconds is nearly always correct.
@@ -980,6 +947,8 @@ reveal("transformer.warm_up", BOTH if post_fails and pre_fails else POST if post
     BOTH: "In pre-norm the sums are never rescaled, so a single layer with unsuitable weights contributes only one term among many.",
     NEITHER: "At the full learning rate, Adam changes every weight in the first step by as much as in any later step, although the first gradients come from random weights.",
 })
+
+# %% tags=["demo"]
 pictures.warm_up(runs)
 
 # %% [markdown]
@@ -990,11 +959,8 @@ pictures.warm_up(runs)
 # Why does warm-up help? In its first steps, Adam divides each gradient by an estimate of its size that is based on very few values. Every weight therefore moves by about the full learning rate, whatever the size of its gradient. A smaller learning rate
 # should then help as well. We repeated the post-norm training runs (with clipping) at four learning rates:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-rates = read_table("results/warm_up_rates.csv")
-learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], sort=False).found.sum()
-              .unstack("rate").rename(index={"warm-up and clipping": "post-norm, warm-up", "no warm-up": "post-norm, no warm-up"}))
-display(learned_at.rename_axis("runs out of five with an accuracy above 0.8", axis=0).rename_axis("learning rate", axis=1))
+# %% tags=["demo"]
+tables.learning_rates()
 
 # %% [markdown]
 # At learning rates of 0.0003 and 0.001, the deep post-norm encoder learns even without warm-up. At 0.003 it learns only with warm-up, and at 0.01 it does not learn at all. The result depends on the *combination* of warm-up and learning rate: with warm-up, post-norm tolerates a higher learning rate. (We trained six small layers for 200 steps; at other depths the limits may differ.)
@@ -1034,7 +1000,6 @@ def examine(model: Encoder) -> Accuracy:
         for s in (exam.labelled, exam.held_out)
     ))
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, Accuracy]:
     """Train on labelled senses, and evaluate the encoder at each of the given steps."""
     torch.manual_seed(seed)
@@ -1059,8 +1024,7 @@ brief = {"1 layer": lessons_and_exams(1, 0, with_positions, [500])[500]}
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
 brief["1 layer, no positions"] = lessons_and_exams(1, 0, words_alone, [500])[500]
-for name, accuracy in brief.items():
-    print(f"{name:<22} {accuracy}")
+tables.accuracies(brief)
 
 # %% [markdown]
 # **Predict:** after 2,000 steps, what is the accuracy (between 0 and 1) of *one* layer with positions on the questions with two clauses? The dotted line in the figure below marks one half.
@@ -1068,40 +1032,23 @@ for name, accuracy in brief.items():
 # %% tags=["demo"]
 predict("transformer.two_clauses", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import QUESTIONS
-from coursekit.intervals import mean_and_half
-from coursekit.scoreboard import add_row, draw
-
-recorded = read_table("results/transformer_depth.csv")
-recorded = recorded.sort_values(["positions", "layers"], ascending=[False, True], kind="stable")
-recorded["encoder"] = [
-    f"{layers} layer{'s' * (layers > 1)}{'' if positions else ', no positions'}"
-    for layers, positions in zip(recorded.layers, recorded.positions)
-]
-longest = recorded[recorded.steps == recorded.steps.max()]
-found_at_last = {name: [Accuracy(*shares) for shares in runs[list(QUESTIONS)].to_numpy().tolist()]
-                 for name, runs in longest.groupby("encoder", sort=False)}
-reveal("transformer.two_clauses", np.mean([accuracy.order2 for accuracy in found_at_last["1 layer"]]))
+# %% tags=["demo"]
+recorded = tables.recorded_encoders()
+found_at_last = tables.after_training(recorded)
+reveal(
+    "transformer.two_clauses", np.mean([seed.order2 for seed in found_at_last["1 layer"]])
+)
 pictures.learning(recorded, kinds=("right", "order1", "order2"))
 
 # %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw
+
 for name in ("1 layer", "2 layers"):
     add_row(f"transformer, {name}", found_at_last[name], note="trained on labelled senses")
 draw()
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def stated(name: str, kind: str) -> str:
-    """Mean over the seeds, and half the width of its 95 % interval."""
-    mean, half = mean_and_half([accuracy[kind] for accuracy in found_at_last[name]])
-    return f"{mean:.3f} ± {half:.3f}"
-
-lines = ["| after 2,000 steps | " + " | ".join(QUESTIONS.values()) + " |", "|:--" + "|--:" * len(QUESTIONS) + "|"]
-lines += [f"| {name} | " + " | ".join(stated(name, kind) for kind in QUESTIONS) + " |" for name in found_at_last]
-untrained = recorded[recorded.steps == 0].groupby("encoder").right.mean()
-seeds = ", ".join(f"{accuracy.order2:.3f}" for accuracy in found_at_last["1 layer"])
-display(Markdown(
-    "\n".join(lines) + f"\n\n± is half the width of a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). Accuracy of one layer with positions on questions with two clauses, by seed: {seeds}. Before training, the same encoder already scores {untrained['1 layer']:.2f} where the cue is to the right: random mixtures of different words are themselves different."))
+# %% tags=["demo"]
+tables.encoders(found_at_last, recorded)
 
 # %% [markdown]
 # Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps. Where the order determines the sense, encoders without positions stay at one half, whether they have one layer or two.
@@ -1197,12 +1144,9 @@ for step, batch in enumerate(loader):
     if (step + 1) % 30 == 0:
         print(f"batch {step + 1:>3}, {widths[-1]} tokens wide   loss {loss:.3f}")
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-longest_row = max(map(len, rows))
+# %% tags=["demo"]
 found_after_epoch = directions_found(model)
-print(f"accuracy after one epoch: {found_after_epoch:.3f}")
-print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.mean(filled):.0%} of the tokens are real. "
-      f"With padding to the longest sequence of all, {longest_row} tokens, the fraction would be {np.mean([len(row) for row in rows]) / longest_row:.0%}")
+tables.epoch(found_after_epoch, rows, widths, filled)
 
 # %% [markdown]
 # ## Further: two bugs in published code
@@ -1232,14 +1176,9 @@ def symptoms(add_positions) -> None:
     apart = (twice[0] - twice[1]).abs().max()
     narrow = sinusoid(5_000, 32)
     task = order_accuracy(lambda ids, words: add_positions(ids, words, narrow), seed=0)
-    display(Markdown(f"""
-| {add_positions.__name__} | |
-|:--|--:|
-| change in the vector of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
-| the same sentence twice in a batch: largest difference between the two outputs | {apart:.1e} |
-| accuracy on the direction task | {task:.3f} |
-"""))
+    tables.symptoms(add_positions.__name__, change_of_bank(*placed), apart, task)
 
+# %% tags=["demo"]
 symptoms(positions_of_2025)
 
 # %% [markdown]
@@ -1279,26 +1218,11 @@ symptoms(mended_positions)
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
 # divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user compared the tutorial's formula with `nn.LayerNorm` on [1, 0, 0, 0]: the first gave 1.5, the second 1.732. The thread ends with "they did the same thing". Did they? We compare both formulas with the same ε.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)
 
-torch.manual_seed(1)
-samples = {
-    "[1, 0, 0, 0]": torch.tensor([1.0, 0, 0, 0]),
-    "*bank*, D = 50": x_river[0, bank],
-    "random, D = 768": torch.randn(768),
-    "random, D = 768, standard deviation 0.02": 0.02 * torch.randn(768),
-    "random, D = 768, standard deviation 0.001": 0.001 * torch.randn(768),
-}
-lines, ratio = ["| vector | largest coordinate, ours | tutorial's | tutorial's / ours |"], {}
-lines.append("|:--|--:|--:|--:|")
-for name, x in samples.items():
-    ours = layer_norm(x, torch.ones(len(x)), torch.zeros(len(x))).max()
-    theirs = tutorial_norm(x).max()
-    ratio[name] = (theirs / ours).item()
-    lines.append(f"| {name} | {ours:.3f} | {theirs:.3f} | {ratio[name]:.4f} |")
-display(Markdown("\n".join(lines)))
+tables.norms_compared(layer_norm, tutorial_norm, x_river[0, bank])
 
 # %% [markdown]
 # The two formulas give nearly the same result for vectors that have many coordinates, all of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
@@ -1330,15 +1254,8 @@ def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "transformer-shift_matrix-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("transformer.shift_matrix", lambda case: shift_matrix(case["k"], len(case["word"])))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-table, M = sinusoid(60, 50), shift_matrix(3, 50)
-shifted = {
-    "M₃ PE(p) against PE(p + 3)": (table[:-3] @ M.T - table[3:]).abs().max().item(),
-    "control: against PE(p + 4)": (table[:-4] @ M.T - table[4:]).abs().max().item(),
-    "M₃ M₄ against M₇": (M @ shift_matrix(4, 50) - shift_matrix(7, 50)).abs().max().item(),
-}
-for what, gap in shifted.items():
-    print(f"{what:<27} largest difference {gap:.1e}")
+# %% tags=["demo"]
+tables.shifts(sinusoid, shift_matrix)
 
 # %% [markdown]
 # A single matrix shifts all positions, and shifts can be composed. *Rotary* position embeddings (Su et al. 2021), used by LLaMA, apply these rotations directly to queries and keys instead of
@@ -1378,7 +1295,5 @@ for what, gap in shifted.items():
 # %% [markdown]
 # Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

@@ -5,8 +5,11 @@ import pytest
 import torch
 from scipy.stats import fisher_exact
 
+from coursekit.datasets import read_table
+from coursekit.derivatives import influence
 from coursekit.exam import bounds
 from coursekit.intervals import half_width, mean_and_half
+from coursekit.pictures import transformer_layer, transformer_tables
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["03_transformer_layer"]
@@ -29,9 +32,12 @@ def test_order_is_invisible_without_positions_and_visible_with_them(measured):
 
 
 def test_dot_products_of_positions_depend_on_the_distance_alone(measured):
-    curves = torch.stack(list(measured["products"].values()))
+    distances, products = transformer_layer.products_by_distance(
+        measured["sinusoid"](400, 50), (100, 200, 299)
+    )
+    curves = torch.stack(list(products.values()))
     assert (curves - curves[0]).abs().max() < 1e-3
-    curve, at = curves[0], measured["distances"].index
+    curve, at = curves[0], distances.index
     assert curve.argmax() == at(0) and curve[at(0)] == pytest.approx(25, rel=1e-4)
     assert curve[at(0)] > curve[at(5)] > curve[at(50)]
     assert (curve[at(1) :].diff() > 0).any()  # "not steadily"
@@ -57,7 +63,12 @@ def test_sums_grow_and_normalised_sums_keep_their_length(measured):
 
 
 def test_the_tutorials_norm_differs_by_a_known_factor_and_a_lot_for_small_vectors(measured):
-    four, bank, plain, bert, tiny = measured["ratio"].values()
+    ours, theirs = measured["layer_norm"], measured["tutorial_norm"]
+    samples = transformer_tables.vectors_of_several_sizes(measured["x_river"][0, measured["bank"]])
+    four, bank, plain, bert, tiny = (
+        (theirs(x).max() / ours(x, torch.ones(len(x)), torch.zeros(len(x))).max()).item()
+        for x in samples.values()
+    )
     assert four == pytest.approx((3 / 4) ** 0.5, rel=1e-3)
     assert bank == pytest.approx((49 / 50) ** 0.5, rel=1e-3)
     assert plain == pytest.approx((767 / 768) ** 0.5, rel=1e-3)
@@ -69,19 +80,22 @@ def test_the_tutorials_norm_differs_by_a_known_factor_and_a_lot_for_small_vector
 
 
 def test_the_feed_forward_network_holds_two_thirds(measured):
-    assert measured["share"] == pytest.approx(2 / 3, abs=0.01)
+    sizes = measured["sizes"]
+    assert (sizes["linear1"] + sizes["linear2"]) / sum(sizes.values()) == pytest.approx(2 / 3, abs=0.01)
 
 
 def test_only_attention_lets_words_meet(measured):
-    norm, network, attention = measured["maps"].values()
+    norm, network, attention = (
+        influence(part, measured["x_placed"][0]) for part in measured["parts"].values()
+    )
     off = ~torch.eye(9).bool()
     assert norm[off].max() == network[off].max() == 0
     assert attention.min() > 1e-3
 
 
 def test_the_two_gelus_differ_by_less_than_a_thousandth(measured):
-    assert 0.0003 < measured["formula_off"] < 0.001
     relu, exact, formula = measured["curves"].values()
+    assert 0.0003 < (exact - formula).abs().max() < 0.001
     assert relu.min() == 0 > max(exact.min(), formula.min())
 
 
@@ -98,7 +112,7 @@ def test_norm_of_pytorch_is_the_student_s(measured):
 
 
 def test_the_layers_are_those_of_pytorch_and_the_controls_are_not(measured):
-    for apart in (measured["apart"], measured["apart_pre"]):
+    for apart in measured["apart"].values():
         same, *controls = apart.values()
         assert same < 1e-5 and min(controls) > 0.1
 
@@ -169,8 +183,9 @@ def test_at_its_learning_rate_deep_post_norm_needs_the_warm_up(measured):
 
 
 def test_whether_post_norm_needs_a_warm_up_depends_on_the_learning_rate(measured):
-    learned = measured["learned_at"]
-    assert measured["rates"].groupby(["how", "rate"]).seed.nunique().eq(5).all()
+    rates = read_table("results/warm_up_rates.csv")
+    learned = transformer_tables.learned_by_rate(rates)
+    assert rates.groupby(["how", "rate"]).seed.nunique().eq(5).all()
     assert learned.loc["post-norm, warm-up"].tolist() == [5, 5, 5, 0]
     assert learned.loc["post-norm, no warm-up"].tolist() == [5, 5, 0, 0]
 
@@ -195,7 +210,7 @@ def test_the_live_runs_are_recorded_ones(measured):
 
 def test_padding_to_the_batch_computes_fewer_tokens_for_nothing(measured):
     filled, rows = np.mean(measured["filled"]), measured["rows"]
-    assert filled > np.mean([len(row) for row in rows]) / measured["longest_row"]
+    assert filled > np.mean([len(row) for row in rows]) / max(map(len, rows))
 
 
 def test_an_epoch_over_the_data_loader_learns_the_directions(measured):
@@ -282,7 +297,8 @@ def test_even_the_untrained_encoder_is_above_the_most_frequent_sense(measured):
 
 
 def test_one_matrix_moves_all_positions(measured):
-    same, control, chained = measured["shifted"].values()
+    functions = (measured[name] for name in ("sinusoid", "shift_matrix"))
+    same, control, chained = transformer_tables.differences_after_shifts(*functions).values()
     assert max(same, chained) < 1e-4 and control > 0.5
 
 
