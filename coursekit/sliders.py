@@ -64,5 +64,12 @@ def interact(draw: Callable[..., None], by_button: bool = False, **controls: Any
         widget.observe(renew, names="value")
 
 
+def text_box(value: str, description: str) -> Any:
+    """A control for `interact`: a box for a text, which counts once it is finished with Enter."""
+    import ipywidgets  # imported here, because grading does not need it
+
+    return ipywidgets.Text(value=value, description=description, continuous_update=False)
+
+
 def _preformatted(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"

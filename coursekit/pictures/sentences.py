@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from IPython.display import Markdown, display
+from jaxtyping import Float
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from torch import Tensor
 
-from coursekit.intervals import bootstrap, mean_and_half
+from coursekit.intervals import mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
@@ -178,8 +179,8 @@ LOSSES = {
 """The names of the losses in the recorded table, and in figures."""
 
 
-def seeds(recorded: pd.DataFrame, minilm: float) -> str:
-    """Plot the recorded table with intervals over seeds, and return a text that says which differences exceed the noise."""
+def seeds(recorded: pd.DataFrame, minilm: float) -> None:
+    """Plot the recorded table with intervals over seeds, and display which differences exceed the noise."""
     rho = recorded[recorded.measure == "Spearman, test"]
     whole = rho[(rho.pairs == 192) | (rho.pairs == 0)].replace({"objective": LOSSES})
     names = ["before training", "before training, centred", *LOSSES.values()]
@@ -210,7 +211,7 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
         f"{size}: {mean:.3f} ± {half:.3f}" for size, (mean, half) in zip(sizes, amounts, strict=True)
     )
     show(figure, alt=f"Spearman's correlation on the test pairs over {count} seeds, 95 % intervals. {said}. Ranking loss, by number of training hypotheses: {grown}. MiniLM {minilm:.3f}.")  # fmt: skip
-    return _compared(whole, count)
+    display(Markdown(_compared(whole, count)))
 
 
 def _compared(whole: pd.DataFrame, count: int) -> str:
@@ -228,72 +229,6 @@ def _compared(whole: pd.DataFrame, count: int) -> str:
         verdict = "exceeds the noise of the seeds" if abs(mean) > half else "within the noise of the seeds"
         lines.append(f"- {after} minus {control}: {mean:+.3f} ± {half:.3f}, {verdict}")
     return "\n".join(lines)
-
-
-def found(places: Mapping[str, Int[Tensor, " Q"]], by_chance: float) -> None:
-    """Fraction of queries whose correct text is ranked first or among the first five, with bootstrap intervals over queries."""
-    figure, ax = plt.subplots(figsize=(8, 3.3))
-    said = []
-    for row, (name, place) in enumerate(places.items()):
-        for offset, (k, colour) in enumerate(((1, BLUE), (5, SKY))):
-            hit = (place <= k).numpy().astype(float)
-            low, high = bootstrap(hit, draws=1000)
-            y = row + 0.34 * (offset - 0.5)
-            ax.barh(
-                y,
-                hit.mean(),
-                0.32,
-                color=colour,
-                hatch="" if k == 1 else "//",
-                edgecolor="white",
-                label=f"among the first {k}" if k > 1 else "ranked first",
-            )
-            ax.plot([low, high], [y, y], color="black", linewidth=1.2)
-            ax.annotate(
-                f"{hit.mean():.0%}", (high, y), (5, 0), textcoords="offset points", va="center", fontsize=9
-            )
-            said.append(
-                f"{name}, {'first' if k == 1 else 'first five'} {hit.mean():.0%} ({low:.0%} to {high:.0%})"
-            )
-    ax.axvline(by_chance, color=GREY, linestyle=":")
-    ax.set_yticks(range(len(places)), places)
-    ax.invert_yaxis()
-    ax.set(xlabel="fraction of questions whose paragraph is found (95 % interval)", xlim=(0, 1.08))
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2, fontsize=9)
-    count = len(next(iter(places.values())))
-    show(
-        figure,
-        alt=f"Fraction of {count} questions whose paragraph is found: {'; '.join(said)}. Chance level: {by_chance:.1%}.",
-    )
-
-
-def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, " Q"]) -> None:
-    """Fraction of questions whose document is ranked first, by the position of the paragraph in its document."""
-    figure, ax = plt.subplots(figsize=(8, 3.6))
-    said = []
-    parts = np.unique(part)
-    looks = ((ORANGE, "s--"), (BLUE, "o-"), (GREEN, "D-."))
-    for offset, (name, (colour, look)) in enumerate(zip(hits, looks, strict=True)):
-        shares, lows, highs = [], [], []
-        for place in parts:
-            values = hits[name][part == place].to_numpy(float)
-            low, high = bootstrap(values, draws=1000)
-            shares.append(values.mean())
-            lows.append(values.mean() - low)
-            highs.append(high - values.mean())
-        ax.errorbar(parts + 0.12 * (offset - 1), shares, (lows, highs), fmt=look, color=colour, capsize=2, linewidth=1.5,
-                    label=f"{name} (all: {hits[name].mean():.0%})")  # fmt: skip
-        said.append(
-            f"{name}: " + ", ".join(f"{share:.0%}" for share in shares) + f", all {hits[name].mean():.0%}"
-        )
-    ax.set(xlabel="position of the relevant paragraph in its document", ylabel="document ranked first", ylim=(0, 1.05))  # fmt: skip
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    counts = ", ".join(str(int((part == place).sum())) for place in parts)
-    show(figure, alt=(
-        f"Fraction of questions whose document is ranked first, by the position (1 to {parts[-1]}) of the relevant paragraph in it, with 95 % intervals over "
-        f"{counts} questions. {'; '.join(said)}."
-    ))  # fmt: skip
 
 
 def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float]) -> None:
@@ -318,160 +253,4 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
     show(
         figure,
         alt=f"Spearman's correlation of a decoder's sentence vectors with the grades, by layer. {'; '.join(said)}.",
-    )
-
-
-def encoders(
-    spearman_of: Mapping[tuple[str, str], Float[np.ndarray, " seeds"]],
-    over_pairs: Mapping[tuple[str, str], tuple[float, float]],
-    recall_of: Mapping[tuple[str, str], Float[np.ndarray, " seeds"]],
-    lines: Mapping[str, float],
-) -> None:
-    """Agreement with the grades and recall at 1 among all test premises, for each encoder and loss, by seed and on average."""
-    names = list(spearman_of)
-    figure, axes = plt.subplots(1, 2, figsize=(10, 0.36 * len(names) + 1.4), sharey=True)
-    said = []
-    for place, (encoder, objective) in enumerate(names):
-        colour, filled = encoder_look(encoder)
-        for ax, values in zip(
-            axes, (spearman_of[encoder, objective], recall_of[encoder, objective]), strict=True
-        ):
-            ax.plot(values, [place] * len(values), "o", color=colour, markersize=4, alpha=0.6,
-                    markerfacecolor=colour if filled else "white")  # fmt: skip
-            ax.plot([values.mean()], [place], "|", color=colour, markersize=14, markeredgewidth=2.5)
-        low, high = over_pairs[encoder, objective]
-        axes[0].plot([low, high], [place, place], color=colour, linewidth=1)
-        said.append(
-            f"{encoder}, {objective}: {spearman_of[encoder, objective].mean():.2f} ({low:.2f} to {high:.2f}) and "
-            f"{recall_of[encoder, objective].mean():.0%}"
-        )
-    for name, value in lines.items():
-        axes[0].axvline(value, color=GREEN if name == "MiniLM" else GREY, linestyle=":")
-        axes[0].annotate(f"{name} {value:.2f}", (value, 1), (2, 3), xycoords=("data", "axes fraction"), textcoords="offset points",
-                         fontsize=8, ha="center", color=GREEN if name == "MiniLM" else GREY)  # fmt: skip
-    axes[0].axvline(0, color=GREY, linewidth=0.8)
-    axes[0].set_yticks(
-        range(len(names)), [f"{encoder}: {objective}" for encoder, objective in names], fontsize=9
-    )
-    axes[0].invert_yaxis()
-    axes[0].set_xlabel(
-        "Spearman, test pairs (dots: seeds; line: 95 %\ninterval of their mean over hypotheses)"
-    )
-    axes[1].set_xlabel("recall at 1: entailing premise\nfirst among all 192 test premises")
-    axes[1].set_xlim(0, 1)
-    show(figure, alt=(
-        f"Spearman's correlation with the grades (mean over seeds, 95 % interval over hypotheses) and fraction of hypotheses whose entailing premise is first among all 192. {'; '.join(said)}. "
-        + "; ".join(f"{name} {value:.2f}" for name, value in lines.items()) + "."
-    ))  # fmt: skip
-
-
-def encoder_look(encoder: str) -> tuple[str, bool]:
-    """The colour of an encoder, and whether its training started from pre-trained weights."""
-    return (ORANGE if encoder.startswith("small BERT") else BLUE), not encoder.endswith("untrained")
-
-
-def encoder_rates(
-    spearman_of: Mapping[tuple[str, str, float], Float[np.ndarray, " seeds"]], before: Mapping[str, float]
-) -> None:
-    """Agreement with the grades by learning rate: a panel for each architecture, a line for each initialisation and loss."""
-    figure, axes = plt.subplots(1, len(before), figsize=(10, 3.2), sharey=True)
-    said = []
-    lines = list(dict.fromkeys(run[:2] for run in spearman_of))
-    for ax, (architecture, at_first) in zip(axes, before.items(), strict=True):
-        for encoder, objective in (line for line in lines if line[0].startswith(architecture)):
-            rates = sorted(run[2] for run in spearman_of if run[:2] == (encoder, objective))
-            values = np.array([spearman_of[encoder, objective, rate] for rate in rates])  # rates seeds
-            colour, filled = encoder_look(encoder)
-            look = {"color": colour, "markerfacecolor": colour if filled else "white",
-                    "linestyle": "-" if objective == "ranking loss" else "--", "marker": "o" if objective == "ranking loss" else "s"}  # fmt: skip
-            ax.plot(rates, values.mean(axis=1), markersize=5,
-                    label=f"{objective}, {'pre-trained' if filled else 'untrained'}", **look)  # fmt: skip
-            ax.plot(
-                np.repeat(rates, values.shape[1]), values.ravel(), ".", color=colour, markersize=4, alpha=0.5
-            )
-            said.append(
-                f"{encoder}, {objective}: "
-                + ", ".join(
-                    f"{value:.2f} at {rate:g}" for rate, value in zip(rates, values.mean(axis=1), strict=True)
-                )
-            )
-        ax.axhline(at_first, color=GREY, linestyle=":")
-        ax.annotate("before training", (1, at_first), (-2, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    fontsize=8, ha="right", color=GREY)  # fmt: skip
-        ax.set_xscale("log")
-        tried = sorted({run[2] for run in spearman_of if run[0].startswith(architecture)})
-        ax.set_xticks(tried, [f"{rate:.0e}".replace("e-0", "e-") for rate in tried])
-        ax.set_xticks([], minor=True)
-        ax.set_xlabel("learning rate (maximum of the schedule)")
-        ax.set_title(architecture, fontsize=10)
-        ax.legend(fontsize=8)
-    axes[0].set_ylabel("Spearman, test pairs\n(lines: means; dots: seeds)")
-    show(
-        figure,
-        alt=f"Spearman's correlation with the grades by learning rate, mean over seeds. {'; '.join(said)}.",
-    )
-
-
-def recalls(
-    hits: Mapping[tuple[str, int], Float[np.ndarray, " Q"]], describes: Float[np.ndarray, " Q"], passages: int
-) -> None:
-    """Recall at k of each search, for questions that name their term and questions that describe it."""
-    searches = list(dict.fromkeys(name for name, _ in hits))
-    sizes = list(dict.fromkeys(k for _, k in hits))
-    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True)
-    said = []
-    kinds = (("name the term", ~describes), ("describe it", describes))
-    for ax, (kind, rows) in zip(axes, kinds, strict=True):
-        for offset, (name, colour, look) in enumerate(
-            zip(searches, (GREY, ORANGE, GREEN), ("s:", "o--", "D-"), strict=True)
-        ):
-            values = [hits[name, k][rows] for k in sizes]
-            means = np.array([value.mean() for value in values])
-            bounds = np.array([bootstrap(value, draws=1000) for value in values])
-            errors = np.stack([means - bounds[:, 0], bounds[:, 1] - means])
-            places = np.arange(len(sizes)) + 0.1 * (offset - 1)
-            ax.errorbar(places, means, errors, fmt=look, color=colour, capsize=2, markersize=5, label=name)
-            said.append(
-                f"questions that {kind}, {name}: "
-                + ", ".join(f"{m:.0%} at {k}" for m, k in zip(means, sizes, strict=True))
-            )
-        ax.plot(range(len(sizes)), [k / passages for k in sizes], color=GREY, linewidth=0.8)
-        ax.annotate("chance", (len(sizes) - 1, sizes[-1] / passages), (0, 3), textcoords="offset points", ha="right", fontsize=8, color=GREY)  # fmt: skip
-        ax.set_xticks(range(len(sizes)), sizes)
-        ax.set(xlabel="k", ylim=(-0.02, 1.04))
-        ax.set_title(f"{rows.sum()} questions that {kind}", fontsize=10)
-    axes[0].set_ylabel("recall at k")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    show(
-        figure,
-        alt=f"Recall at k among {passages} passages, with 95 % intervals over questions. {'; '.join(said)}.",
-    )
-
-
-def answers(shares: Mapping[str, Mapping[str, Float[np.ndarray, " Q"]]], titles: Mapping[str, str]) -> None:
-    """A panel for each measure: its mean over the questions for each prompt, with 95 % intervals over questions."""
-    figure, axes = plt.subplots(1, len(titles), figsize=(10, 3.4), sharey=True)
-    said = []
-    for ax, (measure, title) in zip(axes, titles.items(), strict=True):
-        for place, (way, found) in enumerate(shares.items()):
-            values = found[measure]
-            mean, (low, high) = (
-                values.mean(),
-                bootstrap(values, draws=1000) if values.std() else (values[0],) * 2,
-            )
-            colour = GREY if way.startswith("baseline") else BLUE
-            ax.plot([low, high], [place, place], color=colour)
-            ax.plot([mean], [place], "o", color=colour, markersize=6)
-            ax.annotate(
-                f"{mean:.0%}", (mean, place), (0, 6), textcoords="offset points", ha="center", fontsize=9
-            )
-            said.append(f"{way}, {measure}: {mean:.0%} ({low:.0%} to {high:.0%})")
-        ax.set(xlim=(-0.05, 1.08))
-        ax.set_xlabel(title, fontsize=9)
-        ax.margins(y=0.12)
-    axes[0].set_yticks(range(len(shares)), shares)
-    axes[0].invert_yaxis()
-    show(
-        figure,
-        alt=f"Support by the given passage and by the correct passage, and words of the correct answer: means over the questions with 95 % intervals. {'; '.join(said)}.",
     )

@@ -45,15 +45,13 @@ from coursekit import check, hint, predict, reveal
 # same vocabulary of 30,522 subwords.
 
 # %% tags=["demo"]
-import re
-
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import display
 
 from coursekit.datasets import read_table
 from coursekit.models import load
-from coursekit.pictures import inside as pictures
+from coursekit.pictures import inside as pictures, inside_attention, inside_tables as tables
 from coursekit.plots import use_style
 
 use_style()
@@ -167,27 +165,14 @@ check("inside.mended_words", lambda case: mended_words(case["pieces"], case["wor
 # Does the bug matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). For how many of these sentences would counting by `##`
 # return the vector of another word?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
-    """Start and end of each word of a text; punctuation belongs to no word."""
-    return torch.tensor([match.span() for match in re.finditer(r"\w+(?:'\w+)?", text)])
-
-def number_of_word(text: str, start: int) -> int:
-    """The number of the word that begins at character `start`."""
-    return spans_of_words(text)[:, 0].tolist().index(start)
+# %% tags=["demo"]
+from coursekit.occurrences import (
+    gaps_between_senses, number_of_word, spans_of_words, wrong_words,
+)
 
 senses = read_table("senses/senses.csv")
-wrong = {"by ##": 0, "by characters": 0}
-for text, start in zip(senses.sentence, senses.start):
-    given = tokenizer(text, return_offsets_mapping=True)
-    offsets = torch.tensor(given["offset_mapping"])
-    here, i = offsets[:, 0].tolist().index(start, 1), number_of_word(text, start)
-    counted = [-1, *words_by_hash(given.tokens()[1:-1]), -1]
-    wrong["by ##"] += counted[here] != i
-    wrong["by characters"] += mended_words(offsets, spans_of_words(text))[here].item() != i
-for name, count in wrong.items():
-    share = count / len(senses)
-    print(f"{name:<14} wrong word in {count} of {len(senses)} sentences ({share:.0%})")
+wrong = wrong_words(senses, tokenizer, words_by_hash, mended_words)
+tables.wrong_words(wrong, len(senses))
 
 # %% [markdown]
 # A comma before the word is enough to cause the error. No exception is raised and every shape is correct, but the vector belongs to a neighbouring word.
@@ -208,39 +193,17 @@ for name, count in wrong.items():
 #
 # A cosine means little without a baseline. Our baseline is the cosine of random pairs of words *in the same space*.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
+from coursekit.static_spaces import StaticSpaces
 from coursekit.vectors import load_glove
 
-glove = load_glove()
-vocabulary = tokenizer.get_vocab()
-common = [word for word in glove.words[200:8000]
-          if word in vocabulary and word.isalpha() and len(word) > 2]
-
-@torch.no_grad()
-def three_vectors(words: list[str], place: int = 1) -> dict[str, Float[Tensor, "n D"]]:
-    """The three static vectors of each word. For layer 0, the word is at position `place`, preceded only by [CLS] tokens."""
-    ids = torch.tensor([vocabulary[word] for word in words])
-    alone = torch.full((len(words), place + 1), tokenizer.cls_token_id)
-    alone[:, place] = ids
-    return {
-        "table row": model.embeddings.word_embeddings.weight[ids],
-        "layer 0": model.embeddings(input_ids=alone)[:, place],
-        "GloVe": glove.of(words),
-    }
-
-draw = np.random.default_rng(0)
-first, second = (three_vectors(list(draw.choice(common, 2000))) for _ in range(2))
-PAIRS = [("bank", "vault"), ("bank", "money"), ("bank", "river"), ("river", "stream")]
-one, other = (three_vectors([pair[side] for pair in PAIRS]) for side in (0, 1))
 cosine = torch.cosine_similarity
-static = {name: cosine(one[name], other[name], dim=-1).tolist() for name in one}
-control = {name: cosine(first[name], second[name], dim=-1).numpy() for name in first}
+spaces = StaticSpaces(loaded, load_glove())
+PAIRS = [("bank", "vault"), ("bank", "money"), ("bank", "river"), ("river", "stream")]
+static, control = spaces.cosines(PAIRS), spaces.cosines(spaces.random_pairs(2000))
 pictures.static_vectors(PAIRS, static, control)
-
-here, there = three_vectors(["bank"], place=6), three_vectors(["bank"], place=9)
-for name in here:
-    moved = cosine(here[name], there[name]).item()
-    print(f"cosine of bank at position 6 and bank at position 9, {name:<9} {moved:.3f}")
+here, there = (spaces.vectors(["bank"], position) for position in (6, 9))
+tables.moved_by_position(here, there)
 
 # %% [markdown]
 # The three kinds of vectors use three different scales for the same pairs. Therefore, compare each pair with its baseline. In GloVe, a cosine of 0.3 means next
@@ -317,9 +280,7 @@ print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} s
 # **another part of speech**, so grammar alone separates the tool *saw* from *saw*, the past tense of *see*. Because our question is about meaning, the figure
 # shows the first group. The values for the second group are printed below the figure.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from itertools import combinations
-
+# %% tags=["demo"]
 test_rows = torch.tensor((senses.split == "test").to_numpy().copy())
 nouns = torch.tensor((senses.parts_of_speech == "same").to_numpy().copy())
 
@@ -327,23 +288,9 @@ def similar_on(rows: Tensor) -> Float[Tensor, "3 L+1"]:
     return sense_similarity(uses[rows], words[rows], sense_ids[rows])
 
 similar, similar_grammar = similar_on(test_rows & nouns), similar_on(test_rows & ~nouns)
+gaps_inside = gaps_between_senses(uses[:, -1], senses)      # of three words, at the last layer
 pictures.separation(similar)
-for half, rows in {"all nouns": similar, "another part of speech": similar_grammar}.items():
-    for kind, other in {"two senses": rows[1], "different words": rows[2]}.items():
-        gaps = " ".join(f"{gap:.3f}" for gap in rows[0] - other)
-        print(f"{f'{half}, one sense − {kind}, by layer:':<63}{gaps}")
-
-def gap_inside(word: str, *pair: str) -> float:
-    """The mean cosine within each of two senses of a word minus the mean cosine between the two senses, at the last layer."""
-    rows = [torch.tensor(((senses.word == word) & (senses.sense == sense)).to_numpy().copy()) for sense in pair]
-    one, two = (torch.nn.functional.normalize(uses[mask, -1], dim=-1) for mask in rows)
-    same = [(x.sum(dim=0).square().sum() - len(x)) / (len(x) * (len(x) - 1)) for x in (one, two)]
-    return (sum(same) / 2 - (one @ two.T).mean()).item()
-
-SENSE_PAIRS = {"match": ("game", "fire", "agree"), "current": ("electricity", "water", "present"), "light": ("brightness", "weight")}
-gaps_inside = {word: {pair: gap_inside(word, *pair) for pair in combinations(among, 2)} for word, among in SENSE_PAIRS.items()}
-for word, gaps in gaps_inside.items():
-    print(f"{word}, gaps at the last layer:", ", ".join(f"{one} and {two} {gap:.3f}" for (one, two), gap in gaps.items()))
+tables.gaps(similar, similar_grammar, gaps_inside)
 
 # %% [markdown]
 # Two uses of a word with different senses have a high cosine at every layer (left), as if the model hardly distinguished the senses. However, uses that share a
@@ -367,6 +314,8 @@ for word, gaps in gaps_inside.items():
 predict("inside.two_banks", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import re
+
 TUTORIAL = ("After stealing money from the bank vault, the bank robber was seen fishing on the "
             "Mississippi river bank.")
 CHECK, SAFE = "We deposited the check at the bank.", "All the valuables are safe in the vault."
@@ -562,7 +511,7 @@ cues = [tokens.index(word) for word in ("account", "deposit", "money")]
 layer, head = divmod(attention[:, :, bank, cues].sum(dim=-1).argmax().item(), H)
 name_of_head = f"layer {layer}, head {head}"
 print("The head in which bank attends most to account, deposit and money:", name_of_head)
-pictures.head(attention[layer, head], tokens, name_of_head)
+inside_attention.one_head(attention[layer, head], tokens, name_of_head)
 
 # %% tags=["demo"]
 from coursekit.attention_views import head_view, model_view, neuron_view
@@ -573,7 +522,7 @@ head_view(attention, tokens, layer=layer, heads=[head])
 # Point at *bank* on the left, choose other layers, and switch heads on and off with the coloured squares (a double click selects a single head). The **model view** shows all heads at once; click on a head to enlarge it.
 
 # %% tags=["demo"]
-pictures.all_heads(attention, tokens)
+inside_attention.all_heads(attention, tokens)
 
 # %% tags=["demo"]
 model_view(attention, tokens)
@@ -582,18 +531,8 @@ model_view(attention, tokens)
 # You can also view one head at a time with all tokens written out. The sliders respond to the arrow keys. (They require a running notebook, and nothing is
 # graded here.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import ipywidgets
-
-from coursekit.sliders import interact
-
-weights_of_money, tokens_of_money = attention, tokens
-
-def show_head(layer: int, head: int) -> None:
-    """Draw the attention of one head for the sentence about money."""
-    pictures.head(weights_of_money[layer, head], tokens_of_money, f"layer {layer}, head {head}")
-
-interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1))
+# %% tags=["demo"]
+inside_attention.heads_with_sliders(attention, tokens, layer, head)
 
 # %% [markdown]
 # Some heads are easy to interpret: a diagonal next to the main diagonal means that the head attends to the previous or the next token. Most heads show one dark
@@ -636,7 +575,7 @@ with torch.no_grad():
     given = tokenizer(some.sentence.tolist()[0], return_tensors="pt")
     raw = torch.stack(untrained(**given, output_attentions=True).attentions)[:, 0]
 share_of_even = (attention_entropy(raw).mean() / np.log(raw.shape[-1])).item()
-pictures.entropies(entropy, even)
+inside_attention.entropies(entropy, even)
 for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SEP]"), targets):
     top = "layer {}, head {}".format(*divmod(weights.argmax().item(), H))
     print(f"{name:<13} mean of all heads {weights.mean():.2f}; highest in {top}: {weights.max():.2f}")
@@ -671,7 +610,7 @@ print(
     "largest difference from the model's own attention: "
     f"{(again - attention).abs().max():.1e}"
 )
-pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_head)
+inside_attention.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_head)
 
 # %% tags=["demo"]
 neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
@@ -769,7 +708,7 @@ by_way = {way: pd.DataFrame([
 ]) for way in WAYS}
 agreements = by_way[WAYS[0]]
 reveal("inside.explains", agreements["attention, last layer"].mean())
-pictures.explains({name: (agreements[name].mean(), *bootstrap(agreements[name].to_numpy()))
+inside_attention.explains({name: (agreements[name].mean(), *bootstrap(agreements[name].to_numpy()))
                    for name in agreements}, len(agreements))
 display(pd.DataFrame({
     way: {name: "{:.2f} ({:.2f} to {:.2f})".format(found[name].mean(), *bootstrap(found[name].to_numpy()))
@@ -867,6 +806,8 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 predict("inside.hard", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.occurrences import accuracy_over_words
+
 def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor:
     """For each sentence in `asked`, whether the correct sense is found from the sentences in `known`."""
     guess = disambiguate(
@@ -886,31 +827,24 @@ found = torch.stack([right(uses[:, one], train_rows, test_rows) for one in range
 asked = senses[test_rows.numpy()].reset_index(drop=True)
 HALVES = {"all nouns": "same", "another part of speech": "another"}
 
-def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
-    """Accuracy with its interval; whole words are resampled, because sentences with the same word are similar."""
-    counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
-    interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
-    return (answers.mean(), *interval)
-
 exam = {}
 for half, parts_of_speech in HALVES.items():
     for kind in ("plain", "hard"):
         of_kind = (asked.kind == "plain") == (kind == "plain")
         mask = ((asked.parts_of_speech == parts_of_speech) & of_kind).to_numpy()
-        exam[half, kind] = [with_interval(answers.numpy()[mask], asked[mask]) for answers in found]
+        exam[half, kind] = [accuracy_over_words(answers.numpy()[mask], asked.word[mask]) for answers in found]
 
 recorded = read_table("results/senses.csv")
 reveal("inside.hard", exam["all nouns", "hard"][chosen][0])
 pictures.exam(exam, recorded, chosen, loaded.name)
-controls_of = recorded[recorded.chosen | recorded.vectors.str.contains("above")]
-controls_of = controls_of[controls_of.judge != "probe"].set_index(["half", "vectors", "part"])
+controls_of = tables.without_probes(recorded)
 print(f"Layer {chosen} was chosen on the training sentences.")
 falls = {}
 for half in HALVES:
     hard, control_of = exam[half, "hard"], controls_of.value[half]
     rows_hard = ((asked.parts_of_speech == HALVES[half]) & (asked.kind != "plain")).to_numpy()
     fall = (found[chosen].float() - found[L].float()).numpy()[rows_hard]
-    falls[half] = with_interval(fall, asked[rows_hard])
+    falls[half] = accuracy_over_words(fall, asked.word[rows_hard])
     print(f"{half}, hard: layer {chosen} {hard[chosen][0]:.3f}, last layer {hard[L][0]:.3f}"
           " (difference {:+.3f}, {:+.3f} to {:+.3f}),".format(*falls[half]),
           *(f"{name} {control_of[name, 'hard']:.3f}," for name in ("window of two", "near words")),
@@ -929,37 +863,8 @@ for half in HALVES:
 # The next table shows the results for each kind of sentence and for both classifiers. One additional row helps us to interpret them: it shows the same layer of
 # the same model when the model reads only the five words of the window (also recorded). The last rows of each group are differences.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def shown(mean: float, low: float, high: float) -> str:
-    return f"{mean:.2f} ({low:.2f} to {high:.2f})"
-
-def of_control(half: str, vectors: str, kind: str) -> str:
-    table, vectors = (probes_of, vectors.removesuffix(", probe")) if vectors.endswith(", probe") else (controls_of, vectors)
-    control_row = table.loc[(half, vectors, kind)]
-    return shown(control_row.value, control_row.low, control_row.high)
-
-recorded_layer = recorded[recorded.vectors == "context of two"].variant.iloc[0]
-probes_of = recorded[recorded.judge == "probe"].set_index(["half", "vectors", "part"])
-ROWS = {f"{recorded_layer}, whole sentence, probe": "context, probe",
-        "window of two, logistic regression": "window of two",
-        "near words, probe": "near words, probe", "near words, 1-NN": "near words", "bag of words, 1-NN": "bag",
-        f"{recorded_layer}, window only, 1-NN": "context of two",
-        "probe: sentence − window of two": "context above window of two, probe",
-        "probe: sentence − near words": "context above near words, probe",
-        "1-NN: sentence − window of two": "context above window of two",
-        "1-NN: sentence − window only": "context above context of two"}
-KINDS = ("all", "plain", "far", "right", "decoy")
-by_kind = {}
-for half, parts_of_speech in HALVES.items():
-    masks = {kind: ((asked.parts_of_speech == parts_of_speech) & ((asked.kind == kind) | (kind == "all"))).to_numpy()
-             for kind in KINDS}
-    by_kind[half, f"layer {chosen}, whole sentence, 1-NN"] = {
-        kind: shown(*with_interval(found[chosen].numpy()[mask], asked[mask]))
-        for kind, mask in masks.items()
-    }
-    for name, vectors in ROWS.items():
-        by_kind[half, name] = {kind: of_control(half, vectors, kind) for kind in KINDS}
-display(pd.DataFrame(by_kind).T)
+# %% tags=["demo"]
+tables.senses_by_kind(found[chosen].numpy(), asked, recorded, HALVES, chosen)
 
 # %% [markdown]
 # **With the same kind of classifier, the contextual embedding beats the window of two**: on nouns, the probe on MiniLM's vectors is ten points ahead (95 %
@@ -971,33 +876,14 @@ display(pd.DataFrame(by_kind).T)
 # difference may be noise. Yet the model can use the cue: from the five words of the window alone, it clearly finds more of these senses than from the whole
 # sentence. The remaining words suggest the wrong sense. When the senses differ in part of speech, decoys do no harm.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
-in_all = senses.index[test_rows.numpy()]
-for kind in ("far", "right", "decoy"):
-    for outcome in (True, False):
-        such = asked[(asked.parts_of_speech == "same") & (asked.kind == kind)
-                     & (found[chosen].numpy() == outcome)]
-        one = in_all[such.sample(1, random_state=3).index[0]]
-        barred = test_rows | (words != words[one])
-        alike = (unit @ unit[one]).masked_fill(barred, -1).argmax().item()
-        print(f"{'found' if outcome else 'missed':<7}{kind}, {senses.word[one]}",
-              f"({senses.sense[one]}): {senses.sentence[one]}")
-        print(f"      nearest ({senses.sense[alike]}): {senses.sentence[alike]}")
+# %% tags=["demo"]
+tables.found_and_missed(uses[:, chosen], senses, words, asked, found[chosen].numpy())
 
 # %% tags=["demo"]
 centred = uses[:, chosen] - uses[known_nouns, chosen].mean(dim=0)         # as in part 5
 after = right(centred, known_nouns, asked_nouns)
 before = found[chosen][nouns[test_rows]]
-difference = after.float() - before.float()
-low, high = with_interval(difference.numpy(), asked[asked.parts_of_speech == "same"])[1:]
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"On the nouns, accuracy is **{after.float().mean():.3f}** with centred vectors and "
-    f"**{before.float().mean():.3f}** without centring: a difference of {difference.mean():+.3f} "
-    f"(95 % interval {low:+.3f} to {high:+.3f})."
-))
+tables.centred_or_not(before, after, asked.word[asked.parts_of_speech == "same"])
 
 # %% [markdown]
 # Centring changed all cosines but hardly any nearest neighbours. A nearest neighbour depends only on the order of the cosines, and removing the direction that
@@ -1039,189 +925,28 @@ display(Markdown(
 predict("inside.novels", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
-
-from coursekit.novels.shipped import load_bert, load_elmo, load_gpt, load_skipgram
-from coursekit.small.bert import BOS, CLS, SEP
+from coursekit.novels.ambiguous_nouns import OF_NOVELS, AmbiguousNouns, NovelModels, senses_by_layer
 
 print("This takes about ten seconds.")
-novels_elmo, elmo_spelling = load_elmo()
-novels_bert, pieces_of_novels = load_bert()
-novels_gpt, _ = load_gpt()                                                  # the same subwords
-OF_NOVELS = "ELMo", "BERT", "GPT"
+novels = NovelModels(mended_words, word_vectors)
+novel_nouns = AmbiguousNouns.known_to(novels.spelling.words, senses)
 
-def read_at(name: str, text: str, start: int) -> tuple[Tensor, Int[Tensor, "T"], int]:
-    """A model's input for a text, the word number of each token, and the number of the word that begins at `start`."""
-    if name == "ELMo":                                                      # a token is a word
-        there, before = elmo_spelling.split(text), elmo_spelling.split(text[:start])
-        return elmo_spelling.of_words(["[BOS]", *there, "[EOS]"]), torch.arange(-1, len(there) + 1), len(before)
-    encoded = pieces_of_novels.encode(text, add_special_tokens=False)
-    token_ids, spans = [CLS if name == "BERT" else BOS, *encoded.ids], [(0, 0), *encoded.offsets]
-    if name == "BERT":
-        token_ids, spans = [*token_ids, SEP], [*spans, (0, 0)]
-    return torch.tensor(token_ids), mended_words(torch.tensor(spans), spans_of_words(text)), number_of_word(text, start)
-
-def all_layers(name: str, read: Int[Tensor, "B T ..."]) -> Float[Tensor, "L+1 B T D"]:
-    """The hidden states of texts with the same number of tokens, so that no padding is needed."""
-    everywhere = torch.ones(read.shape[:2], dtype=torch.bool)
-    if name == "ELMo":
-        return novels_elmo.encode(novels_elmo.token(read), everywhere)
-    if name == "BERT":
-        return novels_bert.encode(novels_bert.embeddings(read, torch.zeros_like(read)), everywhere)
-    return novels_gpt.encode(novels_gpt.embed(read))
-
-@torch.no_grad()
 def vectors_by(name: str, texts: list[str], starts: list[int]) -> Float[Tensor, "n L+1 D"]:
     """Like vectors_of, but for a model trained on the novels or for the model loaded in part 1."""
-    if name not in OF_NOVELS:
-        return vectors_of(texts, starts)
-    read = [read_at(name, *which) for which in zip(texts, starts)]
-    lengths, made = np.array([len(tokens_read) for tokens_read, _, _ in read]), [None] * len(read)
-    for length in np.unique(lengths):
-        of_length = np.flatnonzero(lengths == length)
-        for batch_of in np.array_split(of_length, len(of_length) // 64 + 1):
-            states = all_layers(name, torch.stack([read[n][0] for n in batch_of]))
-            for at, n in enumerate(batch_of):
-                made[n] = word_vectors(states[:, at], *read[n][1:])
-    return torch.stack(made)
+    return vectors_of(texts, starts) if name == loaded.name else novels.vectors(name, texts, starts)
 
-YOUNGER = {"mouse computer", "jam traffic", "cell phone"}
-novels_know = senses[(senses.parts_of_speech == "same") & senses.word.isin(elmo_spelling.words)
-                     & ~(senses.word + " " + senses.sense).isin(YOUNGER)]
-novels_know = novels_know[novels_know.groupby("word").sense.transform("nunique") > 1]
-of_state = read_table("senses/novels.csv").query("word == 'state'")
-novel_nouns = pd.concat([novels_know, of_state], ignore_index=True)
-noun_ids = torch.tensor(pd.factorize(novel_nouns.word)[0])
-noun_senses = torch.tensor(pd.factorize(novel_nouns.word + " " + novel_nouns.sense)[0])
-nouns_train = torch.tensor((novel_nouns.split == "train").to_numpy().copy())
-nouns_asked = novel_nouns[~nouns_train.numpy()].reset_index(drop=True)
-layered = {name: vectors_by(name, novel_nouns.sentence.tolist(), novel_nouns.start.tolist()) for name in OF_NOVELS}
-layered[loaded.name] = torch.cat([uses[novels_know.index.tolist()], vectors_of(of_state.sentence.tolist(), of_state.start.tolist())])
+layered = {name: vectors_by(name, novel_nouns.table.sentence.tolist(), novel_nouns.table.start.tolist()) for name in OF_NOVELS}
+added = novel_nouns.table[len(novel_nouns.rows_of_senses):]
+layered[loaded.name] = torch.cat([uses[novel_nouns.rows_of_senses], vectors_of(added.sentence.tolist(), added.start.tolist())])
+in_novels = senses_by_layer(novel_nouns, layered, novels.spelling.split, disambiguate, sense_similarity, centre)
+reveal("inside.novels", in_novels.chosen["GPT"][in_novels.cue_later].mean())
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def gaps_by_word(vectors: Float[Tensor, "n L+1 D"]) -> Float[np.ndarray, "words L+1"]:
-    """For each word, the mean cosine within one sense minus the mean cosine between two senses, computed on the test sentences with your sense_similarity. The vectors are centred as in part 5, so that models are comparable."""
-    moved = torch.stack([centre(vectors[~nouns_train, layer], vectors[nouns_train, layer]) for layer in range(vectors.shape[1])], dim=1)
-    of_word, of_sense, gaps_found = noun_ids[~nouns_train], noun_senses[~nouns_train], []
-    for word in of_word.unique():
-        rows_of = torch.cat([torch.where(of_word == word)[0], torch.where(of_word != word)[0][:1]])     # the function needs two words
-        one_sense, two_senses, _ = sense_similarity(moved[rows_of], of_word[rows_of], of_sense[rows_of])
-        gaps_found.append(one_sense - two_senses)
-    return torch.stack(gaps_found).numpy()
-
-def sense_told(vectors: Float[Tensor, "n D"], labelled_rows: Tensor, those: Tensor) -> Float[np.ndarray, "m"]:
-    """For each of the sentences `those`, whether your disambiguate finds the sense of the ambiguous word from the labelled sentences."""
-    guess = disambiguate(vectors[labelled_rows], noun_ids[labelled_rows], noun_senses[labelled_rows], vectors[those], noun_ids[those])
-    return (guess == noun_senses[those]).float().numpy()
-
-noun_number = torch.tensor(novel_nouns.groupby(["word", "split"]).cumcount().to_numpy().copy())
-
-def best_within_train(vectors: Float[Tensor, "n L+1 D"]) -> int:
-    """The layer from 1 upwards with the highest accuracy within the training sentences, chosen as in part 8."""
-    each = range(int(noun_number[nouns_train].max()) + 1)
-    shares = [np.concatenate([sense_told(vectors[:, layer], nouns_train & (noun_number != n), nouns_train & (noun_number == n)) for n in each]).mean()
-              for layer in range(1, vectors.shape[1])]
-    return 1 + int(np.argmax(shares))
-
-def other_words(text: str, start: int) -> list[tuple[int, str]]:
-    """The other words of a sentence, each with its distance from the ambiguous word (negative if it comes before)."""
-    place = len(elmo_spelling.split(text[:start]))
-    return [(at - place, word) for at, word in enumerate(elmo_spelling.split(text)) if at != place]
-
-def by_window() -> Float[np.ndarray, "m"]:
-    """For each test sentence, whether a logistic regression on two words on each side finds the sense; each word has its own regression."""
-    windows = np.array([{f"{far} {word}": 1 for far, word in others_there if abs(far) <= 2} for others_there in words_around])
-    answers = np.zeros(len(novel_nouns))
-    for word in novel_nouns.word.unique():
-        ours, theirs = (np.flatnonzero((novel_nouns.word == word) & (novel_nouns.split == part)) for part in ("train", "test"))
-        counter = DictVectorizer()
-        fitted = LogisticRegression(max_iter=1000).fit(counter.fit_transform(windows[ours]), novel_nouns.sense[ours])
-        answers[theirs] = fitted.predict(counter.transform(windows[theirs])) == novel_nouns.sense[theirs]
-    return answers[~nouns_train.numpy()]
-
-skip_gram = dict(zip(*load_skipgram()))
-words_around = [other_words(*which) for which in zip(novel_nouns.sentence, novel_nouns.start)]
-
-def by_skip_gram(weight_of) -> Float[np.ndarray, "m"]:
-    """For each test sentence, whether the sense is found from the sum of the other words' vectors, each weighted by its distance."""
-    sums = [sum((weight_of(far) * skip_gram[word] for far, word in others_there if word in skip_gram), torch.zeros(100))
-            for others_there in words_around]
-    return sense_told(torch.stack(sums), nouns_train, ~nouns_train)
-
-separated = {name: gaps_by_word(vectors) for name, vectors in layered.items()}
-told_by_layer = {name: np.stack([sense_told(vectors[:, layer], nouns_train, ~nouns_train) for layer in range(vectors.shape[1])])
-                 for name, vectors in layered.items()}
-best_layer = {name: best_within_train(vectors) for name, vectors in layered.items()}
-without_layers = {
-    "window of two": by_window(), "near words": by_skip_gram(lambda far: 1 / abs(far)), "bag": by_skip_gram(lambda far: 1),
-    "majority": 1 / nouns_asked.groupby("word").sense.transform("nunique").to_numpy(),
-}
-words_before = by_skip_gram(lambda far: (far < 0) / abs(far))
-cue_later = (nouns_asked.kind == "right").to_numpy()
-WHERE_CUES_STAND = {"other sentences": ~cue_later, "every cue comes after": cue_later}
-
-def of_those(answers: np.ndarray, those: np.ndarray = cue_later | True) -> tuple[float, float, float]:
-    return with_interval(answers[those], nouns_asked[those])
-
-reveal("inside.novels", told_by_layer["GPT"][best_layer["GPT"]][cue_later].mean())
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import bounds, over_seeds, sense_exam
-from coursekit.intervals import wilson
-from coursekit.small import recorded_senses
+# %% tags=["demo"]
+from coursekit.pictures import inside_novels
 
 print("This takes a few seconds.")
-QUESTIONS_SHOWN = "left", "right", "order1"
-of_encoder = read_table("results/sense_exam.csv").query("model == @loaded.name").set_index("layer")           # only for MiniLM
-generated_by_layer = {
-    name: {kind: [over_seeds(recorded_senses(name.lower(), layer=layer))[kind] for layer in range(3)] for kind in QUESTIONS_SHOWN}
-    for name in OF_NOVELS
-}
-if len(of_encoder):
-    generated_by_layer[loaded.name] = {
-        kind: [(share, *wilson(share, sense_exam().count(kind))) for share in of_encoder[kind]] for kind in QUESTIONS_SHOWN
-    }
-pictures.layer_by_layer(
-    {name: [(gaps.mean(), *bootstrap(gaps)) for gaps in found_gaps.T] for name, found_gaps in separated.items()},
-    {part: {name: [of_those(answers, those) for answers in rows_told] for name, rows_told in told_by_layer.items()}
-     for part, those in WHERE_CUES_STAND.items()},
-    {part: {name: answers[those].mean() for name, answers in without_layers.items()} for part, those in WHERE_CUES_STAND.items()},
-    generated_by_layer, bounds().majority.left,
-)
-in_steps = {name: [of_those(later - earlier) for earlier, later in zip(rows_told, rows_told[1:])] for name, rows_told in told_by_layer.items()}
-above_others = {name: {
-    "above layer 0": of_those(rows_told[best_layer[name]] - rows_told[0]),
-    "above the last layer": of_those(rows_told[best_layer[name]] - rows_told[-1]),
-    "above the bag of words": of_those(rows_told[best_layer[name]] - without_layers["bag"]),
-    "above near words": of_those(rows_told[best_layer[name]] - without_layers["near words"]),
-    "above the window of two": of_those(rows_told[best_layer[name]] - without_layers["window of two"]),
-    "above chance, every cue comes after": of_those(rows_told[best_layer[name]] - without_layers["majority"], cue_later),
-    "above chance, every cue comes after, last layer": of_those(rows_told[-1] - without_layers["majority"], cue_later),
-} for name, rows_told in told_by_layer.items()}
-
-def signed(mean: float, low: float, high: float) -> str:
-    return f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
-
-display(pd.DataFrame({
-    name: {f"layer {layer} above layer {layer - 1}": signed(*step) for layer, step in enumerate(in_steps[name], 1)}
-    for name in told_by_layer
-}).fillna("").rename_axis("accuracy, layer by layer"))
-display(pd.DataFrame({
-    name: {"chosen on the training sentences": f"layer {best_layer[name]}", "accuracy there": shown(*of_those(told_by_layer[name][best_layer[name]]))}
-    | {other: signed(*difference_there) for other, difference_there in above_others[name].items()}
-    for name in told_by_layer
-}).rename_axis("results at the chosen layer"))
-apart = {name: [of_those(one - other)[1:] for one, other in combinations(rows_told[1:], 2)] for name, rows_told in told_by_layer.items()}
-apart = {name: (sum(low > 0 or high < 0 for low, high in pairs_of), len(pairs_of)) for name, pairs_of in apart.items()}
-print("pairs of layers from 1 upwards that differ clearly:\n   ", ", ".join("{}: {} of {}".format(name, *count) for name, count in apart.items()))
-chosen_answers = {name: rows_told[best_layer[name]] for name, rows_told in told_by_layer.items()}
-above_gpt = {part: {name: of_those(chosen_answers[name] - chosen_answers["GPT"], those) for name in ("ELMo", "BERT")}
-             for part, those in {"all sentences": cue_later | True, **WHERE_CUES_STAND}.items()}
-for part in ("all sentences", "every cue comes after"):
-    print(f"{part}, difference from GPT:", ", ".join(f"{name} {signed(*difference_there)}" for name, difference_there in above_gpt[part].items()))
-before_above_guess = of_those(words_before - without_layers["majority"], cue_later)
-print("every cue comes after, difference between the preceding words alone (skip-gram) and chance:", signed(*before_above_guess))
+inside_novels.layer_by_layer(in_novels, inside_novels.generated_by_layer(loaded.name))
+inside_novels.differences_between_layers(in_novels)
 
 # %% [markdown]
 # Layer 0 is at chance level in all four models, because it encodes only the word and, in BERT, GPT and MiniLM, its position. **From layer 1 on, every model
@@ -1262,61 +987,13 @@ print("every cue comes after, difference between the preceding words alone (skip
 # %% tags=["demo"]
 predict("inside.pseudo_words", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-of_pairs = read_table("results/novels_senses.csv").astype({"layer": str, "side": str}).fillna("").replace("nan", "")
-OF_PSEUDO_WORDS = {"elmo": "ELMo", "bert": "BERT", "gpt": "GPT"}
-WITHOUT_MODEL = {("more frequent word", ""): "more frequent word", ("bag of words", "both"): "bag of words",
-                 ("window of two", "both"): "window of two", ("5-grams", "both"): "5-grams"}
+# %% tags=["demo"]
+from coursekit.novels.pseudo_word_results import recorded as recorded_pseudo_words
 
-def right_by_pair(model: str, side: str, layer: str = "") -> pd.DataFrame:
-    """For each pair, the number of correct positions and the number of all positions, averaged over the seeds."""
-    rows_of_it = of_pairs[(of_pairs.model == model) & (of_pairs.side == side) & (of_pairs.layer == layer)]
-    return rows_of_it.groupby("pair")[["right", "asked"]].mean()
-
-def share_of_pairs(counted: pd.DataFrame, less: pd.DataFrame | None = None) -> tuple[float, float, float]:
-    """The accuracy, or the difference between two paired accuracies, with its 95 % interval; whole pairs are resampled."""
-    right_there = counted.right - (0 if less is None else less.right)
-    table_there = np.stack([right_there, counted.asked], axis=1)
-    return right_there.sum() / counted.asked.sum(), *bootstrap(table_there, lambda some: some[:, 0].sum() / some[:, 1].sum())
-
-pair_layers = {name: sorted(of_pairs.layer[(of_pairs.model == name) & of_pairs.layer.str.isdigit()].unique()) for name in OF_PSEUDO_WORDS}
-told_in_pairs = {
-    called: {side: [share_of_pairs(right_by_pair(name, side, layer)) for layer in pair_layers[name]] for side in sides}
-    for (name, called), sides in zip(OF_PSEUDO_WORDS.items(), (("both", "left", "right"), ("both", "left", "right"), ("left",)))
-}
-without_model = {called: share_of_pairs(right_by_pair(*which)) for which, called in WITHOUT_MODEL.items()}
-reveal("inside.pseudo_words", told_in_pairs["BERT"]["both"][-1][0])
-pictures.pseudo_words(told_in_pairs, without_model)
-
-def of_pair(name: str, side: str = "both", layer: int = -1) -> pd.DataFrame:
-    return right_by_pair(name, side, pair_layers[name][layer])
-
-pair_gaps = {
-    **{f"{called}: last layer above layer 1": share_of_pairs(of_pair(name), of_pair(name, layer=1)) for name, called in OF_PSEUDO_WORDS.items()},
-    **{f"{called}, last layer, above {other}": share_of_pairs(of_pair(name), right_by_pair(other, "both"))
-       for name, called in OF_PSEUDO_WORDS.items() for other in ("bag of words", "window of two", "5-grams")},
-    "BERT above ELMo, last layers": share_of_pairs(of_pair("bert"), of_pair("elmo")),
-    "ELMo above GPT, last layers": share_of_pairs(of_pair("elmo"), of_pair("gpt")),
-    "BERT above GPT, last layers": share_of_pairs(of_pair("bert"), of_pair("gpt")),
-    **{f"{called} above GPT, left context only": share_of_pairs(of_pair(name, "left"), of_pair("gpt"))
-       for name, called in (("elmo", "ELMo"), ("bert", "BERT"))},
-    "5-grams above GPT, left context only": share_of_pairs(right_by_pair("5-grams", "left"), of_pair("gpt")),
-    "ELMo: left context above right": share_of_pairs(of_pair("elmo", "left"), of_pair("elmo", "right")),
-    "BERT: left context above right": share_of_pairs(of_pair("bert", "left"), of_pair("bert", "right")),
-    "5-grams: left context above right": share_of_pairs(right_by_pair("5-grams", "left"), right_by_pair("5-grams", "right")),
-    "ELMo: learned mix above its last layer": share_of_pairs(right_by_pair("elmo", "both", "mix"), of_pair("elmo")),
-    "ELMo: learned mix above layer 1": share_of_pairs(right_by_pair("elmo", "both", "mix"), of_pair("elmo", layer=1)),
-}
-display(pd.DataFrame({"difference (95 %, whole pairs resampled)": {called: signed(*gap) for called, gap in pair_gaps.items()}}))
-last_by_seed = {
-    called: of_pairs[(of_pairs.model == name) & (of_pairs.side == "both") & (of_pairs.layer == pair_layers[name][-1])]
-    .groupby("seed")[["right", "asked"]].sum().eval("right / asked").tolist()
-    for name, called in OF_PSEUDO_WORDS.items()
-}
-mix_of_pairs = read_table("results/novels_mix.csv").groupby("layer").weight
-print("Accuracy at the last layer, by seed:", "; ".join(f"{called} {', '.join(f'{share:.2f}' for share in shares)}" for called, shares in last_by_seed.items()))
-print("Layer weights that ELMo learned, mean and range over the seeds:", ", ".join(
-    f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in zip(mix_of_pairs.mean(), mix_of_pairs.min(), mix_of_pairs.max())))
+pseudo_words = recorded_pseudo_words()
+reveal("inside.pseudo_words", pseudo_words.by_layer["BERT"]["both"][-1][0])
+inside_novels.pseudo_words(pseudo_words)
+inside_novels.differences_on_pseudo_words(pseudo_words)
 
 # %% [markdown]
 # Layer 0 is at chance level, whereas every layer above it separates the senses. In BERT and GPT, the last layer finds more senses than layer 1, a difference
@@ -1354,7 +1031,7 @@ def layer_by_layer(word: str, sentence: str) -> None:
     if not starts:
         print(f"“{word}” does not occur in your sentence: {sentence}")
         return
-    if max(len(pieces_of_novels.encode(sentence).ids), len(tokenizer(sentence).input_ids), len(sentence) / 5) > 120:
+    if max(len(novels.pieces.encode(sentence).ids), len(tokenizer(sentence).input_ids), len(sentence) / 5) > 120:
         print("Your sentence is too long: the models trained on the novels read at most 126 subwords.")
         return
     by_model, nearest_of = {}, []
@@ -1365,8 +1042,8 @@ def layer_by_layer(word: str, sentence: str) -> None:
         ahead_by = [row.max() - row[(labelled.sense != sense).to_numpy()].max() for row, sense in zip(close, firsts)]
         by_model[name] = {f"layer {layer}": f"{sense} {lead:+.3f}" if lead > 1e-4 else "all equal"
                           for layer, (sense, lead) in enumerate(zip(firsts, ahead_by))}
-        best = close[best_layer[name]].argmax()
-        nearest_of += [f"{name}, layer {best_layer[name]}: {labelled.sense[best]}", f"nearest: {labelled.sentence[best]}"]
+        best = close[in_novels.best[name]].argmax()
+        nearest_of += [f"{name}, layer {in_novels.best[name]}: {labelled.sense[best]}", f"nearest: {labelled.sentence[best]}"]
     print(*(fill(line, 88, subsequent_indent="    ") for line in (sentence, "", *nearest_of)), sep="\n")
     display(pd.DataFrame(by_model).T.fillna(""))
 
@@ -1383,50 +1060,10 @@ layer_by_layer(YOUR_WORD, YOUR_SENTENCE)
 # (**distillation**)? **RoBERTa** (Liu et al. 2019b): how good is BERT if it is simply trained longer and better? **DeBERTa** (He et al. 2021): should the
 # position be added to the word at all? On PyTorch's meta device, we can count the parameters of these models without loading any weights.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from transformers import AutoModel, BertConfig, DebertaConfig, DistilBertConfig, RobertaConfig
+# %% tags=["demo"]
+from coursekit.successors import table_of_successors
 
-shapes = {
-    "BERT": BertConfig(),
-    "DistilBERT": DistilBertConfig(),
-    "RoBERTa": RobertaConfig(vocab_size=50_265, max_position_embeddings=514, type_vocab_size=1),
-    "DeBERTa": DebertaConfig(
-        vocab_size=50_265, type_vocab_size=0, relative_attention=True, max_relative_positions=-1,
-        pos_att_type=["c2p", "p2c"], position_biased_input=False,
-    ),
-}
-changed = {
-    "BERT": ("WordPiece", "masked words, next sentence"),
-    "DistilBERT": ("WordPiece", "masked words, BERT's outputs and hidden states"),
-    "RoBERTa": ("bytes (BPE)", "masked words only, masked anew each time"),
-    "DeBERTa": ("bytes (BPE)", "masked words only"),
-}
-
-def shape_of(config) -> dict[str, str]:
-    """The number of layers and parameters of an architecture, counted without allocating memory for its weights."""
-    with torch.device("meta"):
-        empty = AutoModel.from_config(config)
-    everything, tables = (sum(weight.numel() for weight in part.parameters())
-                          for part in (empty, empty.embeddings))
-    return {"layers": config.num_hidden_layers, "parameters": f"{everything:,}",
-            "of these in tables": f"{tables:,}"}
-
-def same_anywhere(config) -> str:
-    """Whether a token's input to the first layer is the same at every position (with random weights)."""
-    small = {"vocab_size": 100, "pad_token_id": 0, "num_hidden_layers": 1, "n_layers": 1}
-    config = type(config).from_dict(config.to_dict() | small)
-    torch.manual_seed(0)
-    table = AutoModel.from_config(config).eval().embeddings
-    with torch.no_grad():
-        x = table(torch.full((1, 8), 5))[0]
-    return "yes" if torch.equal(x[2], x[6]) else "no"
-
-display(pd.DataFrame({
-    name: {**shape_of(config), "subwords": changed[name][0], "trained on": changed[name][1],
-           "segments": "yes" if getattr(config, "type_vocab_size", 0) > 1 else "no",
-           "same vector at any position": same_anywhere(config)}
-    for name, config in shapes.items()
-}).T)
+display(table_of_successors())
 
 # %% [markdown]
 # **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here, it reads the files of the encoder that comes
@@ -1522,7 +1159,7 @@ both = agreements.assign(**{
     "rollout without [CLS], [SEP]": [agreement_of_rollout(case, without_sink(case["a"]))
                                      for case in cases],
 })
-pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
+inside_attention.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
                    for name in both}, len(both))
 
 # %% [markdown]
@@ -1655,7 +1292,7 @@ pictures.probes(probed)
 # %% [markdown]
 # Next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 from coursekit import predictions
 
 predictions()

@@ -35,7 +35,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 
 normalize = torch.nn.functional.normalize
 
@@ -70,12 +70,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from coursekit.models.catalogue import MINILM
-from coursekit.pictures import sentences as pictures
+from coursekit.pictures import (
+    sentences as pictures, sentences_encoders, sentences_search, sentences_tables as tables,
+)
 from coursekit.plots import use_style
 
 use_style()
@@ -94,18 +95,11 @@ def read(
     return model(**inputs).last_hidden_state, inputs["attention_mask"].bool()
 
 # %% tags=["demo"]
-sentence = "Plug in your cell phone."
-alone, _ = read([sentence])
+from coursekit import pooling
+
 padding = [0, 2, 5, 10, 20, 30, 50]
-cosines = {"all positions": [], "its own tokens only": []}
-for places in padding:
-    hidden, keep = read([sentence], max_length=alone.shape[1] + places, padding="max_length")
-    for name, pooled in zip(
-        cosines, (hidden.mean(dim=1), mean_pool(hidden, keep)), strict=True
-    ):
-        cosines[name].append(torch.cosine_similarity(pooled, alone.mean(dim=1)).item())
-padded = cosines["all positions"][padding.index(30)]
-reveal("sentences.padding", padded)
+cosines = pooling.cosines_with_padding("Plug in your cell phone.", padding, read, mean_pool)
+reveal("sentences.padding", cosines["all positions"][padding.index(30)])
 pictures.padding(padding, cosines)
 
 # %% [markdown]
@@ -132,16 +126,9 @@ def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
     return re.findall(r"[a-z]+", text.lower())
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 exam = pairs[pairs.split == "test"].reset_index(drop=True)
-columns = ["premise", "hypothesis", "first", "second", "similarity"]
-some = exam.sort_values("similarity")[columns].iloc[[0, 60, 120, 191]]
-display(some.style.hide(axis="index").format("{:.2f}", subset=columns[2:]))
-tied = exam.similarity.duplicated(keep=False).mean()
-between_readers = exam["first"].corr(exam["second"], method="spearman")
-print(f"{len(pairs)} pairs, {len(exam)} of them in the test set, with {exam.similarity.nunique()} different grades; "
-      f"{tied:.0%} of the test pairs share their grade with another pair")
-print(f"Spearman's correlation between the two annotators on the test set: {between_readers:.2f}")
+tables.graded_pairs(pairs, exam)
 
 # %% [markdown]
 # Equal values (ties) all receive the mean of the ranks that they occupy together: the ranks of 2, 5, 5, 9 are 1, 2.5, 2.5, 4. A package for permutation tests
@@ -189,32 +176,14 @@ check("sentences.spearman", lambda case: spearman(**case))
 # %% tags=["demo"]
 predict("sentences.overlap", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from scipy.stats import spearmanr
+# %% tags=["demo"]
+from coursekit.graded_pairs import GradedPairs, correlations_by_order, overlap
 
-def overlap(first: str, second: str) -> float:
-    """The number of words in common, divided by the number of distinct words in the two texts (Jaccard)."""
-    a, b = set(words_of(first)), set(words_of(second))
-    return len(a & b) / len(a | b)
-
-def argsort_twice(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
-    """The version suggested in the first reply to the bug report."""
-    return torch.corrcoef(torch.stack([x.argsort().argsort().float() for x in (a, b)]))[0, 1]
-
-shared = np.array([overlap(*pair) for pair in zip(exam.premise, exam.hypothesis, strict=True)])
-ways = {"argsort (2021)": spearman_of_2021, "argsort twice": argsort_twice, "yours": spearman,
-        "scipy": lambda a, b: spearmanr(a, b).statistic}
-shuffled = np.random.default_rng(0).permutation(len(exam))
-orders = {"order of the file": np.arange(len(exam)), "shuffled": shuffled}
-rounded = torch.tensor(exam.similarity.round().values)
-by_order = pd.DataFrame({
-    name: {order: float(way(torch.tensor(shared)[rows], rounded[rows]))
-           for order, rows in orders.items()}
-    for name, way in ways.items()
-}).T
-display(by_order.style.format("{:.3f}").set_caption("Spearman's correlation between overlap and rounded grades"))
-by_overlap = float(spearman(torch.tensor(shared), torch.tensor(exam.similarity.values)))
-reveal("sentences.overlap", by_overlap)
+shared = np.array([overlap(*pair) for pair in zip(exam.premise, exam.hypothesis)])
+by_order = correlations_by_order(shared, exam.similarity, spearman_of_2021, spearman)
+tables.correlations(by_order)
+reveal("sentences.overlap",
+       float(spearman(torch.tensor(shared), torch.tensor(exam.similarity.values))))
 
 # %% [markdown]
 # A correlation must not depend on the order of the pairs. A single `argsort` does not compute ranks at all. Applied twice, `argsort` gives the correct ranks as
@@ -280,88 +249,34 @@ class SentenceEncoder(torch.nn.Module):
 # subtracted from all vectors first. This removes the direction that all vectors share, which we measured in notebook 08.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import bootstrap
+print("This takes five to ten seconds.")
 
 def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     """The mean over the tokens at MiniLM's last layer, computed in batches of sentences of similar length."""
-    texts = list(texts)
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    vectors = torch.empty(len(texts), 384)
-    for start in range(0, len(texts), 32):
-        rows = order[start : start + 32]
-        vectors[rows] = mean_pool(*read([texts[i] for i in rows], truncation=True, max_length=256))
-    return vectors
+    return pooling.in_batches(lambda some: mean_pool(*read(some, truncation=True, max_length=256)), texts)
 
 def glove_average(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     """The mean of GloVe's vectors for the words of each text."""
     ids = ids_of(texts)
     return mean_pool(table[ids], ids != 0)
 
-def of_pairs(vectors_of, centre: Float[Tensor, "D"] | float = 0.0) -> Float[np.ndarray, "pairs"]:
-    """The cosine of each test pair, after subtracting `centre` from both vectors."""
-    hypotheses = vectors_of(exam.hypothesis[::3]).repeat_interleave(3, dim=0)
-    return torch.cosine_similarity(vectors_of(exam.premise) - centre, hypotheses - centre).numpy()
-
-def rho(items: Float[np.ndarray, "hypotheses 3 2"]) -> float:
-    """Spearman's correlation over the pairs of the given hypotheses: similarity in column 0, grade in column 1."""
-    return float(spearman(*torch.from_numpy(items.reshape(-1, 2)).T))
-
-def agreement(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, float]:
-    """Spearman's correlation with the grades of the test set, and its 95 % interval over hypotheses."""
-    threes = np.stack([similarity, exam.similarity], axis=-1).reshape(-1, 3, 2)
-    return rho(threes), *bootstrap(threes, rho, draws=1000)
-
-def partial_rho(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-    """The partial correlation of the ranks in columns 0 and 1, controlling for the ranks in column 2."""
-    a, b, held = torch.from_numpy(items.reshape(-1, 3)).T
-    ab, a_held, b_held = (float(spearman(*two)) for two in ((a, b), (a, held), (b, held)))
-    return (ab - a_held * b_held) / ((1 - a_held**2) * (1 - b_held**2)) ** 0.5
-
-def given_length(similarity: Float[np.ndarray, "pairs"]) -> tuple[float, float, float]:
-    """Spearman's correlation with the grades, controlling for the length ratio, and its 95 % interval."""
-    threes = np.stack([similarity, exam.similarity, length_ratio], axis=-1).reshape(-1, 3, 3)
-    return partial_rho(threes), *bootstrap(threes, partial_rho, draws=1000)
-
-def gain(after: str, control: str) -> tuple[float, float, float]:
-    """The difference between two Spearman correlations on the same pairs, with its 95 % interval over hypotheses."""
-    columns = np.stack([similarities[after], similarities[control], exam.similarity], axis=-1)
-    threes = columns.reshape(-1, 3, 3)
-
-    def difference(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-        return rho(items[..., [0, 2]]) - rho(items[..., [1, 2]])
-
-    return difference(threes), *bootstrap(threes, difference, draws=1000)
-
-def show_gains(gains: dict[str, tuple[float, float, float]]) -> None:
-    """Print one line per difference."""
-    for names, (difference, low, high) in gains.items():
-        print(f"{names:<62} {difference:+.3f} (95 % {low:+.3f} to {high:+.3f})")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes five to ten seconds.")
-texts = [*pairs[pairs.split == "train"].premise, *pairs[pairs.split == "train"].hypothesis[::3]]
 torch.manual_seed(0)
 before = SentenceEncoder()
-lengths = [exam[side].map(lambda text: len(words_of(text))) for side in ("hypothesis", "premise")]
-length_ratio = (lengths[0] / lengths[1]).to_numpy()
-similarities = {
-    "length alone": length_ratio,
-    "words in common": shared,
-    "GloVe, mean": of_pairs(glove_average),
-    "GloVe, mean, centred": of_pairs(glove_average, glove_average(texts).mean(dim=0)),
-    "our encoder, untrained": of_pairs(before.encode),
-    "our encoder, untrained, centred": of_pairs(before.encode, before.encode(texts).mean(dim=0)),
-    "MiniLM: trained for this": of_pairs(minilm_vectors),
-}
-found = {name: agreement(similarity) for name, similarity in similarities.items()}
-held = {name: given_length(similarity) for name, similarity in similarities.items()
-        if name != "length alone"}
-pictures.controls(found, held)
-first_gains = {f"{after} minus {control}": gain(after, control) for after, control in (
+texts = [*pairs[pairs.split == "train"].premise, *pairs[pairs.split == "train"].hypothesis[::3]]
+graded = GradedPairs(exam, spearman)
+graded.add("length alone", graded.length_ratio)
+graded.add("words in common", shared)
+graded.add("GloVe, mean", graded.cosines(glove_average))
+graded.add("GloVe, mean, centred", graded.cosines(glove_average, glove_average(texts).mean(dim=0)))
+graded.add("our encoder, untrained", graded.cosines(before.encode))
+graded.add("our encoder, untrained, centred", graded.cosines(before.encode, before.encode(texts).mean(dim=0)))
+graded.add("MiniLM: trained for this", graded.cosines(minilm_vectors))
+pictures.controls(graded.found, graded.held)
+first_gains = {f"{after} minus {control}": graded.gain(after, control) for after, control in (
     ("GloVe, mean", "words in common"),
     ("our encoder, untrained", "GloVe, mean"),
     ("our encoder, untrained, centred", "our encoder, untrained"))}
-show_gains(first_gains)
+tables.gains(first_gains)
 
 # %% [markdown]
 # Neither length nor word overlap predicts the grades. Holding length constant therefore changes nothing. (The hollow dots show a **partial correlation**: the
@@ -377,28 +292,9 @@ show_gains(first_gains)
 # > GloVe's: 46 compared with 58 on the STS benchmark (Spearman × 100). The vector of [CLS] agrees least (17). A large pre-trained model is therefore not
 # > automatically a good sentence encoder. If you have network access, set `FROM_HUB` to True in the next cell to see the results of BERT-Base on our pairs.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from functools import partial
-
-from coursekit.models import load
-
-FROM_HUB = False                     # True (needs network access): load BERT-Base from the Hugging Face hub
-original = load("bert-base-uncased", from_hub=True) if FROM_HUB else None
-
-def first_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The vector of [CLS]."""
-    return hidden[:, 0]
-
-def of_original(pool, texts) -> Float[Tensor, "B D"]:
-    """BERT-Base's sentence vectors."""
-    return pool(*read(texts, original.model, original.tokenizer))
-
-if original:
-    for name, pool in {"mean": mean_pool, "[CLS]": first_token}.items():
-        value, low, high = agreement(of_pairs(partial(of_original, pool)))
-        print(f"BERT-Base, {name}: {value:.3f} ({low:.3f} to {high:.3f})")
-else:
-    print("BERT-Base was not loaded (FROM_HUB is False).")
+# %% tags=["demo"]
+FROM_HUB = False        # True (needs network access): load BERT-Base from the hub
+tables.bert_base(graded, read, mean_pool, from_hub=FROM_HUB)
 
 # %% [markdown]
 # ## 4 · Two sentences, one encoder
@@ -476,21 +372,11 @@ check("sentences.ranking_loss", lambda case: ranking_loss(**case), gradients=Tru
 # How well can an encoder answer this question before training? For each of the 64 hypotheses in the test set, we find the nearest of the 64 entailing premises.
 # With 64 candidates, the loss at chance level is ln 64 = 4.16 nats.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-entailing = exam.premise[ENTAILMENT::3]
-
-def find_own(vectors_of) -> tuple[Float[Tensor, "64 64"], float, float]:
-    """The cosines of the hypotheses with the entailing premises, the ranking loss, and the accuracy."""
-    anchors, positives = vectors_of(exam.hypothesis[::3]), vectors_of(entailing)
-    cosines = torch.cosine_similarity(anchors[:, None], positives[None], dim=-1)
-    nearest = (cosines.argmax(dim=1) == torch.arange(len(cosines))).float().mean().item()
-    return cosines, ranking_loss(anchors, positives, 20.0).item(), nearest
-
-for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_vectors)):
-    matrix, nats, nearest = find_own(vectors_of)
-    others = (matrix.sum() - matrix.trace()) / (matrix.numel() - len(matrix))
-    print(f"{name:<16} mean cosine with own premise {matrix.diagonal().mean():.2f}, with other premises {others:.2f}; "
-          f"loss {nats:.2f} nats; own premise nearest for {nearest:.0%}")
+# %% tags=["demo"]
+tables.own_premises({
+    "before training": graded.find_own(before.encode, ranking_loss),
+    "MiniLM": graded.find_own(minilm_vectors, ranking_loss),
+})
 
 # %% [markdown]
 # Before training, nearly *all* cosines are high, because the vectors share a common direction. A single cosine is therefore not informative. The gap between
@@ -599,19 +485,15 @@ labelled, labelled_course = train(by_label, seed=0)
 pictures.courses({"ranking loss": ranked_course, "classification objective": labelled_course})
 
 # %% tags=["demo"]
-for name, encoder in {
-    "our encoder, classification objective": labelled,
-    "our encoder, ranking loss": ranked,
-}.items():
-    similarities[name] = of_pairs(encoder.encode)
-    found[name], held[name] = agreement(similarities[name]), given_length(similarities[name])
-reveal("sentences.after", found["our encoder, ranking loss"][0])
+graded.add("our encoder, classification objective", graded.cosines(labelled.encode))
+graded.add("our encoder, ranking loss", graded.cosines(ranked.encode))
+reveal("sentences.after", graded.found["our encoder, ranking loss"][0])
 
-gains = {control: gain("our encoder, ranking loss", control) for control in (
+gains = {control: graded.gain("our encoder, ranking loss", control) for control in (
     "our encoder, untrained", "our encoder, untrained, centred", "words in common",
     "length alone", "MiniLM: trained for this")}
-pictures.controls(found, held)
-show_gains({f"ranking loss minus {control}": values for control, values in gains.items()})
+pictures.controls(graded.found, graded.held)
+tables.gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
 # Training with the ranking loss clearly improves the agreement with the annotators. Does it gain more than subtracting the mean vector would have gained? To
@@ -621,21 +503,8 @@ show_gains({f"ranking loss minus {control}": values for control, values in gains
 # The grades are related to the *labels*, because an entailed sentence has nearly the same meaning as its premise, whereas a neutral one often does not. Does
 # the cosine predict anything about the grade that the label does not?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def within(similarity: Float[np.ndarray, "pairs"], label: str) -> tuple[float, float, float]:
-    """Spearman's correlation with the grades for the pairs with one label, and its 95 % interval."""
-    here = (exam.label == label).to_numpy()
-    items = np.stack([similarity[here], exam.similarity[here]], axis=-1)
-    return rho(items), *bootstrap(items, rho, draws=1000)
-
-NAMES = ("length alone", "words in common", "our encoder, untrained", "our encoder, ranking loss",
-         "MiniLM: trained for this")
-inside = {label: {name: within(similarities[name], label) for name in NAMES}
-          for label in ("entailment", "neutral", "contradiction")}
-display(pd.DataFrame({
-    label: {name: "{:.2f} ({:.2f} to {:.2f})".format(*values) for name, values in row.items()}
-    for label, row in inside.items()
-}))
+# %% tags=["demo"]
+tables.within_labels(graded)
 
 # %% [markdown]
 # MiniLM agrees with the annotators within every label. Our encoder does so only within the entailed pairs, which are the only pairs on which it was trained.
@@ -646,9 +515,9 @@ display(pd.DataFrame({
 
 # %% tags=["demo"]
 matrices = {
-    "before training": find_own(before.encode),
-    "after training": find_own(ranked.encode),
-    "MiniLM": find_own(minilm_vectors),
+    "before training": graded.find_own(before.encode, ranking_loss),
+    "after training": graded.find_own(ranked.encode, ranking_loss),
+    "MiniLM": graded.find_own(minilm_vectors, ranking_loss),
 }
 pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, shown=16)
 
@@ -657,10 +526,10 @@ pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, sh
 # did not subtract it. A single run is only an anecdote, so we recorded runs with five seeds and several sizes of the training set (`python -m experiments
 # sentences`, about three minutes on an otherwise idle core).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-recorded = read_table("results/sentences.csv")
-said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
-display(Markdown(said))
+# %% tags=["demo"]
+pictures.seeds(
+    read_table("results/sentences.csv"), minilm=graded.found["MiniLM: trained for this"][0]
+)
 
 # %% [markdown]
 # These intervals describe the variation between *seeds* on one test set, whereas the intervals in the run above describe the uncertainty due to the choice of
@@ -700,17 +569,7 @@ display(Markdown(said))
 print("This takes five to ten seconds.")
 from coursekit.language import load_language
 
-@torch.no_grad()
-def layer_means(texts) -> Float[Tensor, "layers B D"]:
-    """The mean over the tokens at each of MiniLM's layers."""
-    inputs = pieces(list(texts), return_tensors="pt", padding=True)
-    layers = minilm(**inputs, output_hidden_states=True).hidden_states
-    return torch.stack([mean_pool(layer, inputs["attention_mask"].bool()) for layer in layers])
-
-of_layers = [
-    float(spearman(torch.cosine_similarity(u, v.repeat_interleave(3, dim=0)), torch.tensor(exam.similarity.values)))
-    for u, v in zip(layer_means(exam.premise), layer_means(exam.hypothesis[::3]), strict=True)
-]
+of_layers = graded.by_layer(*(pooling.layer_means(texts, minilm, pieces, mean_pool) for texts in (exam.premise, exam.hypothesis[::3])))
 known = np.mean([word in load_language().id_of for text in [*pairs.premise, *pairs.hypothesis] for word in words_of(text)])
 print(f"fraction of the words in our pairs that are in the vocabulary of BERT from notebook 06: {known:.0%}")
 print("Spearman's correlation for each layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
@@ -790,11 +649,7 @@ class UntrainedCut(CutMiniLM):
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
 cut, cut_course = train(by_rank, seed=0, steps=16, new=CutMiniLM, rate=1e-4, every=8)
-for step, loss, on_pairs in cut_course:
-    print(
-        f"step {step:2.0f}: mean loss of the last 8 batches {loss:.2f}, Spearman on "
-        f"validation {on_pairs:.2f}"
-    )
+tables.training(cut_course, every=8)
 
 # %% [markdown]
 # We recorded training runs with three seeds at each of several learning rates (`python -m experiments sentence_encoders`, about fifteen minutes on an otherwise
@@ -803,78 +658,18 @@ for step, loss, on_pairs in cut_course:
 # premise ranks first. This measure is stricter than the accuracy in section 5 because the candidates are all 192 test premises, including the contradicting
 # ones.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half
+# %% tags=["demo"]
+from coursekit.encoder_runs import EncoderRuns
 
-LOSSES = {"before": "before training", "by label": "classification objective", "by rank": "ranking loss",
-          "by rank, contradictions": "ranking loss, contradictions", "by rank, mined": "ranking loss, mined negatives"}
-encoder_runs = read_table("results/sentence_encoders.csv").replace({"objective": LOSSES})
-CUT, SMALL, UNTRAINED = "MiniLM, 3 layers", "small BERT", ", untrained"
-grades_of = exam.similarity.to_numpy().reshape(-1, 3)
-by_run, recall_of = {}, {}                     # encoder, loss, rate → cosines and grade, 64 3 seeds+1; recall at 1 per seed
-for (encoder, objective, rate), rows in encoder_runs.groupby(["encoder", "objective", "rate"], sort=False):
-    by_seed = rows.pivot(index="id", columns="seed", values="cosine").loc[exam.id].to_numpy()
-    by_run[encoder, objective, rate] = np.concatenate([by_seed.reshape(64, 3, -1), grades_of[..., None]], axis=-1)
-    asked_for = rows[rows.place.notna()]
-    recall_of[encoder, objective, rate] = (asked_for.place == 1).groupby(asked_for.seed).mean().to_numpy()
-spearman_of = {run: np.array([rho(items[..., [seed, -1]]) for seed in range(items.shape[-1] - 1)]) for run, items in by_run.items()}
+runs = EncoderRuns(exam, spearman)
+sentences_encoders.encoders(runs, {
+    "GloVe, mean": graded.found["GloVe, mean"][0],
+    "MiniLM": graded.found["MiniLM: trained for this"][0],
+})
+sentences_encoders.encoder_rates(runs)
 
-def mean_rho(items: Float[np.ndarray, "hypotheses 3 seeds+1"]) -> float:
-    """Spearman's correlation of each seed's cosines with the grades (the last column), averaged over seeds."""
-    return float(np.mean([rho(items[..., [seed, -1]]) for seed in range(items.shape[-1] - 1)]))
-
-tried = read_table("results/sentence_encoders_rates.csv").replace({"objective": LOSSES})
-tried = tried.groupby(["encoder", "objective", "rate"], sort=False).validation.mean()
-best_of = {run[:2]: run for run in by_run}                           # with hard negatives only one rate was tried
-best_of |= {key: (*key, values.idxmax()[-1]) for key, values in tried.groupby(["encoder", "objective"], sort=False)}
-ORDER = [(encoder + start, objective) for encoder in (CUT, SMALL) for start in ("", UNTRAINED)
-         for objective in LOSSES.values() if (encoder + start, objective) in best_of]
-lines = {"GloVe, mean": found["GloVe, mean"][0], "MiniLM": found["MiniLM: trained for this"][0]}
-pictures.encoders(
-    {key: spearman_of[best_of[key]] for key in ORDER},
-    {key: bootstrap(by_run[best_of[key]], mean_rho, draws=200) for key in ORDER},
-    {key: recall_of[best_of[key]] for key in ORDER}, lines,
-)
-pictures.encoder_rates({run: values for run, values in spearman_of.items() if run[1] in ("ranking loss", "classification objective")},
-                       {encoder: spearman_of[best_of[encoder, "before training"]].mean() for encoder in (CUT, SMALL)})
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about five seconds.")
-
-def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float]) -> dict[str, tuple[float, float, float]]:
-    """Differences in Spearman's correlation and in recall: means, and 95 % intervals over hypotheses and over seeds."""
-    both = np.concatenate([by_run[after], by_run[control]], axis=-1)
-    n = by_run[after].shape[-1]
-
-    def difference(items) -> float:
-        return mean_rho(items[..., :n]) - mean_rho(items[..., n:])
-
-    mean, half = mean_and_half(spearman_of[after] - spearman_of[control])
-    recall, recall_half = mean_and_half(recall_of[after] - recall_of[control])
-    return {"over hypotheses": (difference(both), *bootstrap(both, difference, draws=200)),
-            "over seeds": (mean, mean - half, mean + half),
-            "recall at 1, over seeds": (recall, recall - recall_half, recall + recall_half)}
-
-untouched, classifying, ranking, with_contradictions, with_mined = LOSSES.values()
-encoder_gains = {}
-for encoder in (CUT, SMALL):
-    for after, control in (
-        ((encoder, ranking), (encoder, untouched)), ((encoder, classifying), (encoder, untouched)),
-        ((encoder, ranking), (encoder, classifying)), ((encoder, ranking), (encoder + UNTRAINED, ranking)),
-        ((encoder + UNTRAINED, ranking), (encoder + UNTRAINED, untouched)),
-        ((encoder, with_contradictions), (encoder, ranking)), ((encoder, with_mined), (encoder, ranking)),
-    ):
-        name = f"{': '.join(after)}, minus {control[1] if control[0] == after[0] else ': '.join(control)}"
-        with_hard = after[1] in (with_contradictions, with_mined)   # these are compared at a single rate
-        encoder_gains[name] = encoder_gain(best_of[after], (*control, best_of[after][2]) if with_hard else best_of[control])
-display(pd.DataFrame({name: {what: "{:+.2f} ({:+.2f} to {:+.2f})".format(*values) for what, values in of_gain.items()}
-                      for name, of_gain in encoder_gains.items()}).T)
-by_rate = {}                                   # encoder, rate → ranking loss minus classification objective, over seeds
-for encoder, objective, rate in spearman_of:
-    if objective == classifying:
-        mean, half = mean_and_half(spearman_of[encoder, ranking, rate] - spearman_of[encoder, objective, rate])
-        by_rate[encoder, rate] = (mean, mean - half, mean + half)
-        print("ranking loss minus classification objective, {}, learning rate {:g}: {:+.2f} (95 % over seeds {:+.2f} to {:+.2f})".format(encoder, rate, *by_rate[encoder, rate]))
+# %% tags=["demo"]
+sentences_encoders.gains(runs)
 
 # %% [markdown]
 # After sixteen batches with the ranking loss, the three pre-trained layers agree with the annotators far better than before. The intervals over hypotheses and
@@ -905,36 +700,13 @@ for encoder, objective, rate in spearman_of:
 # %% tags=["demo"]
 predict("sentences.hours", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from time import perf_counter
+# %% tags=["demo"]
+from coursekit.encoding_times import seconds_to_compare
 
-n = 10_000
-readings = {"cross-encoder": n * (n - 1) // 2, "bi-encoder": n}
-together = list(zip(exam.premise, exam.hypothesis, strict=True))[:96]
-
-@torch.no_grad()
-def seconds_each(inputs: list) -> float:
-    """Seconds per forward pass of MiniLM, for a sentence or a pair, in batches of 32."""
-    start = perf_counter()
-    for first in range(0, len(inputs), 32):
-        minilm(**pieces(inputs[first : first + 32], return_tensors="pt", padding=True))
-    return (perf_counter() - start) / len(inputs)
-
-seconds = {"cross-encoder": readings["cross-encoder"] * seconds_each(together),
-           "bi-encoder": n * seconds_each(exam.premise[:96].tolist())}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-vectors = normalize(torch.randn(n, 384, generator=torch.Generator().manual_seed(0)), dim=1)
-start = perf_counter()
-nearest = [(block @ vectors.T).topk(2).indices for block in vectors[:2000].split(500)]
-seconds["all cosines"] = (perf_counter() - start) * n / 2000
-hours = seconds["cross-encoder"] / 3600
-reveal("sentences.hours", hours)
-for name, count in readings.items():
-    print(f"{name:<14} {count:>12,} forward passes, {seconds[name]:>12,.0f} s")
-print(f"all {n:,} × {n:,} cosines: {seconds['all cosines']:.1f} s (extrapolated from a fifth of them)")
-times = seconds["cross-encoder"] / (seconds["bi-encoder"] + seconds["all cosines"])
-print(f"all pairs with the cross-encoder: {hours:,.0f} hours, {times:,.0f} times as long as with the bi-encoder")
+readings = {"cross-encoder": 10_000 * 9_999 // 2, "bi-encoder": 10_000}
+seconds = seconds_to_compare(readings, exam.premise, exam.hypothesis, minilm, pieces)
+reveal("sentences.hours", seconds["cross-encoder"] / 3600)
+tables.times(readings, seconds)
 
 # %% [markdown]
 # The times are extrapolated from 96 forward passes of each kind on this machine. They differ between machines, but the ratio should be similar. The
@@ -1015,18 +787,13 @@ check("sentences.recall_at_k", lambda case: recall_at_k(**case))
 predict("sentences.found", ...)
 
 # %% tags=["demo"]
-from pathlib import Path
+from coursekit.datasets import read_questions
 
 print("This takes a few seconds.")
-from sklearn.feature_extraction.text import TfidfVectorizer
-
-import coursekit
-
-questions = pd.read_json(Path(coursekit.__file__).parents[1] / "data/questions/questions.json")
+questions = read_questions()
 paragraphs = questions.drop_duplicates("context").reset_index(drop=True)
 asked = questions[questions.split == "test"].reset_index(drop=True)
 right = torch.tensor(pd.Index(paragraphs.context).get_indexer(asked.context))
-counted = TfidfVectorizer(sublinear_tf=True).fit(paragraphs.context)
 corpus = minilm_vectors(paragraphs.context)
 queries = minilm_vectors(asked.question)
 
@@ -1035,6 +802,10 @@ def place(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tens
     """The rank at which your search returns the relevant paragraph, counted from 1."""
     numbers, _ = search(query, corpus, len(corpus))
     return (numbers == right[:, None]).int().argmax(dim=1) + 1
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+counted = TfidfVectorizer(sublinear_tf=True).fit(paragraphs.context)
 
 def tfidf(texts) -> Float[Tensor, "N words"]:
     """Word counts, weighted by the rarity of each word."""
@@ -1047,19 +818,12 @@ places = {
     "MiniLM": place(queries, corpus),
 }
 reveal("sentences.found", (places["MiniLM"] == 1).float().mean().item())
-pictures.found(places, by_chance=1 / len(paragraphs))
+sentences_search.found(places, by_chance=1 / len(paragraphs))
 of_questions = normalize(queries, dim=1) @ normalize(corpus, dim=1).T
 is_right = right[:, None] == torch.arange(len(paragraphs))
 recall = {k: float(recall_at_k(of_questions, is_right, k)) for k in (1, 5)}
 print("MiniLM's recall, computed with your recall_at_k:", ", ".join(f"{value:.0%} at {k}" for k, value in recall.items()))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-both = np.stack([(places[name] == 1).double() for name in ("MiniLM", "TF-IDF")], axis=1)
-low, high = bootstrap(both, lambda hit: (hit[:, 0] - hit[:, 1]).mean(), draws=1000)
-only = [int((both[:, i] > both[:, 1 - i]).sum()) for i in (0, 1)]
-gap = (both[:, 0] - both[:, 1]).mean()
-print(f"recall at 1, MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
-      f"for {only[0]} of {len(both)} questions, only MiniLM ranks the relevant paragraph first; for {only[1]}, only TF-IDF does")
+tables.minilm_or_tfidf(places)
 
 # %% [markdown]
 # Both MiniLM and TF-IDF find far more of the paragraphs than our own encoder, which was trained on 192 pairs of short everyday sentences, not on paragraphs.
@@ -1069,11 +833,7 @@ print(f"recall at 1, MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+
 # %% tags=["demo"]
 def show_search(question: str, k: int = 3) -> None:
     """Print the k paragraphs that MiniLM considers most similar to a question."""
-    numbers, cosines = search(minilm_vectors([question]), corpus, k)
-    for number, cosine in zip(numbers[0].tolist(), cosines[0].tolist(), strict=True):
-        print(
-            f"    {cosine:.2f}  {paragraphs.title[number]}: {paragraphs.context[number][:60]}…"
-        )
+    tables.results(paragraphs, *search(minilm_vectors([question]), corpus, k))
 
 for question in (
     "Why do leaves change their colour?",
@@ -1087,12 +847,9 @@ for question in (
 # your own (this requires a running notebook and is not graded):
 
 # %% tags=["demo"]
-import ipywidgets
+from coursekit.sliders import interact, text_box
 
-from coursekit.sliders import interact
-
-box = ipywidgets.Text(value="How is bread made?", description="query", continuous_update=False)
-interact(show_search, question=box, k=(1, 8))
+interact(show_search, question=text_box("How is bread made?", "query"), k=(1, 8))
 
 # %% [markdown]
 # ## Further: other measures, fused rankings, shorter vectors
@@ -1108,6 +865,10 @@ interact(show_search, question=box, k=(1, 8))
 # coordinates alone, so that these coordinates form a usable shorter vector. MiniLM was not trained in this way.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from IPython.display import display
+
+from coursekit.intervals import bootstrap
+
 def ranks(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q N"]:
     """The rank of every text for every query, counted from 1."""
     return search(query, corpus, len(corpus))[0].argsort(dim=1) + 1
@@ -1197,27 +958,12 @@ check("sentences.pool_windows", lambda case: pool_windows(**case))
 # tokens of a document. The second pools windows of 126 tokens. The third keeps the vectors of all windows and represents a document by its *best* window. The
 # figure shows the results for each position of the relevant paragraph in its document.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-SIX, SIZE, OVERLAP = 6, 126, 32
-CLS, SEP, PAD = pieces.cls_token_id, pieces.sep_token_id, pieces.pad_token_id
-firsts = range(0, len(paragraphs), SIX)
-documents = [" ".join(paragraphs.context[first : first + SIX]) for first in firsts]
-
-@torch.no_grad()
-def read_windows(text: str) -> tuple[Float[Tensor, "W T D"], Bool[Tensor, "W T"]]:
-    """MiniLM's vectors for all windows of a text, each between [CLS] and [SEP]."""
-    whole = torch.tensor(pieces(text, add_special_tokens=False, verbose=False)["input_ids"])
-    ids, keep = windows(whole, SIZE, OVERLAP, PAD)
-    pad = torch.nn.functional.pad
-    ids, keep = pad(ids, (1, 1), value=PAD), pad(keep, (1, 1))
-    ends = keep.sum(dim=1) + 1
-    ids[:, 0], ids[range(len(ids)), ends] = CLS, SEP
-    keep[:, 0], keep[range(len(keep)), ends] = True, True
-    return minilm(ids, attention_mask=keep.long()).last_hidden_state, keep
-
 # %% tags=["demo"]
+SIX = 6
+documents = [" ".join(paragraphs.context[first : first + SIX])
+             for first in range(0, len(paragraphs), SIX)]
 print("This takes a few seconds.")
-in_windows = [read_windows(text) for text in documents]
+in_windows = [pooling.read_windows(text, windows, minilm, pieces) for text in documents]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cut_off = minilm_vectors(documents)
@@ -1233,7 +979,7 @@ first_found = {
 hits = pd.DataFrame({name: (one == right // SIX).numpy() for name, one in first_found.items()})
 tokens = [len(pieces(text, verbose=False)["input_ids"]) for text in documents]
 print(f"{len(documents)} documents of {min(tokens)} to {max(tokens)} tokens, {len(owner)} windows")
-pictures.long_texts(hits, (right % SIX + 1).numpy())
+sentences_search.long_texts(hits, (right % SIX + 1).numpy())
 
 def ahead(one: str, other: str, rows: np.ndarray) -> tuple[float, float]:
     """The confidence interval for a difference, obtained by resampling paragraphs (questions about the same paragraph are not independent)."""
@@ -1279,14 +1025,7 @@ texts_of = dict(zip(passages.id, passages.title + ": " + passages.text, strict=T
 # questions now have two relevant passages.
 
 # %% tags=["demo"]
-from sklearn.metrics import cohen_kappa_score
-
-judged = read_table("retrieval/readings.csv")
-kappa = cohen_kappa_score(judged.author, judged.second)
-print(
-    f"the two annotators agree on {(judged.author == judged.second).mean():.0%} of the pairs; "
-    f"κ = {kappa:.2f}"
-)
+tables.agreement_of_annotators(read_table("retrieval/readings.csv"))
 
 # %% [markdown]
 # **Predict:** what is TF-IDF's recall at 3 for the questions that describe their term?
@@ -1319,7 +1058,7 @@ hits_at = {  # search, k → the recall at k of each question
 }
 describes = (asks.kind == "describes").to_numpy()
 reveal("sentences.described", hits_at["TF-IDF", 3][describes].mean())
-pictures.recalls(hits_at, describes, len(passages))
+sentences_search.recalls(hits_at, describes, len(passages))
 by_kind = {}
 for kind, rows in {"name": ~describes, "describe": describes}.items():
     gap_at_3 = (hits_at["MiniLM", 3] - hits_at["TF-IDF", 3])[rows]
@@ -1441,79 +1180,12 @@ def request(question: str, found: list[str], wording: str = "a few words") -> st
     prompt, asked = answer_prompt(question, found, ROOM), WORDINGS[wording][bool(found)]
     return f"<|im_start|>user\n{asked}\n\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-answered = read_table("results/retrieval_answers.csv").fillna({"answer": "", "passages": ""})
-GIVEN = {"nothing": "no passage", "three found": "three retrieved"}
-answered = answered.rename(columns={"answer": "said"}).replace({"given": GIVEN}).merge(asks, on="id")
-answered["found"] = [" ".join(texts_of[id] for id in ids.split()) for ids in answered.passages]
-answered["true text"] = answered.passage.map(texts_of)
+# %% tags=["demo"]
+from coursekit.retrieved_answers import RetrievedAnswers, added
 
-def added(answer: str, question: str) -> str:
-    """The content words of an answer that do not occur in the question."""
-    return " ".join(word for word in content_words(answer) if word not in content_words(question))
-
-def three_shares(answers, given, table: pd.DataFrame) -> dict[str, Float[np.ndarray, "questions"]]:
-    """The support of the added words by the given passages and by the right passage, and the fraction of the right answer's words in the reply."""
-    new = [added(*pair) for pair in zip(answers, table.question, strict=True)]
-    return {
-        "given": np.array([supported(*pair) for pair in zip(new, given, strict=True)]),
-        "true": np.array([supported(*pair) for pair in zip(new, table["true text"], strict=True)]),
-        "right": np.array([supported(*pair) for pair in zip(table.answer, answers, strict=True)]),
-    }
-
-def shares_of(wording: str) -> dict[str, dict[str, Float[np.ndarray, "questions"]]]:
-    """The three fractions for SmolLM2's answers, grouped by the passages in its prompt."""
-    ways = answered[answered.wording == wording].groupby("given", sort=False)
-    rows_of = {way: rows.set_index("id").loc[asks.id] for way, rows in ways}
-    return {f"SmolLM2, {way}": three_shares(rows.said, rows.found, rows) for way, rows in rows_of.items()}
-
-three = answered.query("wording == 'a few words' and given == 'three retrieved'").set_index("id").loc[asks.id]
-firsts = three.passages.str.split().str[0].map(texts_of)
-answer_controls = {
-    "baseline: first passage found, copied": three_shares(firsts, firsts, three),
-    "baseline: question, repeated": three_shares(three.question, three.found, three),
-    "baseline: empty answer": three_shares([""] * len(three), three.found, three),
-}
-shares_by_wording = {wording: shares_of(wording) | answer_controls for wording in WORDINGS}
-shares = shares_by_wording["a few words"]
-pictures.answers(shares, {
-    "given": "added words that occur\nin the given passages",
-    "true": "added words that occur\nin the right passage",
-    "right": "words of the right answer\nthat occur in the reply",
-})
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-MEASURES = {"true": "support by the right passage", "right": "words of the right answer"}
-answer_gains = {}                              # wording → what, after, control → mean, low, high
-for wording, of_wording in shares_by_wording.items():
-    answer_gains[wording] = {}
-    for measure, after, control in (
-        ("true", "SmolLM2, the right passage", "SmolLM2, no passage"),
-        ("right", "SmolLM2, the right passage", "SmolLM2, no passage"),
-        ("right", "SmolLM2, three retrieved", "SmolLM2, no passage"),
-        ("true", "SmolLM2, a wrong passage", "SmolLM2, no passage"),
-        ("right", "SmolLM2, a wrong passage", "SmolLM2, no passage"),
-        ("right", "baseline: first passage found, copied", "SmolLM2, three retrieved"),
-    ):
-        difference = of_wording[after][measure] - of_wording[control][measure]
-        answer_gains[wording][measure, after, control] = (difference.mean(), *bootstrap(difference, draws=1000))
-display(pd.DataFrame({
-    f"“{wording}”": {
-        f"{MEASURES[measure]}: {after}, minus {control}": "{:+.2f} ({:+.2f} to {:+.2f})".format(*values)
-        for (measure, after, control), values in found_gains.items()
-    } for wording, found_gains in answer_gains.items()
-}).style.set_caption("Differences for two wordings of the prompt (95 % intervals over questions)"))
-answered["adds nothing"] = [added(*pair) == "" for pair in zip(answered.said, answered.question, strict=True)]
-adds_nothing = answered.pivot_table(index="given", columns="wording", values="adds nothing", sort=False)
-display(adds_nothing.style.format("{:.0%}").set_caption("Fraction of answers that add no content word to the question"))
-silence = {}                                   # wording → a wrong passage minus no passage
-for wording, rows in answered.groupby("wording"):
-    by_given = rows.pivot(index="id", columns="given", values="adds nothing").astype(float)
-    difference = (by_given["a wrong passage"] - by_given["no passage"]).to_numpy()
-    silence[wording] = (difference.mean(), *bootstrap(difference, draws=1000))
-    print("answers that add nothing: a wrong passage minus no passage, “{}”: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(wording, *silence[wording]))
-whole = {way: {bound: float((found["true"] >= bound).mean()) for bound in (0.5, 0.8, 1.0)} for way, found in shares.items()}
-display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("Fraction of answers with at least this much support from the right passage"))
+recorded = RetrievedAnswers(asks, texts_of, supported, content_words)
+sentences_search.answers(recorded)
+tables.answers(recorded)
 
 # %% [markdown]
 # With the right passage, more of the words that SmolLM2 adds are supported, and its replies contain more of the right answer than without a passage. Still,
@@ -1537,6 +1209,8 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("Fraction of an
 # > are stored in 4 bits. Nevertheless, it benefits from the right passage with both wordings of the prompt.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.models import load
+
 print("This takes a few seconds.")
 smol = load("SmolLM2-135M-Instruct", head="causal-lm")
 passage_vectors = minilm_vectors(all_texts)
@@ -1554,7 +1228,7 @@ def ask_the_course(question: str, k: int = 1) -> None:
     print("\n".join(f"[{number}] {text}" for number, text in enumerate(found, start=1)))
     for name, given in (("without", []), ("with", found)):
         answer = say(question, given)
-        print(f"{name:>8}: {answer}   (support {supported(added(answer, question), ' '.join(found)):.2f})")
+        print(f"{name:>8}: {answer}   (support {supported(added(answer, question, content_words), ' '.join(found)):.2f})")
 
 # %% tags=["demo"]
 ask_the_course("How many bits is one nat?")
@@ -1563,10 +1237,7 @@ ask_the_course("How many bits is one nat?")
 # Now type a question of your own (this requires a running notebook and is not graded):
 
 # %% tags=["demo"]
-own = ipywidgets.Text(
-    value="What does dropout do?", description="question", continuous_update=False
-)
-interact(ask_the_course, question=own, k=(1, 3))
+interact(ask_the_course, question=text_box("What does dropout do?", "question"), k=(1, 3))
 
 # %% [markdown]
 # ## Extension: a sentence vector from a decoder
@@ -1591,43 +1262,18 @@ def last_token(
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "sentences-last_token-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("sentences.last_token", lambda case: last_token(**case))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 decoder = load("SmolLM2-135M-Instruct")
-decoder_tokens = decoder.tokenizer
-decoder_tokens.pad_token = decoder_tokens.pad_token or decoder_tokens.eos_token
-
-@torch.no_grad()
-def decoder_layers(texts: Sequence[str]) -> dict[str, Float[Tensor, "layers B D"]]:
-    """The mean vector and the last token's vector of each sentence at every layer of the decoder."""
-    texts = list(texts)
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    config = decoder.model.config
-    shape = config.num_hidden_layers, len(texts), config.hidden_size
-    pooled = {name: torch.empty(shape) for name in ("mean", "last token")}
-    for start in range(0, len(texts), 32):
-        rows = order[start : start + 32]
-        inputs = decoder_tokens([texts[i] for i in rows], return_tensors="pt", padding=True)
-        inputs.pop("token_type_ids", None)
-        keep = inputs["attention_mask"].bool()
-        layers = decoder.model(**inputs, output_hidden_states=True).hidden_states[1:]
-        for name, pool in (("mean", mean_pool), ("last token", last_token)):
-            pooled[name][:, rows] = torch.stack([pool(layer, keep) for layer in layers])
-    return pooled
-
-# %% tags=["demo"]
 print("This takes five to ten seconds.")
-of_premises = decoder_layers(exam.premise)
+pools = {"mean": mean_pool, "last token": last_token}
+of_premises = pooling.decoder_layers(exam.premise, decoder, pools)
 
 # %% tags=["demo"]
-of_hypotheses = decoder_layers(exam.hypothesis[::3])
-grades = torch.tensor(exam.similarity.values)
-by_layer = {
-    name: [float(spearman(torch.cosine_similarity(u, v.repeat_interleave(3, dim=0)), grades))
-           for u, v in zip(of_premises[name], of_hypotheses[name], strict=True)]
-    for name in of_premises
-}
-controls = ("GloVe, mean", "MiniLM: trained for this")
-pictures.decoder(by_layer, {name: found[name][0] for name in controls})
+of_hypotheses = pooling.decoder_layers(exam.hypothesis[::3], decoder, pools)
+by_layer = {name: graded.by_layer(of_premises[name], of_hypotheses[name]) for name in pools}
+pictures.decoder(by_layer, {
+    name: graded.found[name][0] for name in ("GloVe, mean", "MiniLM: trained for this")
+})
 
 # %% [markdown]
 # Although this language model has six times as many parameters as MiniLM, none of its layers agrees with the annotators as well as MiniLM does. SmolLM2 was
@@ -1705,7 +1351,5 @@ print(f"largest difference from the normalised mean_pool: {same:.1e}")
 # Next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb). The [start page](../start.ipynb) shows your progress.
 
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

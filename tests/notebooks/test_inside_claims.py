@@ -11,8 +11,10 @@ import torch
 from autograder.source import read_source
 from coursekit.exam import QUESTIONS, Accuracy, bounds, over_seeds, sense_exam
 from coursekit.intervals import bootstrap, wilson
+from coursekit.pictures.inside_novels import generated_by_layer
 from coursekit.small import load
 from coursekit.small.recorded import recorded_senses
+from coursekit.successors import SHAPES, same_anywhere, shape_of
 from tests.conftest import ASSIGNMENTS, ROOT
 from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_here
@@ -209,7 +211,8 @@ def test_a_layer_before_the_last_finds_most_senses_and_layer_0_none(measured):
     grammar = [np.array(exam["another part of speech", kind])[chosen, 0] for kind in ("plain", "hard")]
     assert min(grammar) > 0.9  # "finds nearly all of them"
     assert measured["before"].float().mean() == pytest.approx(0.7, abs=0.04)  # "seven of ten"
-    assert abs(measured["difference"].mean()) < 0.03  # centring: "hardly any nearest neighbours"
+    difference = measured["after"].float() - measured["before"].float()
+    assert abs(difference.mean()) < 0.03  # centring: "hardly any nearest neighbours"
 
 
 def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
@@ -264,15 +267,12 @@ def test_a_probe_learns_nonsense_too_and_only_the_noun_carries_over(measured):
     assert abs(unmet[0] - majority[0]) < 0.03 and (unmet[2:5] > majority[2:5] + 0.2).all()
 
 
-def test_successors_are_counted_as_published(measured):
-    counted = {
-        name: int(measured["shape_of"](config)["parameters"].replace(",", ""))
-        for name, config in measured["shapes"].items()
-    }
+def test_successors_are_counted_as_published():
+    counted = {name: int(shape_of(config)["parameters"].replace(",", "")) for name, config in SHAPES.items()}
     assert counted["BERT"] == 109_482_240
     assert counted["DistilBERT"] / 66e6 == pytest.approx(1, abs=0.01)
     assert counted["RoBERTa"] / 125e6 == pytest.approx(1, abs=0.01)
-    same = {name: measured["same_anywhere"](config) for name, config in measured["shapes"].items()}
+    same = {name: same_anywhere(config) for name, config in SHAPES.items()}
     assert same == {"BERT": "no", "DistilBERT": "no", "RoBERTa": "no", "DeBERTa": "yes"}
 
 
@@ -287,15 +287,15 @@ def apart(low_and_high) -> bool:
 
 
 def test_the_words_are_those_that_novels_know(measured):
-    asked = measured["novel_nouns"]
+    asked = measured["novel_nouns"].table
     nouns = measured["senses"].query("parts_of_speech == 'same'").word.unique()
     assert set(nouns) - set(asked.word) == {"mole", "tank", "mouse", "jam"} and asked.word.nunique() == 27
     assert set(asked.word) - set(nouns) == {"state"}
-    assert {"mole", "tank"}.isdisjoint(measured["elmo_spelling"].words) and "mouse" in measured[
-        "elmo_spelling"
-    ].words
+    known = measured["novels"].spelling.words
+    assert {"mole", "tank"}.isdisjoint(known) and "mouse" in known
     assert set(asked[asked.word == "cell"].sense) == {"prison", "biology"}
-    guess = measured["of_those"](measured["without_layers"]["majority"], measured["cue_later"])
+    found = measured["in_novels"]
+    guess = found.mean(found.without_layers["majority"], found.cue_later)
     assert guess[0] == pytest.approx(0.48, abs=0.005)
 
 
@@ -304,13 +304,13 @@ def test_the_vector_of_a_word_is_that_word_s(measured):
     text = "It's  odd, but the river-banks of \u201cA bank\u201d had no bank."
     start = text.rindex("bank")
     for name in OF_NOVELS:
-        read, word_ids, number = measured["read_at"](name, text, start)
+        read, word_ids, number = measured["novels"].read(name, text, start)
         places = (word_ids == number).nonzero().flatten().tolist()
         assert len(places) == 1, name
         if name == "ELMo":
-            assert read[places[0]].tolist() == measured["elmo_spelling"].of_word("bank").tolist()
+            assert read[places[0]].tolist() == measured["novels"].spelling.of_word("bank").tolist()
         else:
-            assert measured["pieces_of_novels"].id_to_token(int(read[places[0]])) == "bank"
+            assert measured["novels"].pieces.id_to_token(int(read[places[0]])) == "bank"
         alone = measured["vectors_by"](name, [text], [start])
         beside = measured["vectors_by"](name, [text, "A bank.", text], [start, 2, start])
         assert torch.allclose(alone[0], beside[0], atol=1e-4) and torch.allclose(
@@ -319,30 +319,31 @@ def test_the_vector_of_a_word_is_that_word_s(measured):
 
 
 def test_senses_are_told_from_layer_1_on_and_in_models_of_novels_no_layer_above_is_better(measured):
-    of_those, told = measured["of_those"], measured["told_by_layer"]
-    guess = measured["without_layers"]["majority"]
+    found = measured["in_novels"]
+    of_those, told = found.mean, found.correct
+    guess = found.without_layers["majority"]
     for name, rows in told.items():
         assert not apart(of_those(rows[0] - guess)[1:]), name  # "at chance level in all four models"
         assert all(above(of_those(row - guess)[1:]) for row in rows[1:]), name
-        assert above(measured["in_steps"][name][0][1:])
-        gaps = measured["separated"][name]
+        assert above(found.in_steps[name][0][1:])
+        gaps = found.gaps[name]
         assert not apart(bootstrap(gaps[:, 0])) and all(above(bootstrap(row)) for row in gaps.T[1:]), name
-    counted = {name: measured["apart"][name] for name in OF_NOVELS}
+    counted = {name: found.apart[name] for name in OF_NOVELS}
     assert counted == {"ELMo": (0, 1), "BERT": (0, 6), "GPT": (0, 6)}  # "none of 13 pairs"
     for name in OF_NOVELS:  # "three to five points could go undetected"
-        half = [(high - low) / 2 for _, low, high in measured["in_steps"][name][1:]]
+        half = [(high - low) / 2 for _, low, high in found.in_steps[name][1:]]
         assert min(half) > 0.015 and max(half) < 0.05
     minilm = measured["loaded"].name
-    climbs = [above(step[1:]) for step in measured["in_steps"][minilm]]
+    climbs = [above(step[1:]) for step in found.in_steps[minilm]]
     assert climbs == [True, True, True, False, False, False]  # "improves up to layer 3"
-    gaps = measured["separated"][minilm]
+    gaps = found.gaps[minilm]
     assert all(above(bootstrap(gaps[:, -1] - gaps[:, layer])) for layer in range(6))
-    assert measured["best_layer"][minilm] == 5  # "fewer senses than its fifth"
-    assert above(measured["above_others"][minilm]["above the last layer"][1:])
+    assert found.best[minilm] == 5  # "fewer senses than its fifth"
+    assert above(found.above_others[minilm]["above the last layer"][1:])
 
 
 def test_in_the_generated_language_layer_2_adds_where_order_tells(measured):
-    by_layer = measured["generated_by_layer"]
+    by_layer = generated_by_layer(measured["loaded"].name)
     for name in OF_NOVELS:
         for kind in ("left", "right"):
             first, second = by_layer[name][kind][1:]
@@ -356,7 +357,8 @@ def test_in_the_generated_language_layer_2_adds_where_order_tells(measured):
 
 
 def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_minilm_does(measured):
-    of_those, answers, others = measured["of_those"], measured["chosen_answers"], measured["without_layers"]
+    found = measured["in_novels"]
+    of_those, answers, others = found.mean, found.chosen, found.without_layers
 
     def ahead(one, other):
         return of_those(one - other)[1:]
@@ -382,15 +384,16 @@ def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_min
 
 
 def test_where_cues_come_later_gpt_is_above_a_guess_as_the_words_before_are(measured):
-    table, later = measured["above_others"], "above chance, every cue comes after"
+    found, later = measured["in_novels"], "above chance, every cue comes after"
+    table = found.above_others
     assert above(table["GPT"][later][1:]) and above(
         table["GPT"]["above chance, every cue comes after, last layer"][1:]
     )
-    assert above(measured["before_above_guess"][1:])
+    assert above(found.before_above_chance[1:])
     for name in ("ELMo", "BERT"):
         assert above(table[name][later][1:]), name
-        assert not apart(measured["above_gpt"]["every cue comes after"][name][1:]), name
-    intervals = sum(map(len, measured["in_steps"].values())) + sum(map(len, table.values())) + len(table) + 5
+        assert not apart(found.above_gpt["every cue comes after"][name][1:]), name
+    intervals = sum(map(len, found.in_steps.values())) + sum(map(len, table.values())) + len(table) + 5
     assert 40 < intervals < 60
 
 
@@ -478,14 +481,14 @@ def test_a_sentence_without_the_word_agrees_with_a_hidden_one_and_with_mask_weig
 
 
 def test_layers_above_0_tell_the_senses_of_merged_words_and_layer_0_guesses(measured):
-    for by_side in measured["told_in_pairs"].values():
+    for by_side in measured["pseudo_words"].by_layer.values():
         for first, *above in by_side.values():
             assert first[1] < 0.5 < first[2]
             assert all(low > first[2] for _, low, _ in above)
 
 
 def test_later_layers_tell_more_of_merged_words_in_bert_and_gpt_and_not_in_elmo(measured):
-    gaps = measured["pair_gaps"]
+    gaps = measured["pseudo_words"].gaps
     later = {name: gaps[f"{name}: last layer above layer 1"] for name in ("ELMo", "BERT", "GPT")}
     assert later["BERT"][1] > 0 and later["GPT"][1] > 0
     assert later["ELMo"][1] < 0 < later["ELMo"][2]
@@ -493,11 +496,11 @@ def test_later_layers_tell_more_of_merged_words_in_bert_and_gpt_and_not_in_elmo(
 
 def test_what_stands_before_a_merged_word_tells_more(measured):
     for name in ("ELMo", "BERT", "5-grams"):
-        assert measured["pair_gaps"][f"{name}: left context above right"][1] > 0
+        assert measured["pseudo_words"].gaps[f"{name}: left context above right"][1] > 0
 
 
 def test_counts_are_ahead_of_the_small_models_on_merged_words(measured):
-    gaps = measured["pair_gaps"]
+    gaps = measured["pseudo_words"].gaps
     for name in ("ELMo", "BERT", "GPT"):
         for counted in ("window of two", "5-grams"):
             assert gaps[f"{name}, last layer, above {counted}"][2] < 0
@@ -511,17 +514,17 @@ def test_counts_are_ahead_of_the_small_models_on_merged_words(measured):
         assert gaps[f"{name} above GPT, left context only"][1] > 0
     mean, _, high = gaps["BERT above ELMo, last layers"]
     assert -0.06 < mean < high < 0  # "a little behind"
-    assert measured["of_pairs"].query("model == '5-grams' and side == 'both'").asked.sum() == 3_968
+    assert measured["pseudo_words"].rows.query("model == '5-grams' and side == 'both'").asked.sum() == 3_968
 
 
 def test_seeds_differ_by_less_than_the_small_models_do(measured):
-    assert measured["of_pairs"].query("model == 'elmo'").seed.nunique() == 3
-    elmo, bert, gpt = (measured["last_by_seed"][name] for name in ("ELMo", "BERT", "GPT"))
+    assert measured["pseudo_words"].rows.query("model == 'elmo'").seed.nunique() == 3
+    elmo, bert, gpt = (measured["pseudo_words"].by_seed[name] for name in ("ELMo", "BERT", "GPT"))
     assert min(elmo) > max(bert) and min(bert) > max(gpt)
 
 
 def test_elmo_s_learned_mix_gains_nothing_on_merged_words(measured):
-    assert measured["mix_of_pairs"].min().iloc[2] > 0.9  # with every seed
+    assert measured["pseudo_words"].mix.groupby("layer").weight.min().iloc[2] > 0.9  # with every seed
     for called in ("ELMo: learned mix above its last layer", "ELMo: learned mix above layer 1"):
-        _, low, high = measured["pair_gaps"][called]
+        _, low, high = measured["pseudo_words"].gaps[called]
         assert low <= 0 <= high

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.metrics import cohen_kappa_score
 
 from coursekit.datasets import read_table
 from coursekit.intervals import bootstrap, half_width, mean_and_half
+from coursekit.pooling import layer_means
 from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
@@ -44,7 +46,8 @@ SAYS = {
 
 def test_padding_moves_a_plain_mean_and_not_the_pooled_one(measured):
     plain, pooled = measured["cosines"].values()
-    assert measured["padded"] < 0.95 and plain[0] == pytest.approx(1, abs=1e-5)
+    padded = plain[measured["padding"].index(30)]
+    assert padded < 0.95 and plain[0] == pytest.approx(1, abs=1e-5)
     assert min(pooled) == pytest.approx(1, abs=1e-5)
 
 
@@ -53,27 +56,28 @@ def test_only_mean_ranks_do_not_depend_on_the_order_of_the_file(measured):
     spread = (table["order of the file"] - table["shuffled"]).abs()
     assert spread[["yours", "scipy"]].max() < 1e-6 < 1e-3 < spread[["argsort (2021)", "argsort twice"]].min()
     assert np.allclose(table.loc["yours"], table.loc["scipy"])
-    assert measured["tied"] > 0.8
+    assert measured["exam"].similarity.duplicated(keep=False).mean() > 0.8
 
 
 def test_counting_tells_nothing_and_the_readers_agree(measured):
     for name in ("length alone", "words in common"):
-        value, low, high = measured["found"][name]
+        value, low, high = measured["graded"].found[name]
         assert low < 0 < high and abs(value) <= 0.1
+    between_readers = measured["exam"]["first"].corr(measured["exam"]["second"], method="spearman")
     assert (
-        measured["between_readers"] > measured["found"]["MiniLM: trained for this"][2] + 0.1
+        between_readers > measured["graded"].found["MiniLM: trained for this"][2] + 0.1
     )  # "there is room for improvement"
-    for name, (value, _, _) in measured["held"].items():  # "holding the length constant changes nothing"
-        assert abs(value - measured["found"][name][0]) < 0.03
+    for name, (value, _, _) in measured["graded"].held.items():  # "holding length constant changes nothing"
+        assert abs(value - measured["graded"].found[name][0]) < 0.03
 
 
 def test_the_controls_stand_as_the_prose_says(measured):
     above_counting, with_a_layer, centred = measured["first_gains"].values()
     assert above_counting[1] > 0  # "does better than counting words"
-    assert measured["found"]["GloVe, mean"][0] < 0.25  # "not far above 0"
+    assert measured["graded"].found["GloVe, mean"][0] < 0.25  # "not far above 0"
     assert with_a_layer[1] < 0 < with_a_layer[2]  # "makes no clear difference"
     assert centred[1] < 0 < centred[2]  # "With 64 hypotheses we cannot tell whether centring helps"
-    rho = {name: value for name, (value, _, _) in measured["found"].items()}
+    rho = {name: value for name, (value, _, _) in measured["graded"].found.items()}
     assert max(rho, key=rho.get) == "MiniLM: trained for this"
 
 
@@ -83,16 +87,18 @@ def test_training_by_rank_gains_and_by_label_does_not(measured):
         assert gains[control][1] > 0
     assert gains["MiniLM: trained for this"][0] < 0
     assert measured["ranked_course"][-1, 1] < 0.1  # "approaches 0"
-    rho = {name: value for name, (value, _, _) in measured["found"].items()}
+    rho = {name: value for name, (value, _, _) in measured["graded"].found.items()}
     assert abs(rho["our encoder, classification objective"] - rho["our encoder, untrained"]) < 0.08
 
 
 def test_within_a_label_minilm_agrees_with_the_readers_and_counting_does_not(measured):
-    for label, row in measured["inside"].items():
+    within = measured["graded"].within
+    for label in ("entailment", "neutral", "contradiction"):
         for name in ("length alone", "words in common"):
-            assert row[name][1] < 0 < row[name][2]
-        assert row["MiniLM: trained for this"][1] > 0
-        assert (row["our encoder, ranking loss"][1] > 0) == (label == "entailment")
+            _, low, high = within(name, label)
+            assert low < 0 < high
+        assert within("MiniLM: trained for this", label)[1] > 0
+        assert (within("our encoder, ranking loss", label)[1] > 0) == (label == "entailment")
 
 
 def test_nearly_all_cosines_are_high_before_training_and_a_diagonal_appears(measured):
@@ -133,7 +139,8 @@ def test_the_recorded_table_says_what_the_prose_says():
 
 def test_the_readings_are_counted_and_the_gulf_is_wide(measured):
     assert measured["readings"] == {"cross-encoder": 49_995_000, "bi-encoder": 10_000}
-    assert measured["times"] > 500
+    seconds = measured["seconds"]
+    assert seconds["cross-encoder"] > 500 * (seconds["bi-encoder"] + seconds["all cosines"])
 
 
 def over_paragraphs(measured, one, other):
@@ -151,7 +158,9 @@ def test_search_beats_chance_words_are_a_strong_control_and_sentences_are_not_pa
         assert over_paragraphs(measured, name, "our encoder, ranking loss")[0] > 0.2
     low, high = over_paragraphs(measured, "MiniLM", "TF-IDF")
     assert low < 0 < high  # "a strong control"
-    assert min(measured["only"]) >= 5  # the two find different paragraphs
+    by_minilm, by_words = (measured["places"][name] == 1 for name in ("MiniLM", "TF-IDF"))
+    only = [int((by_minilm & ~by_words).sum()), int((by_words & ~by_minilm).sum())]
+    assert min(only) >= 5  # the two find different paragraphs
     assert min(first.values()) > 3 / len(measured["paragraphs"])
 
 
@@ -178,15 +187,17 @@ def of_exam(measured):
 def minilm_above(measured, premises, hypotheses):
     """How much more Spearman the trained encoder has than the cosines of these vectors, over hypotheses."""
     cosines = torch.cosine_similarity(premises, hypotheses.repeat_interleave(3, dim=0)).numpy()
-    measured["similarities"]["of a test"] = cosines
+    graded = measured["graded"]
+    graded.similarities["of a test"] = cosines
     try:
-        return measured["gain"]("MiniLM: trained for this", "of a test")
+        return graded.gain("MiniLM: trained for this", "of a test")
     finally:
-        del measured["similarities"]["of a test"]
+        del graded.similarities["of a test"]
 
 
 def test_only_the_last_layer_of_minilm_agrees_with_readers_and_bert_knows_half_the_words(measured):
-    premises, hypotheses = (measured["layer_means"](texts) for texts in of_exam(measured))
+    model, tokenizer, pool = measured["minilm"], measured["pieces"], measured["mean_pool"]
+    premises, hypotheses = (layer_means(texts, model, tokenizer, pool) for texts in of_exam(measured))
     assert len(premises) == 7
     for layer in range(6):
         assert minilm_above(measured, premises[layer], hypotheses[layer])[1] > 0
@@ -199,7 +210,7 @@ def test_the_live_run_on_the_cut_encoder_gains_on_validation(measured):
 
 
 def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measured):
-    gains = measured["encoder_gains"]
+    gains = measured["runs"].gains()
     cut = gains["MiniLM, 3 layers: ranking loss, minus before training"]
     assert cut["over hypotheses"][1] > 0 and cut["over seeds"][1] > 0.1  # "far better than before"
     assert (
@@ -228,25 +239,24 @@ def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measure
                 abs(gain["over seeds"][0]) < 0.03
                 and gain["over hypotheses"][1] < 0 < gain["over hypotheses"][2]
             )
-    untrained = measured["spearman_of"][measured["best_of"]["MiniLM, 3 layers, untrained", "ranking loss"]]
+    untrained = measured["runs"].rho[measured["runs"].best["MiniLM, 3 layers, untrained", "ranking loss"]]
     assert abs(untrained).max() < 0.1  # "near 0"
 
 
 def test_by_rank_is_ahead_of_by_label_at_every_rate_that_was_tried(measured):
-    ahead = {
-        rate: gain for (encoder, rate), gain in measured["by_rate"].items() if encoder == "MiniLM, 3 layers"
-    }
+    by_rate = measured["runs"].by_rate()
+    ahead = {rate: gain for (encoder, rate), gain in by_rate.items() if encoder == "MiniLM, 3 layers"}
     assert len(ahead) == 4 and max(ahead) >= 30 * min(ahead)
     for _, low, _ in ahead.values():
         assert low > 0
-    rho = measured["spearman_of"]
+    rho = measured["runs"].rho
 
     def gain(encoder: str, objective: str, rate: float) -> tuple[float, float]:
         return mean_and_half(rho[encoder, objective, rate] - rho[encoder, "before training", 0.0])
 
     mean, half = gain("MiniLM, 3 layers", "classification objective", max(ahead))
     assert mean + half < 0  # "at the highest one the classification objective even loses"
-    rates = [rate for encoder, rate in measured["by_rate"] if encoder == "small BERT"]
+    rates = [rate for encoder, rate in by_rate if encoder == "small BERT"]
     assert len(rates) == 3
     for rate in rates:
         mean, half = gain("small BERT", "ranking loss", rate)
@@ -254,7 +264,8 @@ def test_by_rank_is_ahead_of_by_label_at_every_rate_that_was_tried(measured):
 
 
 def test_a_second_reader_agrees_with_the_author_on_what_answers(measured):
-    assert measured["kappa"] > 0.8 and len(measured["judged"]) == 345
+    judged = read_table("retrieval/readings.csv")
+    assert cohen_kappa_score(judged.author, judged.second) > 0.8 and len(judged) == 345
     assert (measured["relevant"].sum(dim=1) == 2).sum() == 8 and measured["relevant"].sum(dim=1).max() == 2
 
 
@@ -274,7 +285,8 @@ def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described
 @pytest.mark.parametrize("wording", ["a few words", "short phrase"])
 def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured, wording):
     assert list(measured["WORDINGS"]) == ["a few words", "short phrase"]
-    shares, gains = measured["shares_by_wording"][wording], measured["answer_gains"][wording]
+    recorded = measured["recorded"]
+    shares, gains = recorded.shares[wording], recorded.gains(wording)
     assert all(len(values) == 59 for values in shares["SmolLM2, no passage"].values())
     right, nothing = "SmolLM2, the right passage", "SmolLM2, no passage"
     assert gains["true", right, nothing][1] > 0 and gains["right", right, nothing][1] > 0
@@ -286,7 +298,7 @@ def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured, 
     _, low, high = gains["right", "SmolLM2, a wrong passage", nothing]
     assert low < 0 < high or high <= 0  # "does not help SmolLM2 to find the right answer"
     _, low, high = gains["true", "SmolLM2, a wrong passage", nothing]
-    silent_low, silent_high = measured["silence"][wording][1:]
+    silent_low, silent_high = recorded.silence(wording)[1:]
     if wording == "short phrase":  # "have more support": "more of the replies add no content words"
         assert low > 0 and silent_low > 0
     else:
