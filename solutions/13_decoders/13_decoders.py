@@ -134,8 +134,8 @@ HARD = (
 )
 same = [encode(text) == published(text, add_special_tokens=False).input_ids for text in HARD]
 print(
-    f"{sum(same)} of {len(HARD)} difficult texts have the same tokens with your functions as with "
-    "SmolLM2's own tokenizer"
+    f"{sum(same)} of {len(HARD)} difficult texts have the same tokens with your functions "
+    "as with SmolLM2's own tokenizer"
 )
 
 # %% tags=["demo"]
@@ -377,7 +377,7 @@ predict("decoders.cache", ...)
 
 # %% tags=["demo"]
 cache_sizes = {
-    kv_heads: decoder_costs.cached_numbers(GroupedAttention(576, heads=9, kv_heads=kv_heads), 576)
+    kv_heads: decoder_costs.cached_numbers(GroupedAttention(576, 9, kv_heads), dim=576)
     for kv_heads in (9, 3, 1)
 }
 reveal("decoders.cache", cache_sizes[9] / cache_sizes[3])
@@ -803,8 +803,8 @@ fitting, weight_bytes, cache_bytes = decoder_costs.texts_in_memory(
 )
 reveal("decoders.texts_in_memory", fitting)
 print(
-    f"Llama 3 8B: weights {weight_bytes / 1e9:.1f} GB, cache of one text {cache_bytes / 1e9:.2f} GB;",
-    f"{fitting:.0f} texts fit",
+    f"Llama 3 8B: weights {weight_bytes / 1e9:.1f} GB,",
+    f"cache of one text {cache_bytes / 1e9:.2f} GB; {fitting:.0f} texts fit",
 )
 cost_rows = decoder_costs.predicted_and_built(costs, config)
 counted_flops = decoder_costs.flops_of_next_token(own, before=127)
