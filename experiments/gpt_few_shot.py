@@ -5,24 +5,25 @@ control with all labels swapped (notebook 07, part 8): accuracy, accuracy with t
 share answered "positive". Writes `data/results/gpt_few_shot.csv` (about five minutes).
 """
 
+from coursekit.few_shot import SWAPPED, WITHOUT_TEXT, draw_demos, leaning, opinions, scores
 from coursekit.models import load
 from experiments.harness import Experiment, Options, Step, Steps
-from experiments.induction import names_of_gpt
+from experiments.notebooks import names_of
 
 DRAWS, COUNTS = range(5), (0, 1, 2, 4, 8)
 
 
 def _steps(options: Options) -> Steps:
-    names, loaded = names_of_gpt(), load("SmolLM2-135M-Instruct", head="causal-lm")
-    leaning, swapped, questions = names["leaning"], names["SWAPPED"], names["questions"]
+    prompt = names_of("07_gpt")["few_shot_prompt"]
+    loaded, (pool, questions) = load("SmolLM2-135M-Instruct", head="causal-lm"), opinions()
     texts, positive = questions.text.tolist(), (questions.label == "positive").to_numpy()
 
     def measure(model: str, draw: int, labels: str, examples: int) -> list[dict]:
-        shown = names["draw_demos"](draw)[:examples]
+        shown = draw_demos(pool, draw)[:examples]
         if labels == "swapped":
-            shown = [(text, swapped[label]) for text, label in shown]
-        empty = leaning(loaded, shown, names["WITHOUT_TEXT"]).mean().item()
-        found = names["scores"](leaning(loaded, shown, texts), empty, positive)
+            shown = [(text, SWAPPED[label]) for text, label in shown]
+        empty = leaning(loaded, prompt, shown, WITHOUT_TEXT).mean().item()
+        found = scores(leaning(loaded, prompt, shown, texts), empty, positive)
         return [{"measure": name, "value": value} for name, value in found.items()]
 
     runs = [

@@ -12,35 +12,37 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from coursekit.small import GPT, GPTConfig
+from coursekit.rule_prompts import (
+    HELD_OUT_RULES,
+    answer,
+    draw_prompts,
+    head_scores,
+    learn_to_learn,
+    right_by_examples,
+    weights_of_heads,
+)
+from coursekit.small import GPT
 from experiments.harness import Experiment, Options, Step, Steps, grid
-from experiments.notebooks import names_of
 
 STEPS, EVERY = 1200, 40
 """Training steps, and steps over which the loss is averaged."""
 
 
-def names_of_gpt() -> dict:
-    """What notebook 07 defines."""
-    return names_of("07_gpt", CourseGPT=GPT, GPTConfig=GPTConfig, cross_entropy=cross_entropy)
-
-
 def _steps(options: Options) -> Steps:
-    names = names_of_gpt()
-    symbols, labels = names["draw_prompts"](4000, torch.Generator().manual_seed(99), names["HELD_OUT_RULES"])
+    symbols, labels = draw_prompts(4000, torch.Generator().manual_seed(99), HELD_OUT_RULES)
 
     def values(layers: int, seed: int) -> Iterator[tuple[str, str, float]]:
         """Measure, where it was measured, and value."""
-        model, losses = names["learn_to_learn"](layers=layers, seed=seed, steps=STEPS)
+        model, losses = learn_to_learn(GPT, layers=layers, seed=seed, steps=STEPS)
         for start in range(0, STEPS, EVERY):
             yield "training loss", str(start + EVERY), np.mean(losses[start : start + EVERY])
         with torch.no_grad():
-            logits = names["answer"](model, symbols, labels).flatten(0, 1)
+            logits = answer(model, symbols, labels).flatten(0, 1)
         yield "loss", "new prompts", cross_entropy(logits, labels.flatten()).item()
-        for examples, accuracy in enumerate(names["right_by_examples"](model, symbols, labels)):
+        for examples, accuracy in enumerate(right_by_examples(model, symbols, labels)):
             yield "right", str(examples), accuracy
-        weights = names["attention_weights"](model, names["as_text"](symbols, labels))
-        for measure, scores in names["head_scores"](weights, symbols).items():
+        weights = weights_of_heads(model, symbols, labels)
+        for measure, scores in head_scores(weights, symbols).items():
             for layer, heads in enumerate(scores.tolist(), start=1):
                 for head, score in enumerate(heads, start=1):
                     yield measure, f"layer {layer}, head {head}", score
@@ -49,10 +51,8 @@ def _steps(options: Options) -> Steps:
         return [dict(zip(("measure", "where", "value"), each, strict=True)) for each in values(layers, seed)]
 
     def measure_wide(seed: int) -> list[dict]:
-        model, _ = names["learn_to_learn"](
-            layers=1, seed=seed, steps=3000, dim=64, heads=16, feed_forward=512
-        )
-        found = names["right_by_examples"](model, symbols, labels)
+        model, _ = learn_to_learn(GPT, layers=1, seed=seed, steps=3000, dim=64, heads=16, feed_forward=512)
+        found = right_by_examples(model, symbols, labels)
         return [{"where": str(examples), "value": accuracy} for examples, accuracy in enumerate(found)]
 
     yield Step("induction", grid(layers=(1, 2), seed=options.seeds), measure)

@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import display
 from jaxtyping import Float
+from torch import Tensor
 
+from coursekit import features
 from coursekit.intervals import bootstrap
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
 
@@ -117,6 +120,65 @@ def lens_of_a_word(found: Mapping[str, Sequence[Sequence[int]]], texts: Sequence
         alt=f"Rank of the word {word} among all tokens, read by the logit lens at each layer, rank 1 on top. {'; '.join(said)}. The prompts: "
         f"{'; '.join(texts)}.",
     )
+
+
+def lens_of_cell(
+    found: Mapping[str, tuple[Sequence[int], Sequence[float]]], follows: Sequence[str], others: Sequence[str], uniform: float
+) -> None:  # fmt: skip
+    """The rank of *cell* at each layer after the prompts that it may follow and after `others`, and its mean log probability after the former.
+
+    `found` contains the ranks (from 0) and the log probabilities for each prompt; `uniform` is that of a uniform distribution.
+    """
+    lens_of_a_word(
+        {
+            "cell may follow": [found[text][0] for text in follows],
+            "other prompts": [found[text][0] for text in others],
+        },
+        follows,
+        "cell",
+    )
+    means = np.mean([found[text][1] for text in follows], axis=0)
+    print(
+        "log probability of cell (mean over the six prompts) at layers 0, 5, 10, …, 30:",
+        " ".join(f"{mean:.1f}" for mean in means[::5]),
+        f"(uniform distribution {uniform:.1f})",
+    )
+
+
+def latents(best: pd.DataFrame, codes: Float[Tensor, "n F"], words: Sequence[str]) -> None:
+    """For each feature (row of `best`) the latent that detects it best, precision and recall, and the words with the highest codes."""
+    display(pd.DataFrame({
+        "best latent": best.direction,
+        "precision": best.precision.round(2),
+        "recall": best.recall.round(2),
+        "words with the highest code": [most_active_words(codes[:, latent], words) for latent in best.direction],
+    }))  # fmt: skip
+
+
+def most_active_words(
+    code: Float[Tensor, " n"], words: Sequence[str], number: int = 5, least: int = 3
+) -> str:
+    """The words with the highest mean code among those that occur at least `least` times on tokens where the code is not 0."""
+    on = code > 0
+    table = pd.DataFrame({"word": np.array(words)[on.numpy()], "code": code[on].numpy()}).groupby("word").code
+    return ", ".join(table.mean()[table.count() >= least].nlargest(number).index)
+
+
+def settings_of_autoencoders(recorded: pd.DataFrame) -> None:
+    """Recorded measures of autoencoders with four settings, means over seeds."""
+    table = {}
+    for method, width, k in (("top-k", 64, 8), ("top-k", 256, 8), ("top-k", 256, 4), ("L1", 256, 0)):
+        rows = recorded[(recorded.method == method) & (recorded.width == width) & (recorded.k == k)]
+        of_kind = dict(list(rows.groupby("kind")))
+        table[f"{method}, {width} latents" + (f", k = {k}" if k else "")] = {
+            "active": f"{rows.active.mean():.1f}",
+            "unexplained": f"{rows.unexplained.mean():.2f}",
+            "dead": f"{rows.dead.mean():.1%}",
+            **{f"F1, {kind}": f"{of_kind[kind].f1.mean():.2f}" for kind in features.KINDS},
+            "parts of a part of speech": f"{of_kind['part of speech'].parts.mean():.1f}",
+            "absorbed, number": f"{of_kind['number'].absorbed.mean():.2f}",
+        }
+    display(pd.DataFrame(table).T.rename_axis("means over three seeds"))
 
 
 def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]) -> None:

@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 from coursekit.growing import mine, run_cached
 
 # %% [markdown]
@@ -42,7 +42,7 @@ from coursekit.growing import mine, run_cached
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 from coursekit.pictures import gpt as pictures
 from coursekit.plots import use_style
 
@@ -78,17 +78,28 @@ check("gpt.causal_mask", lambda case: (
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
-from torch.nn.functional import cross_entropy
+from IPython.display import display
 
+from coursekit import few_shot, generating
+from coursekit import left_context as left
+from coursekit import rule_prompts as rules
+from coursekit.datasets import read_table
+from coursekit.exam import bounds, by_question, nearest_hits, nearest_sense, sense_exam
+from coursekit.generating import one_sentence
 from coursekit.language import BOS, EOS, PAD, Language, load_language
+from coursekit.language.grammar import GRAMMAR
+from coursekit.models import load as load_pretrained
+from coursekit.models.random_gpt2 import random_gpt2 as random_weights
+from coursekit.novels.shipped import load_gpt as load_novels_gpt
+from coursekit.novels.shipped import recorded as recorded_on_novels
+from coursekit.pictures import gpt_in_context, gpt_tables, gpt_texts, statistics
 from coursekit.small import GPT as CourseGPT
-from coursekit.small import GPTConfig, load
+from coursekit.small import load
 from coursekit.small.bert import single
+from coursekit.small.figures import sense_vectors
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
@@ -115,14 +126,10 @@ ONE_VECTOR, CLOSE, APART = (
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def apart(vectors: Float[Tensor, "layers two D"]) -> list[float]:
-    """For each layer, the length of the difference between two vectors, divided by the length of the first vector."""
-    return ((vectors[:, 0] - vectors[:, 1]).norm(dim=-1) / vectors[:, 0].norm(dim=-1)).tolist()
-
 with torch.no_grad():
     two_cells = {
-        "small GPT": apart(gpt(rows).hidden[:, :, place]),
-        "small BERT": apart(bert(single(rows)).hidden[:, :, place]),
+        "small GPT": left.relative_differences(gpt(rows).hidden[:, :, place]),
+        "small BERT": left.relative_differences(bert(single(rows)).hidden[:, :, place]),
     }
 difference = two_cells["small GPT"][-1]
 reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference < 0.1 else APART, because={
@@ -132,9 +139,7 @@ reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference
 for name, shares in two_cells.items():
     by_layer = "  ".join(f"{share:.1e}" for share in shares)
     print(f"{name:<11} difference by layer (0 is the input): {by_layer}")
-posterior = language.sense_posterior(rows[:1].numpy(), np.array([place]), "left")[0]
-print("exact posterior of the sense, given the preceding words:",
-      {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
+print("exact posterior of the sense, given the preceding words:", left.senses_from_the_left(language, TWO_CELLS[0], "cell"))
 
 # %% [markdown]
 # The two vectors are identical in every layer. More layers do not help, because each layer attends only to the words up to *cell*, which are the same in both sentences. This is not a weakness of this particular model, because the five preceding words do not determine the sense. The exact posterior is one third for each sense. BERT's two vectors, in contrast, differ from the first layer on.
@@ -144,7 +149,7 @@ print("exact posterior of the sense, given the preceding words:",
 #
 # To generate token 100, a GPT processes 99 tokens, and to generate token 101 it processes 100 tokens. However, none of the earlier vectors has changed, since no position attends to tokens on its right. It is therefore enough to store the part that later tokens need, namely the keys and values of each layer. This store is called the **key–value cache**. With a cache, only the new token passes through the layers, and its query is compared with the stored keys and with its own key.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.cache_at_work("anna locked the cell".split(), read=3)
 
 # %% [markdown]
@@ -307,23 +312,13 @@ print(
 # %% tags=["demo"]
 predict("gpt.passes", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def cost_of_writing(T: int, cached: bool) -> tuple[int, float]:
-    """The number of token passes through the model, and the time in milliseconds, for generating T tokens."""
-    model = GPT(vocabulary=100, tokens=T, dim=64, layers=4, heads=4, inner=256).eval()
-    model.reset(cached)
-    ids = new = torch.zeros(1, 1, dtype=torch.long)
-    start, passes = perf_counter(), 0
-    with torch.no_grad():
-        for _ in range(T):
-            read = new if cached else ids
-            new = model(read)[:, -1:].argmax(dim=-1)
-            passes, ids = passes + read.shape[1], torch.cat([ids, new], dim=1)
-    return passes, 1000 * (perf_counter() - start)
-
-lengths = [16, 32, 64, 128, 256]
+# %% tags=["demo"]
 costs = {
-    T: {"without cache": cost_of_writing(T, False), "with cache": cost_of_writing(T, True)} for T in lengths
+    T: {
+        "without cache": generating.cost_of_generating(GPT, T, cached=False),
+        "with cache": generating.cost_of_generating(GPT, T, cached=True),
+    }
+    for T in (16, 32, 64, 128, 256)
 }
 reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0])
 pictures.cost(costs)
@@ -339,7 +334,7 @@ pictures.cost(costs)
 #
 # The causal mask makes training efficient. The model is autoregressive (04), and *every* position of a sentence provides a training example, with the next token as its label. By the chain rule, $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so a single pass gives the loss of the whole sentence. In notebook 04 we shifted the *input* to the right. Here the model receives the sentence unchanged, and the loss function shifts the labels.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD]"])
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-shift_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -408,32 +403,21 @@ check("gpt.ngram", lambda case: ngram(**case))
 # To see results within seconds, we restrict the language to the five topics of *cell* and *bank*. For this language we know the exact conditional **entropy** of the next token: the lowest possible expected loss on its held-out sentences, and thus also the lowest possible perplexity (05). A model's expected loss minus the entropy is the **KL divergence** between the true distribution and the model's distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.language.grammar import GRAMMAR
-
-FIVE = ("prison", "biology", "phone", "river", "money")
-short = Language.from_grammar(GRAMMAR.only(*FIVE))
+short = Language.from_grammar(GRAMMAR.only("prison", "biology", "phone", "river", "money"))
 BATCH, STEPS = 32, 500
 train_ids = torch.from_numpy(short.sample(BATCH * STEPS, np.random.default_rng(0), "train").ids)
 test = short.sample(400, np.random.default_rng(1), "held_out")
 test_ids = torch.from_numpy(test.ids)
 bound = short.log_loss_next(test.ids).sum() / (test.lengths - 1).sum()
-print(f"{len(short.vocabulary)} words; entropy on held-out sentences {bound:.3f} nats per token",
-      f"(perplexity {np.exp(bound):.2f}); uniform distribution {np.log(len(short.vocabulary)):.3f} nats")
+print(
+    f"{len(short.vocabulary)} words; entropy on held-out sentences {bound:.3f} nats per token",
+    f"(perplexity {np.exp(bound):.2f}); uniform distribution {np.log(len(short.vocabulary)):.3f} nats",
+)
 
 @torch.no_grad()
 def held_out_loss(model) -> float:
+    """The loss of a model on the held-out sentences, by your shift_loss."""
     return shift_loss(model(test_ids), test_ids, PAD).item()
-
-@torch.no_grad()
-def one_sentence(model, seed: int = 0) -> str:
-    """A sentence sampled from the model, using its cache."""
-    generator, ids = torch.Generator().manual_seed(seed), [BOS]
-    model.reset(cached=True)
-    while ids[-1] != EOS and len(ids) < short.max_length:
-        probabilities = model(torch.tensor([ids[-1:]]))[0, -1].softmax(dim=-1)
-        ids.append(torch.multinomial(probabilities, 1, generator=generator).item())
-    model.reset()
-    return short.decode(ids)
 
 def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
     """Warm-up over 30 steps, then linear decay."""
@@ -466,13 +450,6 @@ reveal("gpt.ngram", min((BIGRAM, TRIGRAM, FOURGRAM), key=by_counting.get), becau
     FOURGRAM: "The longer the n-grams, the more of those in the held-out sentences never occurred in training, and for these the model has only α.",
 })
 
-def against_the_entropy(losses: dict[str, float]) -> pd.DataFrame:
-    """Each loss, its perplexity, and its distance from the entropy."""
-    return pd.DataFrame({
-        name: {"cross-entropy (nats)": f"{loss:.2f}", "perplexity": f"{np.exp(loss):.1f}", "KL divergence (nats)": f"{loss - bound:.2f}"}
-        for name, loss in losses.items()
-    }).T
-
 def n_grams(ids: Int[Tensor, "N T"], n: int) -> list[tuple[int, ...]]:
     """Every token with its context of n − 1 tokens, without padding."""
     return [tuple(row[max(0, t - n + 1) : t + 1]) for row in ids.tolist() for t in range(1, len(row)) if row[t] != PAD]
@@ -482,7 +459,7 @@ for name, n in {"no context": 1, **SIZES}.items():
     known = set(n_grams(train_ids, n))
     unseen[name] = np.mean([gram not in known for gram in n_grams(test_ids, n)])
 uniform = {"uniform distribution (ln V)": np.log(len(short.vocabulary))}
-table = against_the_entropy(uniform | by_counting | {"entropy": bound})
+table = gpt_tables.against_the_entropy(uniform | by_counting | {"entropy": bound}, bound)
 display(table.assign(**{"held-out n-grams not in training": pd.Series(unseen).map("{:.1%}".format)}).fillna("–"))
 
 # %% [markdown]
@@ -509,7 +486,7 @@ def train(labels_of, steps: int, show_at=()):
         if step in (0, 5, 10, 20) or step % 40 == 0:
             curve.append((step, held_out_loss(model)))
         if step in show_at:
-            print(f"step {step:>3}, {curve[-1][1]:.3f} nats: {one_sentence(model)}")
+            print(f"step {step:>3}, {curve[-1][1]:.3f} nats: {one_sentence(model, short)}")
         targets = labels_of(ids)[:, 1:]                              # the next tokens
         training_step(
             model, (ids[:, :-1], targets, targets != -100), optimiser,
@@ -521,10 +498,10 @@ print("This takes five to ten seconds.")
 live, curve = train(
     lambda ids: ids.masked_fill(ids == PAD, -100), STEPS, show_at=(0, 20, 80, 200, 400)
 )
-print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
+print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live, short)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
-display(against_the_entropy(
-    {TRIGRAM: by_counting[TRIGRAM], "your GPT": curve[-1][1], "entropy": bound}
+display(gpt_tables.against_the_entropy(
+    {TRIGRAM: by_counting[TRIGRAM], "your GPT": curve[-1][1], "entropy": bound}, bound
 ))
 
 # %% [markdown]
@@ -536,23 +513,17 @@ display(against_the_entropy(
 # The checkpoint in `data/models/` was trained on the whole language for several minutes (`python -m coursekit.pretrain --models gpt`). We evaluate it on the
 # course's test: the predicted sense of an ambiguous word is the sense of the nearest labelled vector. A decoder can represent the correct sense if the cue is on the left of the word, but not if the only cue is on the right. Where word order determines the sense, the result depends on whether the person who acts is mentioned before or after the word:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, nearest_sense, sense_exam
-
+# %% tags=["demo"]
 WHO_ACTS = [
     "the prisoner that the biologist visited checked the cell",
     "the cell that the prisoner checked surprised the biologist",
 ]
-exam, limits = sense_exam(), bounds()
-
 for sentence in WHO_ACTS:
-    at_cell = np.array([1 + sentence.split().index("cell")])
-    posterior = language.sense_posterior(language.encode(sentence)[None], at_cell, "left")[0]
-    print(sentence, {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
+    print(sentence, left.senses_from_the_left(language, sentence, "cell"))
 
-asked = exam.held_out
-best_guess = language.sense_posterior(asked.ids, asked.position, "left").max(axis=1)
-told = best_guess > 0.999                                    # the preceding words determine the sense
+exam, limits = sense_exam(), bounds()
+best_guess = left.most_probable(language, exam.held_out)
+told = best_guess > 0.999                    # the preceding words determine the sense
 shares_told = by_question(exam, told)
 print("fraction of questions in which the preceding words determine the sense:", shares_told)
 
@@ -562,47 +533,15 @@ print("fraction of questions in which the preceding words determine the sense:",
 # %% tags=["demo"]
 predict("gpt.right_only", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.pictures import exam as exam_pictures
-from coursekit.plots import BLUE, GREY, PINK, show
-from coursekit.small import recorded_senses
-from coursekit.small.figures import MORE_LABELS, sense_vectors
-
+# %% tags=["demo"]
 print("This takes a few seconds.")
-labelled_vectors, asked_vectors = (sense_vectors(gpt, part)[-1] for part in (exam.labelled, asked))
+labelled_vectors, asked_vectors = (
+    sense_vectors(gpt, part)[-1] for part in (exam.labelled, exam.held_out)
+)
 hits = nearest_hits(exam, labelled_vectors, asked_vectors)
-live_senses = by_question(exam, hits)
-reveal("gpt.right_only", live_senses.right)
-
-few_labels, many_labels = MORE_LABELS
-seeds = {
-    "GPT, untrained": recorded_senses("gpt", 2, trained=False),
-    f"GPT, {few_labels:,} labelled": recorded_senses("gpt", 2, few_labels),
-    "GPT": recorded_senses("gpt", 2),
-    f"GPT, {many_labels:,} labelled": recorded_senses("gpt", 2, many_labels),
-    "BERT": recorded_senses("bert", 2),
-}
-colours = (GREY, BLUE, BLUE, BLUE, PINK)
-show(*exam_pictures.rows([
-    exam_pictures.Reader(name, exam_pictures.over_seeds(runs), colour)
-    for (name, runs), colour in zip(seeds.items(), colours)
-]))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half, wilson
-
-def in_seeds(name: str, kind: str) -> str:
-    """The mean over the seeds and half the width of its 95 % interval."""
-    mean, half = mean_and_half([run[kind] for run in seeds[name]])
-    return f"{mean:.3f} ± {half:.3f}"
-
-before = limits.words_before
-display(Markdown(
-    f"Where word order determines the sense, GPT's accuracy over {len(seeds['GPT'])} seeds is **{in_seeds('GPT', 'order1')}** with "
-    f"one clause and **{in_seeds('GPT', 'order2')}** with two clauses. Given the preceding words, the upper bounds are "
-    f"{before.order1:.3f} and {before.order2:.3f}. BERT, which uses both sides, reaches {in_seeds('BERT', 'order1')} and "
-    f"{in_seeds('BERT', 'order2')}."
-))
+reveal("gpt.right_only", by_question(exam, hits).right)
+seeds = gpt_tables.recorded_accuracies()
+gpt_tables.accuracies(seeds)
 
 # %% [markdown]
 # Even the untrained model predicts most senses correctly if the cue is on the left, because its random attention averages the preceding words. After training, GPT reaches the dashed line, its own upper bound, or comes close to it in each of the four panels. Its accuracy hardly changes with a quarter of the labels or with four times as many labels. Where the dashed line lies to the left of the green line (the bound for the whole sentence), better training cannot help, because the vector is computed before the rest of the sentence is read. Where word order determines the sense, GPT exceeds one half, the upper bound for any classifier that ignores word order.
@@ -674,7 +613,7 @@ check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
 # We apply all three methods to one distribution, the distribution of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
 # the erroneous tail.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 BEGINNING = "the guard locked the"
 with torch.no_grad():
     logits = own_gpt(torch.from_numpy(language.encode(BEGINNING, pad=False)[None, :-1]))[:, -1]
@@ -687,28 +626,14 @@ choices = {
     "top-p, p = 0.9": top_p(logits.softmax(dim=-1), 0.9),
 }
 exact = torch.from_numpy(language.next_word_after(BEGINNING))
-pictures.choices(choices, exact, language.vocabulary)
+gpt_texts.choices(choices, exact, language.vocabulary)
 
 # %% [markdown]
 # Now vary the temperature and p, which are applied in this order (this requires a running notebook and is not graded). At temperatures below 1, how large can p become before
 # impossible words appear?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import ipywidgets
-
-from coursekit.sliders import interact
-
-locked_the, after_locked_the = choices["unchanged"], exact
-
-def show_choice(temperature: float, p: float) -> None:
-    """Show the model's distribution before and after the two settings are applied."""
-    turned = sample(locked_the.log(), no_draw, temperature, V)[0]
-    turned = top_p(turned, p) if p < 1 else turned
-    both = {"unchanged": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
-    pictures.choices(both, after_locked_the, language.vocabulary)
-
-interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
-         p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
+# %% tags=["demo"]
+gpt_texts.choice_sliders(sample, top_p, choices["unchanged"], exact, language.vocabulary)
 
 # %% [markdown]
 # Do these settings produce better sentences? We measure quality as the fraction of sampled sentences that are possible in the language, and diversity as the number of different words in the sampled sentences.
@@ -718,59 +643,24 @@ interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, styl
 # %% tags=["demo"]
 predict("gpt.possible", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes ten to fifteen seconds.")
-
-@torch.no_grad()
-def write(
-    model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
-) -> Int[Tensor, "n T"]:
-    """n sentences generated with your sample, top_p and cache, padded after [EOS]."""
-    generator, ids = torch.Generator().manual_seed(seed), torch.full((n, 1), BOS)
-    ended = torch.zeros(n, dtype=torch.bool)
-    model.reset(cached=True)
-    for _ in range(language.max_length - 1):
-        logits = model(ids[:, -1:])[:, -1]
-        if p < 1:
-            logits = top_p((logits / temperature).softmax(dim=-1), p).log() * temperature
-        draws = torch.rand(n, generator=generator)
-        tokens = sample(logits, draws, temperature, k or logits.shape[1])[1]
-        tokens = torch.where(ended, PAD, tokens)
-        ids, ended = torch.cat([ids, tokens[:, None]], dim=1), ended | (tokens == EOS)
-    model.reset()
-    return ids
-
-def possible_and_varied(ids: Int[Tensor, "n T"]) -> tuple[float, int]:
-    """The fraction of sentences that are possible in the language, and the number of different words."""
-    return can_be(ids).mean(), len(ids.unique())
-
-def can_be(ids: Int[Tensor, "n T"]) -> np.ndarray:
-    """Which sentences have a positive probability in the language."""
-    return np.isfinite(language.log_probability(ids.numpy())) & (ids == EOS).any(dim=1).numpy()
-
+write = partial(generating.write_sentences, language=language, sample=sample, top_p=top_p)
 knobs = {f"{t:g}": {"temperature": t} for t in (0.2, 0.5, 0.8, 1.0, 1.3)} | {
-    "top-k 10": {"k": 10}, "top-k 40": {"k": 40}, "top-p 0.9": {"p": 0.9}, "top-p 0.95": {"p": 0.95},
+    "top-k 10": {"k": 10}, "top-k 40": {"k": 40},
+    "top-p 0.9": {"p": 0.9}, "top-p 0.95": {"p": 0.95},
 }
-DRAWS = range(4)
-drawn = {name: np.array([possible_and_varied(write(own_gpt, 250, seed=seed, **knob)) for seed in DRAWS])
-         for name, knob in knobs.items()}
-written = {name: tuple(runs.mean(axis=0)) for name, runs in drawn.items()}
-from_language = tuple(np.mean([
-    possible_and_varied(torch.from_numpy(language.sample(250, np.random.default_rng(5 + seed)).ids)) for seed in DRAWS
-], axis=0))
-reveal("gpt.possible", written["1"][0])
-pictures.knobs(written, from_language)
-
-def above_the_line(name: str) -> np.ndarray:
-    """For each draw, the number of words minus the number at the temperature with the same fraction of possible sentences."""
-    line = np.array([drawn[f"{t:g}"] for t in (0.2, 0.5, 0.8, 1.0, 1.3)])          # temperature draw 2
-    return np.array([words - np.interp(-share, -line[:, draw, 0], line[:, draw, 1])
-                     for draw, (share, words) in enumerate(drawn[name])])
-
-above = {name: mean_and_half(above_the_line(name)) for name in knobs if name.startswith("top")}
-print("difference in the number of words from the line that joins the temperatures (four draws of 250 sentences):")
-for name, (mean, half) in above.items():
-    print(f"{name:<10} {mean:+.0f} ± {half:.0f}")
+drawn = {
+    name: generating.possible_and_varied(
+        language, [write(own_gpt, 250, seed=seed, **knob) for seed in range(4)]
+    )
+    for name, knob in knobs.items()
+}
+from_language = generating.possible_and_varied(
+    language, [generating.true_sentences(language, 250, seed=5 + seed) for seed in range(4)]
+)
+reveal("gpt.possible", drawn["1"][:, 0].mean())
+gpt_texts.knobs(drawn, from_language)
 
 # %% [markdown]
 # Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, better settings lie further up and to the right.) At temperature 1 the model uses about as many different words as the language does, but some of its sentences are impossible, because a single token from the tail spoils a whole sentence. Lower temperatures reduce such errors at the cost of diversity.
@@ -778,13 +668,8 @@ for name, (mean, half) in above.items():
 # %% [markdown]
 # Top-k with k = 10 lies below the line that joins the temperatures, since it removes words even where many words are possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; we find it for sentences of ten words as well.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("✗ marks sentences that are impossible in the language")
-for temperature in (0.2, 1.0, 1.6):
-    print(f"temperature {temperature:g}:")
-    few_written = write(own_gpt, 4, temperature, seed=3)
-    for ids, fine in zip(few_written, can_be(few_written)):
-        print("   ", " " if fine else "✗", language.decode(ids.tolist()))
+# %% tags=["demo"]
+gpt_texts.print_sentences(language, {t: write(own_gpt, 4, t, seed=3) for t in (0.2, 1.0, 1.6)})
 
 # %% [markdown]
 # ## 6 · GPT-2's weights in your GPT
@@ -792,23 +677,10 @@ for temperature in (0.2, 1.0, 1.6):
 # Apart from size and dropout, your GPT has the architecture of GPT-2: pre-norm, an additional norm at the end, GELU with the tanh approximation, learned positions and tied embeddings. (The GPT of 2018 was
 # post-norm; Radford et al. 2018.) The weights of transformers' `GPT2LMHeadModel` should therefore give the same logits in your model if each weight is loaded into the right parameter. GPT-2 itself is not packaged with the course, but a tiny model with random weights is an equally good test, since two sets of logits cannot agree by chance.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from transformers import GPT2Config, GPT2LMHeadModel
-
-tiny = GPT2Config(vocab_size=100, n_positions=40, n_embd=32, n_layer=3, n_head=4, bos_token_id=1, eos_token_id=2)
-torch.manual_seed(2)
-random_gpt2 = GPT2LMHeadModel(tiny).eval()
-with torch.no_grad():
-    for weight in random_gpt2.parameters():
-        weight.add_(0.2 * torch.randn_like(weight))                 # without this, all biases would be 0 and all norm weights 1
+# %% tags=["demo"]
+random_gpt2 = random_weights(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, seed=2)
 own_tiny = GPT(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, inner=128).eval()
-
-def names_and_shapes(model) -> list[str]:
-    """The names and shapes of all weights outside the layers and in layer 0."""
-    weights = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
-    return [f"{name} {shape}" for name, shape in weights.items() if ".1." not in name and ".2." not in name]
-
-print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
+gpt_tables.names_and_shapes(random_gpt2, own_tiny)
 
 # %% [markdown]
 # There are three differences. First, GPT-2's matrices belong to `Conv1D` modules and have the shape (in, out), whereas the matrices of `nn.Linear` have the shape (out, in). Second, queries, keys and values are computed by one fused matrix, `c_attn`. Third, the tied embeddings are listed twice. Files from 2019 also contain each layer's causal mask in two buffers (`attn.bias`, `attn.masked_bias`), which are not parameters. The following table maps the names:
@@ -885,57 +757,32 @@ print("yours:   ", *own_written[0].tolist())
 #
 # GPT-3 is a larger GPT-2, trained on more and better data; its layers alternate between dense and locally banded sparse attention. LLaMA (Touvron et al. 2023) uses norms that do not subtract the mean, rotary position embeddings and a gated feed-forward network; most open models have followed its design since. (Notebook 13 looks at the decoders of 2024 to 2026: mixtures of experts, compressed caches, and hybrids with recurrent layers.) From the published sizes, we compute how many parameters the matrices of these models contain. Each layer has 4D² parameters for attention and 2DF for the feed-forward network (3DF if it is gated). The token embeddings have VD parameters, and learned position embeddings have TD parameters.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-family = pd.DataFrame(
-    [
-        ("GPT (2018)", 12, 768, 3072, 40_478, 512, "117 M", "pre-training, then fine-tuning"),
-        ("GPT-2 (2019)", 48, 1600, 6400, 50_257, 1024, "1.5 B", "zero-shot tasks"),
-        ("GPT-3 (2020)", 96, 12_288, 49_152, 50_257, 2048, "175 B", "few-shot tasks"),
-        ("LLaMA (2023)", 80, 8192, 22_016, 32_000, 2048, "65 B", "public data, more tokens per parameter"),
-    ],
-    columns=["model", "L", "D", "F", "V", "T", "published", "key innovation"],
-).set_index("model")
-gated = family.index.str.startswith("LLaMA")
-matrices = family.L * (4 * family.D**2 + (2 + gated) * family.D * family.F)
-second = np.where(gated, family.V, family["T"])            # LLaMA has a second table and no position embeddings
-tables = (family.V + second) * family.D
-counted = [f"{n / 1e9:.3g} B" if n > 1e9 else f"{n / 1e6:.0f} M" for n in matrices + tables]
-family.insert(6, "counted", counted)
-display(family)
+# %% tags=["demo"]
+gpt_tables.published_decoders()
 
 # %% [markdown]
 # Tying the embeddings saves 39 million parameters in the smallest GPT-2 (D = 768), which has 124 million in total. LLaMA can afford two separate matrices, because together they contain less than one per cent of its 65 billion parameters.
 #
 # On a laptop we use a small model with LLaMA's architecture: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). It is installed as a package, in the version that was tuned to follow instructions, with most weights rounded to 4 bits. All results below are for *this* version. The first call unpacks the model. (With an internet connection, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its results differ from those in the text.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.models import load as load_pretrained
-
+# %% tags=["demo"]
 print("This takes ten to twenty seconds.")
 big = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
-config, words = big.model.config, big.tokenizer
-parameters = sum(weight.numel() for weight in big.model.parameters())
-print(f"\n{config.num_hidden_layers} layers, D = {config.hidden_size}, {config.num_attention_heads} heads,",
-      f"{config.vocab_size:,} tokens, {parameters:,} parameters")
+config, parameters = big.model.config, sum(weight.numel() for weight in big.model.parameters())
+print(
+    f"\n{config.num_hidden_layers} layers, D = {config.hidden_size},",
+    f"{config.num_attention_heads} heads,",
+    f"{config.vocab_size:,} tokens, {parameters:,} parameters",
+)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 encoder = load_pretrained("all-MiniLM-L6-v2")
 PHRASES = ["The cell that the prisoner shared", "The cell that the biologist stained"]
-
-@torch.no_grad()
-def vector_of_cell(loaded, phrase: str) -> Float[Tensor, "layers D"]:
-    """The vector of the token "cell" at every layer."""
-    tokens = loaded.tokenizer(phrase, return_tensors="pt")
-    pieces = loaded.tokenizer.convert_ids_to_tokens(tokens.input_ids[0])
-    position = [piece.strip("Ġ▁ ").lower() for piece in pieces].index("cell")
-    return torch.stack(loaded.model(**tokens, output_hidden_states=True).hidden_states)[:, 0, position]
-
-def apart_in(loaded, phrases: list[str]) -> list[float]:
-    return apart(torch.stack([vector_of_cell(loaded, phrase) for phrase in phrases], dim=1))
-
-two_cells |= {loaded.name: apart_in(loaded, PHRASES) for loaded in (big, encoder)}
-other_left = [PHRASES[0].replace("The cell", "A bright red cell"), PHRASES[1]]
-two_cells[f"{big.name}, left changed"] = apart_in(big, other_left)
+LEFT_CHANGED = ["A bright red cell that the prisoner shared", PHRASES[1]]
+two_cells |= {
+    one.name: left.differences_of_word(one, PHRASES, "cell") for one in (big, encoder)
+}
+two_cells[f"{big.name}, left changed"] = left.differences_of_word(big, LEFT_CHANGED, "cell")
 pictures.two_cells(two_cells)
 
 # %% [markdown]
@@ -944,72 +791,36 @@ pictures.two_cells(two_cells)
 # %% [markdown]
 # We generate text with your `sample` and `top_p`, using four settings in one batch and the library's cache.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from textwrap import fill
-
-@torch.no_grad()
-def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int = 0) -> list[str]:
-    """One continuation of `text` for each (temperature, k, p), up to the end-of-text token."""
-    ids = torch.tensor([words(text, add_special_tokens=False).input_ids] * len(settings))
-    generator, cache, written = torch.Generator().manual_seed(seed), None, []
-    for _ in range(tokens):
-        output = big.model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
-        logits, cache = output.logits[:, -1], output.past_key_values
-        draws = torch.rand(len(settings), generator=generator)
-        chosen = []
-        for row, point, (temperature, k, p) in zip(logits, draws, settings):
-            probabilities = sample(row[None], point[None], temperature, k)[0]
-            kept = top_p(probabilities, p) if p < 1 else probabilities
-            chosen.append(sample(kept.log(), point[None], 1.0, kept.shape[1])[1])
-        ids = torch.stack(chosen)                                   # B 1: the next input
-        written.append(ids)
-        if (torch.cat(written, dim=1) == words.eos_token_id).any(dim=1).all():
-            break
-    rows = torch.cat(written, dim=1).tolist()
-    ends = [(row + [words.eos_token_id]).index(words.eos_token_id) for row in rows]
-    return [words.decode(row[:end]) for row, end in zip(rows, ends)]
-
-def print_text(title: str, text: str) -> None:
-    """Print a title and, below it, the text in lines that fit the page."""
-    indent = dict.fromkeys(("initial_indent", "subsequent_indent"), "    ")
-    print(title, fill(" ".join(text.split()), 90, **indent), sep="\n")
-
+# %% tags=["demo"]
+continue_text = partial(generating.continue_text, big, sample=sample, top_p=top_p)
 everything = config.vocab_size
 settings = {
     "greedy": (1.0, 1, 1.0), "temperature 0.7": (0.7, everything, 1.0),
-    "temperature 1.5": (1.5, everything, 1.0), "temperature 1.5, top-p 0.8": (1.5, everything, 0.8),
+    "temperature 1.5": (1.5, everything, 1.0),
+    "temperature 1.5, top-p 0.8": (1.5, everything, 0.8),
 }
 continued = continue_text("The prisoner sat in a dark cell and", 28, tuple(settings.values()))
-for name, text in zip(settings, continued):
-    print_text(f"{name}:", text)
+gpt_texts.print_texts(dict(zip(settings, continued)))
 
 # %% [markdown]
 # A model that only continues texts produces a summary if a summary is the likely continuation (GPT-2 was prompted with "TL;DR:"; Radford et al. 2019). If the text is a dialogue, the model produces the next turn. The instruction-tuned version was trained on dialogues in which special tokens mark the speakers. Whether an answer is *correct* is a different question: compare each statement with the text, and compare the summary with the usual baseline, the first sentence of the text. A fluent statement that no source supports is called a **hallucination**. A model of this size often produces such statements.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes a few seconds.")
-
-def ask(*turns: str, tokens: int = 40) -> str:
-    """The model's next turn in a dialogue of user, assistant, user, …"""
-    who = ("user", "assistant") * len(turns)
-    marked = "".join(f"<|im_start|>{one}\n{text}<|im_end|>\n" for one, text in zip(who, turns))
-    answer = continue_text(f"{marked}<|im_start|>assistant\n", tokens)[0]
-    return " ".join(answer.replace("<|im_end|>", " ").split())
-
 STORY = (
-    "The river rose for three days. On Tuesday night the water reached the old mill, and the mayor "
-    "closed both bridges. Forty families slept in the school. By Friday the river had fallen, and all "
-    "but two of the families were home again."
+    "The river rose for three days. On Tuesday night the water reached the old mill, and the "
+    "mayor closed both bridges. Forty families slept in the school. By Friday the river had "
+    "fallen, and all but two of the families were home again."
 )
-print_text("baseline (first sentence):", STORY.split(". ")[0] + ".")
-print_text("continued after TL;DR:", continue_text(f"{STORY}\nTL;DR:", 30)[0])
-print_text("asked to summarise:", ask(f"Summarise in one sentence: {STORY}", tokens=30))
+ask = partial(generating.next_turn, continue_text)
+gpt_texts.print_texts({
+    "baseline (first sentence)": STORY.split(". ")[0] + ".",
+    "continued after TL;DR": continue_text(f"{STORY}\nTL;DR:", 30)[0],
+    "asked to summarise": ask(f"Summarise in one sentence: {STORY}", tokens=30),
+})
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-first, second_question = "What is a cell in a prison?", "And in biology?"
-first_answer = ask(first, tokens=30)
-print_text(first, first_answer)
-print_text(second_question, ask(first, first_answer, second_question, tokens=30))
+# %% tags=["demo"]
+gpt_texts.print_dialogue(ask, "What is a cell in a prison?", "And in biology?")
 
 # %% [markdown]
 # The second question makes sense only after the first. The prompt therefore consists of the whole dialogue so far, whose keys and values are cached.
@@ -1081,31 +892,11 @@ def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
 # %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "gpt-mended_labels-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes five to ten seconds.")
-
-def padded_with_end(labels_of):
-    """Labels of sequences that are padded with [EOS]."""
-    return lambda ids: labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
-
-@torch.no_grad()
-def judged(model) -> dict[str, float]:
-    """The loss per word, the loss per [EOS], and the fraction of 200 sampled sentences that end within the maximum length."""
-    target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
-    losses = cross_entropy(model(test_ids)[:, :-1].transpose(1, 2), target, reduction="none")
-    generator = torch.Generator().manual_seed(0)
-    for _ in range(short.max_length - 1):
-        probabilities = model(ids)[:, -1].softmax(dim=-1)
-        ids = torch.cat([ids, torch.multinomial(probabilities, 1, generator=generator)], dim=1)
-    return {
-        "nats per word": losses[(target != PAD) & (target != EOS)].mean().item(),
-        "nats per [EOS]": losses[target == EOS].mean().item(),
-        "sentences that end": (ids == EOS).any(dim=1).float().mean().item(),
-    }
-
 endings = {
-    name: judged(train(padded_with_end(labels_of), 250)[0])
-    for name, labels_of in {"labels of 2023": labels_of_2023, "corrected": mended_labels}.items()
+    name: generating.endings(train(generating.padded_with_end(labels_of), 250)[0], test_ids)
+    for name, labels_of in (("labels of 2023", labels_of_2023), ("corrected", mended_labels))
 }
 display(pd.DataFrame(endings).T.round(2))
 
@@ -1121,50 +912,18 @@ display(pd.DataFrame(endings).T.round(2))
 # We split the questions of section 4 according to whether the preceding words determine the sense. To see whether the result depends on the nearest-neighbour classifier, we also use a linear classifier
 # (one logistic regression for each word).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-def straight_lines() -> np.ndarray:
-    """Whether logistic regression, fitted separately for each word, predicts each sense correctly from the vectors."""
-    labelled_words, asked_words = ambiguous_words(exam.labelled), ambiguous_words(asked)
-    right = np.zeros(len(asked), dtype=bool)
-    for word in np.unique(asked_words):
-        labelled, here = labelled_words == word, asked_words == word
-        probe = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
-        probe.fit(labelled_vectors[labelled].numpy(), exam.labelled.sense[labelled])
-        right[here] = probe.predict(asked_vectors[here].numpy()) == asked.sense[here]
-    return right
-
-readers = {"nearest neighbour": hits, "linear classifier": straight_lines()}
-parts = {
-    f"{text}, {'determined' if half else 'not determined'}": (asked.cue == kind) & (told == half)
-    for kind, text in QUESTIONS.items() for half in (True, False)
+# %% tags=["demo"]
+readers = {
+    "nearest neighbour": hits,
+    "linear classifier": left.logistic_hits(exam, labelled_vectors, asked_vectors),
 }
-display(pd.DataFrame({
-    name: {"questions": f"{part.sum():,}"} | {
-        reader: f"{right[part].mean():.3f}" for reader, right in readers.items()
-    }
-    for name, part in parts.items() if part.any()
-}).T)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-share_not_told, guess = hits[~told].mean(), best_guess[~told].mean()
-not_told_low, not_told_high = wilson(share_not_told, (~told).sum())
-display(Markdown(
-    f"Where the preceding words determine the sense, the nearest-neighbour classifier answers **{hits[told].mean():.1%}** of "
-    f"the questions correctly. Of the other questions, it answers **{share_not_told:.1%}** correctly ({not_told_low:.1%} to "
-    f"{not_told_high:.1%}); the chance level for these questions is {guess:.1%}."
-))
+gpt_tables.by_information(exam, told, best_guess, readers)
 
 # %% [markdown]
 # **The interval of a proportion.** The usual formula is p ± 1.96 √(p(1 − p)/n). If all answers are correct, this interval has a width of 0, and for proportions near 0 and 1 it contains the true value far too rarely. Wilson's interval (1927) instead contains those true proportions for which the observed proportion would not be surprising, and it always lies between 0 and 1. The figure compares the two intervals for twenty answers (in the next section there are 24):
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.pictures import statistics
-
-statistics.of_a_share(20, share_not_told)
+# %% tags=["demo"]
+statistics.of_a_share(20, hits[~told].mean())
 
 # %% [markdown]
 # Where the preceding words determine the sense, both classifiers predict it correctly from GPT's vectors. On the remaining questions, GPT's accuracy is at chance level, neither above *nor below*. An accuracy below chance would be possible, because held-out sentences are new combinations of words. If each sense had its own split, a prefix that occurs in training with one sense would be held out with another. A model that has learned the training sentences well would then predict the wrong sense. Here all senses of a word are split in the same way (`coursekit/language/model.py`). If a model scores below chance level on held-out data, check the split first.
@@ -1200,68 +959,6 @@ check("gpt.few_shot_prompt", lambda case: few_shot_prompt(
 # %% [markdown]
 # The task is to classify opinions as positive or negative. `data/opinions` contains 120 short texts, half of each kind, which were written for this course: 24 texts serve as examples and 96 as test questions. The model's answer is determined by comparing two logits, the logit of " positive" and the logit of " negative".
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-from copy import deepcopy
-
-from coursekit.datasets import read_table
-
-opinions = read_table("opinions/opinions.csv")
-in_pool = opinions.groupby(["subject", "label"]).cumcount() == 0
-pool, questions = opinions[in_pool], opinions[~in_pool]
-SWAPPED = {"positive": "negative", "negative": "positive"}
-
-
-def draw_demos(seed: int, count: int = 8) -> list[tuple[str, str]]:
-    """Texts and labels from the pool: each consecutive pair contains both labels, in random order."""
-    rng = np.random.default_rng(seed)
-    drawn = [pool[pool.label == label].iloc[rng.permutation(12)[: count // 2]] for label in SWAPPED]
-    pairs = zip(*(part[["text", "label"]].itertuples(index=False, name=None) for part in drawn))
-    return [demo for pair in pairs for demo in (pair if rng.random() < 0.5 else pair[::-1])]
-
-
-@torch.no_grad()
-def leaning(
-    loaded, demos: list[tuple[str, str]], texts: list[str], rows: int = 32
-) -> Float[Tensor, "texts"]:
-    """log p(positive) − log p(negative) after each text's prompt. The examples are processed once."""
-    def ids(text: str) -> list[int]:
-        return loaded.tokenizer(text, add_special_tokens=False).input_ids
-
-    mark, end = torch.tensor(ids("\nSentiment:")), torch.tensor(ids("\n\n"))
-    labels = {label: ids(f" {label}") for label in SWAPPED}
-    solved = [(ids(f"Review: {text}"), labels[label]) for text, label in demos]
-    prompts = [few_shot_prompt(solved, ids(f"Review: {text}"), mark, end) for text in texts]
-    shared = sum(len(text) + len(mark) + len(label) + len(end) for text, label in solved)
-    cache, found = None, []
-    if shared:
-        read = loaded.model(prompts[0][None, :shared], use_cache=True, logits_to_keep=1)
-        cache = read.past_key_values
-    for some in (prompts[start : start + rows] for start in range(0, len(prompts), rows)):
-        last = torch.tensor([len(prompt) - shared - 1 for prompt in some])
-        own = torch.nn.utils.rnn.pad_sequence([prompt[shared:] for prompt in some], batch_first=True)
-        copied = deepcopy(cache)                           # a cache stores every token passed to it
-        if copied is not None:
-            copied.batch_repeat_interleave(len(some))
-        output = loaded.model.model(own, past_key_values=copied, use_cache=bool(shared))
-        hidden = output.last_hidden_state[torch.arange(len(some)), last]
-        logits = loaded.model.lm_head(hidden).double()
-        found.append(logits[:, labels["positive"][0]] - logits[:, labels["negative"][0]])
-    return torch.cat(found)
-
-
-def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> dict[str, float]:
-    """The accuracy, the calibrated accuracy (threshold from empty texts), the AUC, and the fraction answered "positive"."""
-    lean = lean.numpy()
-    return {
-        "accuracy": ((lean > 0) == positive).mean(),
-        "accuracy, calibrated": ((lean > empty) == positive).mean(),
-        "pairs in order": (lean[positive][:, None] > lean[~positive]).mean(),
-        "answered positive": (lean > 0).mean(),
-    }
-
-
-WITHOUT_TEXT = ["N/A", "...", ""]
-
 # %% [markdown]
 # We test one set of examples with 24 questions. The padding after shorter prompts needs no mask, because no position attends to tokens on its right.
 #
@@ -1270,54 +967,23 @@ WITHOUT_TEXT = ["N/A", "...", ""]
 # %% tags=["demo"]
 predict("gpt.eight_examples", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes five to ten seconds.")
-few = questions.sample(24, random_state=0)
-demos, counts = draw_demos(seed=0), (0, 1, 2, 4, 8)
-answers = (few.label == "positive").to_numpy()
-live_scores = {}
-for count in counts:
-    lean = leaning(big, demos[:count], few.text.tolist() + WITHOUT_TEXT)
-    live_scores[count] = scores(lean[: len(few)], lean[len(few) :].mean().item(), answers)
+pool, questions = few_shot.opinions()
+few, demos = questions.sample(24, random_state=0), few_shot.draw_demos(pool, seed=0)
+live_scores = few_shot.scores_by_count(
+    big, few_shot_prompt, demos, few, counts=(0, 1, 2, 4, 8)
+)
 reveal("gpt.eight_examples", live_scores[8]["accuracy"])
-live_table = pd.DataFrame(live_scores).T.rename_axis("examples")
-middle = live_table["accuracy"].mean()
-live_low, live_high = wilson(middle, len(few))
-display(live_table.round(2))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
-    f"from **{live_low:.2f} to {live_high:.2f}**."
-))
+gpt_in_context.live_scores(live_scores, questions=len(few))
 
 # %% [markdown]
 # The interval is wide, and all results depend on a single set of examples, so we can say little about the effect of the number of examples. For this we need all 96 questions and several sets of examples. Since this takes minutes, we recorded the results (`python -m experiments gpt_few_shot`). The recorded runs use several draws of the examples and, as a control, the same draws with all labels of the examples *swapped*.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from sklearn.feature_extraction.text import CountVectorizer
-
-reviews = read_table("sentiment/sentiment.csv")        # other texts: 1,280 reviews with labels
-counted = CountVectorizer(binary=True).fit(reviews.text)
-bag = LogisticRegression(max_iter=1_000).fit(counted.transform(reviews.text), reviews.label)
-by_words = (bag.predict(counted.transform(questions.text)) == questions.label).mean()
+# %% tags=["demo"]
 recorded = read_table("results/gpt_few_shot.csv")
-summary = pictures.few_shot(recorded, len(questions), by_words)
-display(summary.style.format("{:.2f}", na_rep="–"))
-by_row = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
-better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
-low, high = wilson(0.8, len(questions))
-none = by_row.loc[("right", slice(None), 0), "accuracy"].mean()
-ends = {name: wilson(share, len(questions)) for name, share in (("model", none), ("bag", by_words))}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Calibration increases the accuracy in **{better}** of {len(by_row)} runs. "
-    f"With {len(questions)} questions, an accuracy of 0.8 has a 95 % interval from {low:.2f} to {high:.2f}."
-    f"\n\nThe zero-shot accuracy of the model is **{none:.3f}** ({ends['model'][0]:.2f} to {ends['model'][1]:.2f}); "
-    f"a bag of words trained on the {len(reviews):,} reviews of `data/sentiment` reaches "
-    f"**{by_words:.3f}** ({ends['bag'][0]:.2f} to {ends['bag'][1]:.2f})."
-))
+baselines = few_shot.baselines(recorded, questions)
+gpt_in_context.few_shot(recorded, len(questions), baselines)
 
 # %% [markdown]
 # A bag of words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %. With 96 questions, the two intervals overlap. (However, the bag of words needed 1,280 labels, whereas the model needed none.)
@@ -1342,99 +1008,11 @@ display(Markdown(
 # %% [markdown]
 # How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. A single attention head is therefore not enough. Two layers can solve the task (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer attends to the label with the matching symbol and copies it. The head in the second layer is called an **induction head**.
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-import torch
-
-SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # one question after each of 0 to 8 examples
-
-
-EVERY_RULE = torch.cartesian_prod(*[torch.arange(LABELS)] * SYMBOLS)[
-    torch.randperm(LABELS**SYMBOLS, generator=torch.Generator().manual_seed(17))
-]
-TRAINING_RULES, HELD_OUT_RULES = EVERY_RULE.chunk(2)
-
-
-def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"]):
-    """Symbols (n, ASKED) and their labels; each prompt follows one of `rules`."""
-    rule = rules[torch.randint(len(rules), (n,), generator=generator)]
-    symbols = torch.randint(SYMBOLS, (n, ASKED), generator=generator)
-    return symbols, rule.gather(1, symbols)
-
-
-def as_text(symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Int[Tensor, "n 2*asked"]:
-    """The sequence symbol, label, symbol, label, …, in which labels have different ids from symbols."""
-    return torch.stack([symbols, SYMBOLS + labels], dim=2).flatten(1)
-
-
-def answer(model: CourseGPT, symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Tensor:
-    """Logits of the label after each symbol, (n, asked, labels)."""
-    return model(as_text(symbols, labels)).logits[:, 0::2, SYMBOLS:]
-
-
-def learn_to_learn(
-    layers: int = 2, seed: int = 1, steps: int = 600, rules=TRAINING_RULES, dim: int = 32, heads: int = 2, feed_forward: int = 64
-):
-    """A model trained on prompts with these rules, and its losses."""
-    torch.manual_seed(seed)
-    config = GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim=dim, layers=layers, heads=heads, feed_forward=feed_forward)
-    model = CourseGPT(config)
-    for table in (model.token, model.position):
-        torch.nn.init.normal_(table.weight, std=0.3)
-    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    generator, losses = torch.Generator().manual_seed(seed), []
-    for step in range(steps):
-        optimiser.param_groups[0]["lr"] = 5e-3 * min(1.0, (step + 1) / 30) * (1 - step / steps)
-        symbols, labels = draw_prompts(64, generator, rules)
-        loss = cross_entropy(answer(model, symbols, labels).flatten(0, 1), labels.flatten())
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        losses.append(loss.item())
-    return model.eval(), losses
-
-
-@torch.no_grad()
-def right_by_examples(model: CourseGPT, symbols, labels, shown=None) -> list[float]:
-    """The accuracy after 0, 1, … examples; `shown` contains the labels in the prompt if they are not the true labels."""
-    logits = answer(model, symbols, labels if shown is None else shown)
-    return (logits.argmax(dim=-1) == labels).float().mean(dim=0).tolist()
-
-
-@torch.no_grad()
-def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor, "layers n H T T"]:
-    """The attention weights of every head."""
-    x, found = model.embed(ids), []
-    keep = torch.ones(1, ids.shape[1], ids.shape[1], dtype=torch.bool).tril()    # 1 T T
-    for layer in model.layers:
-        normed, attention = layer.norm_attention(x), layer.attention
-        queries, keys = (attention.split(project(normed)) for project in (attention.query, attention.key))
-        scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
-        found.append(scores.masked_fill(~keep, -torch.inf).softmax(dim=-1))
-        x = layer(x, keep)
-    return torch.stack(found)
-
-
-def head_scores(weights: Float[Tensor, "layers n H T T"], symbols: Int[Tensor, "n asked"]) -> dict[str, Tensor]:
-    """Two mean attention weights for each layer and head, (layers, H).
-
-    previous token: the weight from a label to the symbol before it. match: the weight from a
-    symbol that has occurred before to the labels after its earlier occurrences.
-    """
-    labels = torch.arange(1, 2 * ASKED, 2)
-    same = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)     # n asked asked
-    to_labels = (weights[..., 0::2, 1::2] * same[:, None]).sum(dim=-1)
-    asked = same.any(dim=-1)[:, None].expand(to_labels.shape[1:])
-    return {
-        "previous token": weights[..., labels, labels - 1].mean(dim=(1, 3)),
-        "match": (to_labels * asked).sum(dim=(1, 3)) / asked.sum(dim=(0, 2)),
-    }
-
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
-one_rule = torch.randint(LABELS, (1, SYMBOLS), generator=torch.Generator().manual_seed(7))
-learner, learner_losses = learn_to_learn()
-knower, _ = learn_to_learn(steps=200, rules=one_rule)
+one_rule = rules.draw_rule(seed=7)
+learner, learner_losses = rules.learn_to_learn(CourseGPT)
+knower, _ = rules.learn_to_learn(CourseGPT, steps=200, rules=one_rule)
 
 # %% [markdown]
 # **Predict:** the weights of the first model, the *learner*, are now fixed. What is its accuracy on held-out rules after 8 examples?
@@ -1442,97 +1020,32 @@ knower, _ = learn_to_learn(steps=200, rules=one_rule)
 # %% tags=["demo"]
 predict("gpt.in_context", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-generator = torch.Generator().manual_seed(1)
-symbols, labels = draw_prompts(4000, generator, HELD_OUT_RULES)
-random_labels = torch.randint(LABELS, labels.shape, generator=generator)
-in_context = {
-    "trained on many rules": right_by_examples(learner, symbols, labels),
-    "trained on many rules, random labels in the prompt": right_by_examples(learner, symbols, labels, random_labels),
-    "trained on one rule": right_by_examples(knower, symbols, labels),
-}
-on_training_rules = right_by_examples(learner, *draw_prompts(4000, generator, TRAINING_RULES))
-earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)      # which earlier examples show the same symbol
-once = earlier.sum(dim=-1) == 1
-with torch.no_grad():
-    said = answer(learner, symbols, random_labels).argmax(dim=-1)
-copied = (said == (earlier * random_labels[:, None, :]).sum(dim=-1))[once].float().mean().item()
-own_rule = right_by_examples(knower, *draw_prompts(4000, generator, one_rule))
-best = [1 - (1 - 1 / LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKED)]
-best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKED)])
-reveal("gpt.in_context", in_context["trained on many rules"][8])
-pictures.in_context(in_context, best, learner_losses, best_loss)
-print(f"accuracy after 8 examples: {in_context['trained on many rules'][8]:.3f} on held-out rules, {on_training_rules[8]:.3f} on training rules, optimum {best[8]:.3f}")
-print(f"symbols that occurred exactly once before, with a random label: the learner repeats this label for a fraction of {copied:.3f}")
-print(f"model trained on one rule and tested on this rule: accuracy {own_rule[0]:.3f} without an example")
+# %% tags=["demo"]
+in_context = rules.measure_in_context(learner, knower, one_rule)
+reveal("gpt.in_context", in_context.accuracy["trained on many rules"][8])
+gpt_in_context.in_context(in_context, learner_losses)
 
 # %% [markdown]
 # In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in the last section resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-weights = attention_weights(learner, as_text(symbols, labels))
-scores_of_heads = head_scores(weights, symbols)
-previous = scores_of_heads["previous token"][0].argmax().item()
-match = scores_of_heads["match"][1].argmax().item()
-repeats = ((earlier.any(dim=-1).sum(dim=1) == 4) & once[:, -1]).int().argmax().item()   # a prompt whose last symbol has occurred once before
-spoken = [name for pair in zip(symbols[repeats].tolist(), labels[repeats].tolist())
-          for name in ("ABCDEFGH"[pair[0]], "1234"[pair[1]])]
-pictures.two_heads({
-    f"layer 1, head {previous + 1}: previous token": weights[0, repeats, previous],
-    f"layer 2, head {match + 1}: match": weights[1, repeats, match],
-}, spoken)
-display(pd.DataFrame({
-    f"layer {layer + 1}, head {head + 1}": {name: values[layer, head].item() for name, values in scores_of_heads.items()}
-    for layer in range(2) for head in range(2)
-}).T.style.format("{:.2f}"))
+# %% tags=["demo"]
+weights = rules.weights_of_heads(learner, in_context.symbols, in_context.labels)
+gpt_in_context.heads(weights, in_context)
 
 # %% [markdown]
 # For comparison, we trained models with one layer and repeated the training of both kinds of models with other seeds (`python -m experiments induction`).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 induction = read_table("results/induction.csv")
-pictures.induction(induction, best, best_loss)
-
-def over_runs(layers: int, measure: str, where: str) -> tuple[float, float]:
-    """The mean over the runs and half the width of its 95 % interval."""
-    chosen = induction[(induction.layers == layers) & (induction.measure == measure) & (induction["where"] == where)]
-    return mean_and_half(chosen.value)
-
-runs = induction.groupby("layers").seed.nunique()
-two_layers, one_layer = induction[induction.layers == 2], induction[induction.layers == 1]
-best_heads = {
-    (measure, layer): two_layers[(two_layers.measure == measure) & two_layers["where"].str.startswith(f"layer {layer}")]
-    .groupby("seed").value.max().min()
-    for measure, layer in (("previous token", 1), ("match", 2))
-}
-match_of_one = one_layer[one_layer.measure == "match"].value.max()
-last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (1, 2)}
-last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
-display(Markdown(
-    f"After {ASKED - 1} examples, the accuracy is **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** with one layer and "
-    f"**{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}** with two layers ({runs[2]} runs each); the optimum is "
-    f"{best[-1]:.3f}. The loss in nats per question is {last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f} with one layer and "
-    f"{last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f} with two; the optimum is {best_loss:.3f}. In each run with two "
-    f"layers, some head of the first layer assigns at least **{best_heads['previous token', 1]:.2f}** of its weight to the previous token, and some head of "
-    f"the second layer assigns at least **{best_heads['match', 2]:.2f}** to matching labels. In the models with one layer, no head assigns more than {match_of_one:.2f} to matching labels."
-))
+gpt_in_context.layers(induction)
 
 # %% [markdown]
 # The training of a single layer with two heads ends on the same plateau in each run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
 #
 # This does not mean that one layer can never solve the task. Many heads can do part of the second layer's work, for example with one head for each distance:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-wide = read_table("results/induction_wide.csv").groupby("where").value.agg(list)
-display(pd.DataFrame({
-    f"{k} examples": {
-        "one layer, 16 heads": "{:.3f} ± {:.3f}".format(*mean_and_half(wide[k])),
-        "one layer, 2 heads": "{:.3f} ± {:.3f}".format(*over_runs(1, "right", str(k))),
-        "two layers, 2 heads": "{:.3f} ± {:.3f}".format(*over_runs(2, "right", str(k))),
-        "optimum": f"{best[k]:.3f}",
-    }
-    for k in (1, 2, 4, 6, 8)
-}).rename_axis("accuracy on held-out rules"))
+# %% tags=["demo"]
+gpt_in_context.wide_layer(read_table("results/induction_wide.csv"), induction)
 
 # %% [markdown]
 # One layer with 16 heads of 4 dimensions, trained for 3,000 steps, stays close to the optimum for up to six examples. With more examples its accuracy is below the optimum, but still far above the plateau of the layer with two heads. A second layer is therefore the economical solution rather than the only solution.
@@ -1555,31 +1068,9 @@ display(pd.DataFrame({
 # %% [markdown]
 # Derivatives show which inputs each vector *can* depend on. The **influence** from notebook 05 is the size of the gradient of each output with respect to each input. We compute the influence for ELMo's two halves, BERT and GPT on the first of our two sentences about *cell*:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.derivatives import influence
-from coursekit.small.elmo import Spelling
-
-one = rows[:1, : 2 + len(TWO_CELLS[0].split())]
-real = one != PAD
-elmo = load("elmo")
-spelt = elmo.token(Spelling().of_ids(one))[0]
-read_by_bert = bert.embeddings(single(one), torch.zeros_like(one))[0]
-
-def elmo_s(half: int, x: Float[Tensor, "N T D"]) -> Float[Tensor, "N T D/2"]:
-    """One direction of ELMo's last layer."""
-    return elmo.run(x, real.expand(len(x), -1)).hidden[-1].chunk(2, dim=-1)[half]
-
-maps = {
-    "ELMo, forward half": influence(partial(elmo_s, 0), spelt),
-    "ELMo, backward half": influence(partial(elmo_s, 1), spelt),
-    "BERT": influence(lambda x: bert.run(x, real.expand(len(x), -1)).hidden[-1], read_by_bert),
-    "GPT": influence(lambda x: gpt.run(x).hidden[-1], gpt.embed(one)[0]),
-}
+# %% tags=["demo"]
+maps = left.influence_maps(gpt, bert, load("elmo"), rows[:1])
 pictures.influences(maps, ["[BOS]", *TWO_CELLS[0].split(), "[EOS]"])
-future = {name: (values.triu(1).sum() / values.sum()).item() for name, values in maps.items()}
-past = {name: (values.tril(-1).sum() / values.sum()).item() for name, values in maps.items()}
-for name in maps:
-    print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier words {past[name]:.2f}")
 
 # %% [markdown]
 # GPT's map is exactly triangular: the entries above the diagonal are zero and not merely small. The entries on the diagonal are not zero, since each position predicts the *next* word. ELMo has two such triangles, one for each direction, and concatenates the results, whereas only BERT combines both sides in every layer. ELMo and BERT can therefore use cues on both sides, but for the same reason neither of them can simply generate text.
@@ -1589,51 +1080,15 @@ held_out = language.sample(1000, np.random.default_rng(9), "held_out")
 held_out_ids = torch.from_numpy(held_out.ids)
 with torch.no_grad():
     gpt_loss = shift_loss(own_gpt(held_out_ids), held_out_ids, PAD).item()
-gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).sum()
-targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
-no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
-def seen(name: str) -> dict[str, str]:
-    """The recorded accuracy over seeds of predicting senses from the last layer, for each kind of question."""
-    return {f"accuracy on senses, {text}": in_seeds(name, kind) for kind, text in QUESTIONS.items()}
-
-against = pd.DataFrame({
-    "encoder only (BERT)": {
-        "architecture": "encoder blocks, post-norm",
-        "attention mechanism": "bidirectional self-attention",
-        "pre-training objective": "masked words (and next sentence)",
-        "labels per sentence": f"{0.15 * no_special:.0%} of the tokens",
-        "context understanding": "both sides of a word, in every layer",
-        "two senses of cell, difference in the last layer": f"{two_cells['small BERT'][-1]:.2f}",
-        "influence from later words": f"{future['BERT']:.2f}",
-        **seen("BERT"),
-        "output": "a vector per token; fills masked positions",
-        "primary strength": "understanding",
-        "applications": "tagging, classification, retrieval",
-        "examples": "BERT, RoBERTa, MiniLM, ModernBERT",
-    },
-    "decoder only (GPT)": {
-        "architecture": "decoder blocks without cross-attention, pre-norm since GPT-2",
-        "attention mechanism": "causal (masked) self-attention",
-        "pre-training objective": "next word",
-        "labels per sentence": f"{targets:.0%} of the tokens",
-        "context understanding": "the left side of a word",
-        "two senses of cell, difference in the last layer": f"{two_cells['small GPT'][-1]:.0g}",
-        "influence from later words": f"{future['GPT']:.2f}",
-        **seen("GPT"),
-        "output": f"generates text; {written['1'][0]:.0%} of its sentences are possible at temperature 1",
-        "primary strength": "generation",
-        "applications": "text, dialogue, code; tasks described in the prompt",
-        "examples": "GPT-2, LLaMA, SmolLM2",
-    },
-})
-display(against)
-print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
-      f"(perplexity {np.exp(gpt_loss):.2f}); entropy {gpt_bound:.3f} (the loss is {gpt_loss / gpt_bound - 1:.1%} higher)")
+gpt_tables.bert_and_gpt(two_cells, maps, seeds, drawn["1"][:, 0].mean(), held_out)
+gpt_tables.loss_and_entropy(gpt_loss, language, held_out)
 
 # %% [markdown]
 # Each design has its cost. BERT uses both sides but learns from only 15 % of the words of a sentence. GPT learns from every token except the first and can generate text, but its vectors depend only on the left side. We now add the decoder to the architecture table from notebook 04. We measure it in the same way: with random projections for the gradient, and with one layer of D = 64 for the time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from time import perf_counter
+
 from coursekit.architectures import keep_measured
 
 def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
@@ -1692,9 +1147,6 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # With the loss of section 3, we also trained a third model, whose size lies between the small GPT and SmolLM2. It has 5.3 million parameters and a vocabulary of 8,192 subwords, and its training took about an hour on one core. It was trained only on English novels from 1839 to 1927 ([model card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). The model has the same parts as the GPT in section 2, so its weights can be loaded into *your* GPT.
 
 # %% tags=["demo"]
-from coursekit.novels.shipped import load_gpt as load_novels_gpt
-from coursekit.novels.shipped import recorded as recorded_on_novels
-
 course_novels, pieces = load_novels_gpt()
 of_novels = GPT(
     vocabulary=pieces.get_vocab_size(), tokens=128, dim=256, layers=4,
@@ -1709,28 +1161,17 @@ YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 # %% [markdown]
 # On held-out authors, the novels' GPT has a lower loss per character than a 5-gram model. We let this model and SmolLM2 continue the same three prompts, both at temperature 0.8 with top-p 0.9. The second prompt is contemporary, and the third is your own.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes a few seconds.")
-
-@torch.no_grad()
-def continue_novel(text: str, tokens: int, temperature: float = 0.8, p: float = 0.9, seed: int = 0) -> str:
-    """The continuation of `text` by the novels' GPT, with your sample, top_p and cache, without special tokens."""
-    ids = [BOS, *pieces.encode(text, add_special_tokens=False).ids][-(128 - tokens) :]
-    new, written, generator = torch.tensor([ids]), [], torch.Generator().manual_seed(seed)
-    of_novels.reset(cached=True)
-    for _ in range(tokens):
-        logits = of_novels(new)[:, -1]
-        logits[:, : pieces.token_to_id("[SEP]") + 1] = -torch.inf
-        kept = top_p(sample(logits, torch.zeros(1), temperature, logits.shape[1])[0], p)
-        new = sample(kept.log(), torch.rand(1, generator=generator), 1.0, kept.shape[1])[1][:, None]
-        written.append(new.item())
-    of_novels.reset()
-    return pieces.decode(written)
-
-for text in ("The prisoner sat in a dark cell and", "My phone has no signal, so", YOUR_BEGINNING):
+continue_novel = partial(
+    generating.continue_novel, of_novels, pieces, sample=sample, top_p=top_p
+)
+for text in (
+    "The prisoner sat in a dark cell and", "My phone has no signal, so", YOUR_BEGINNING
+):
     print(f"{text} …")
-    print_text("the novels' GPT:", continue_novel(text, 40))
-    print_text("SmolLM2:", continue_text(text, 40, ((0.8, everything, 0.9),))[0])
+    by_web = continue_text(text, 40, ((0.8, everything, 0.9),))[0]
+    gpt_texts.print_texts({"the novels' GPT": continue_novel(text, 40), "SmolLM2": by_web})
 
 # %% [markdown]
 # The text of the first model reads like a novel, and the text of SmolLM2 reads like a web page. Such samples do not show which model *predicts* better. The losses per token cannot be compared, because the two models use different tokens, but losses per **character** can be compared. We use sentences of our own: 100 sentences with words that also occur in novels, and 100 contemporary sentences (50 sentences for each of the three controls). Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
@@ -1743,67 +1184,17 @@ predict("gpt.novels", ..., choices=(NOVELS_FIRST, SMOL_FIRST, LEVEL))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
+from coursekit.novels.per_character import more_than_smollm2, nats_in_five_settings
 
 print("This takes about twenty seconds.")
-
-def of_web(text: str) -> list[int]:
-    return words(text, add_special_tokens=False).input_ids
-
-def of_books(text: str) -> list[int]:
-    return pieces.encode(text, add_special_tokens=False).ids
-
-@torch.no_grad()
-def nats_of(rows: list[list[int]], skip: int, logits_of) -> list[float]:
-    """−log p of each sequence after its first `skip` tokens, in nats, computed in batches of ten sequences of similar length."""
-    found = torch.zeros(len(rows))
-    for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
-        tokens = [torch.tensor(rows[i]) for i in some.tolist()]
-        ids = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)             # zeros at the end: no position attends to them
-        log_p = -logits_of(ids)[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
-        found[some] = torch.stack([row[skip - 1 : len(ids) - 1].sum() for row, ids in zip(log_p, tokens)])
-    return found.tolist()
-
-def nats_of_both(texts: list[str], before: str = "", mark: str = "<|endoftext|>") -> np.ndarray:
-    """For each text, the loss of the novels' GPT and of SmolLM2 in nats, and the number of characters."""
-    space, by_books = " " if before else "", [BOS, *of_books(before)]
-    by_web = [words.convert_tokens_to_ids(mark), *of_web(before)]
-    return np.stack([
-        nats_of([by_books + of_books(text) for text in texts], len(by_books), of_novels),
-        nats_of([by_web + of_web(space + text) for text in texts], len(by_web), lambda ids: big.model(ids).logits),
-        [len(text) for text in texts],
-    ], axis=1)
-
-rng = np.random.default_rng(0)
-novel_like, of_today = (read_table(f"senses/{name}.csv").sentence.sample(100, random_state=0).tolist() for name in ("novels", "senses"))
-per_character = {
-    "words from novels": nats_of_both(novel_like),
-    "contemporary": nats_of_both(of_today),
-    "contemporary, words shuffled": nats_of_both([" ".join(rng.permutation(text.split())) for text in of_today[:50]]),
-    "words from novels, after “It was late.”": nats_of_both(novel_like[:50], before="It was late."),
-    "words from novels, SmolLM2 after <|im_end|>": nats_of_both(novel_like[:50], mark="<|im_end|>"),
-}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def nats_per_character(rows: np.ndarray, column: int) -> float:
-    return rows[:, column].sum() / rows[:, 2].sum()
-
-def more_than_smollm2(rows: np.ndarray) -> float:
-    return nats_per_character(rows, 0) - nats_per_character(rows, 1)
-
+per_character = nats_in_five_settings(of_novels, pieces, big)
 between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)) for called, rows in per_character.items()}
 difference, low, high = between["words from novels"]
 reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST, because={
     NOVELS_FIRST: "These sentences were not written in 1880, and the novels' GPT was trained on only 16 million tokens. SmolLM2's training data include novels and many other texts.",
     SMOL_FIRST: "SmolLM2 was trained on far more text and has the lower loss on contemporary sentences. Here, however, the interval of the difference contains 0. The table shows that the result changes with a different context.",
 })
-pictures.two_readers({called: per_character[called] for called in ("words from novels", "contemporary")}, ("the novels' GPT", "SmolLM2"))
-display(pd.DataFrame({
-    called: {
-        "the novels' GPT": f"{nats_per_character(rows, 0):.2f}", "SmolLM2": f"{nats_per_character(rows, 1):.2f}",
-        "difference (95 %)": "{:+.2f} ({:+.2f} to {:+.2f})".format(*between[called]),
-    }
-    for called, rows in per_character.items()
-}).T.rename_axis("nats per character"))
+gpt_texts.per_character(per_character, between, ("the novels' GPT", "SmolLM2"))
 
 # %% [markdown]
 # SmolLM2 has 25 times as many parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, but SmolLM2's loss increases more.
@@ -1817,7 +1208,7 @@ display(pd.DataFrame({
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A toy decoder that reads its logits from tables; they depend on the position and on all tokens so far."""
+    """A toy decoder: its logits are table entries for the position and for all tokens so far."""
     def next_logits(ids: Int[Tensor, "n t"]) -> Float[Tensor, "n t V"]:
         return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
 
@@ -1856,20 +1247,13 @@ check("gpt.beam_search", lambda case: beam_search(
 ))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-longest, beams = language.max_length - 1, {}
+of_samples = generating.log_probabilities(own_gpt, write(own_gpt, 400, seed=11))
 with torch.no_grad():
-    sampled = write(own_gpt, 400, seed=11)
-    log_p = own_gpt(sampled)[:, :-1].log_softmax(-1)
-    log_p = log_p.gather(-1, sampled[:, 1:, None])[..., 0]
-    of_samples = (log_p * (sampled[:, 1:] != PAD)).sum(dim=1)
-    for width in (1, 2, 8, 32, 128):
-        found, total = beam_search(own_gpt, width, longest, BOS, EOS, PAD)
-        ids, beams[width] = [BOS, *found.tolist()], total.item()
-        true = language.log_probability(np.array([ids]))[0]
-        print(f"width {width:>3}: {total:6.2f} nats (true log-probability {true:6.2f})   {language.decode(ids)}")
-below = (of_samples < beams[128]).float().mean().item()
-print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats, median {of_samples.median():.1f};",
-      f"{below:.0%} are less probable than the sentence found with width 128")
+    found = {
+        width: beam_search(own_gpt, width, language.max_length - 1, BOS, EOS, PAD)
+        for width in (1, 2, 8, 32, 128)
+    }
+gpt_texts.print_beams(language, found, of_samples)
 
 # %% [markdown]
 # A wider beam does not always find a better sentence. With a width of 2, beam search finds a less probable sentence than greedy decoding does. The reason is that prefixes that look probable at first and become improbable later have displaced the better prefix. With a large enough width, beam search finds sentences that are more probable than nearly all samples, but it always finds the same sentences. Typical sentences of a language, in contrast, are individually improbable. Beam search is therefore suited to translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
@@ -1910,7 +1294,5 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # %% [markdown]
 # Next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

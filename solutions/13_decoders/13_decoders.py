@@ -37,7 +37,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import silu
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 from coursekit.growing import run_cache, run_cached, run_module, whole_numbers
 
 # %% [markdown]
@@ -106,76 +106,40 @@ def bpe_encode(word: str, merges: list[tuple[int, int]]) -> list[int]:
 check("decoders.bpe_encode", lambda case: cut_all(case, bpe_encode))
 
 # %% [markdown]
-# We now use SmolLM2's own list of 48,900 merges. In the published file, the tokens are strings and have different ids, so the next cell converts them. Before
+# We now use SmolLM2's own list of 48,900 merges. In the published file, the tokens are strings and have different ids; `read_merges` converts them. Before
 # any merge, the **pre-tokeniser** splits the text into words, each with the space in front of it. No merge crosses the boundary between two words.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import json
-
+# %% tags=["demo"]
 import numpy as np
 
+from coursekit import byte_tokens, decoder_costs, published_decoders
 from coursekit.datasets import read_table
 from coursekit.models import load, tokenizer
+from coursekit.pictures import decoder_tables
 from coursekit.pictures import decoders as pictures
 from coursekit.plots import use_style
 
 use_style()
 published = tokenizer("SmolLM2-135M-Instruct")
-backend = published.backend_tokenizer
-# GPT-2 represents each byte by a visible character: the character with the same number if it is visible, otherwise a character numbered from 256.
-VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
-HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
-SIGNS = {chr(byte): byte for byte in VISIBLE} | {chr(256 + place): byte for place, byte in enumerate(HIDDEN)}
-
-def bytes_of(signs: str) -> bytes:
-    return bytes(SIGNS[sign] for sign in signs)
-
-own_id = {bytes([byte]): byte for byte in range(256)}                 # a token's bytes → our id
-smollm2_merges = []
-for place, (left, right) in enumerate(json.loads(backend.to_str())["model"]["merges"]):
-    left, right = bytes_of(left), bytes_of(right)
-    smollm2_merges.append((own_id[left], own_id[right]))
-    own_id[left + right] = 256 + place
-their_id = {
-    own_id[bytes_of(token)]: number
-    for token, number in backend.get_vocab(with_added_tokens=False).items()
-    if set(token) <= set(SIGNS) and bytes_of(token) in own_id
-}
-written = {number: content for content, number in own_id.items()}     # our id → a token's bytes
+smollm2 = byte_tokens.read_merges(published)
 
 def encode(text: str) -> list[int]:
     """SmolLM2's token ids of a text, computed by your bpe_encode."""
-    pieces = [bytes_of(piece).decode() for piece, _ in backend.pre_tokenizer.pre_tokenize_str(text)]
-    return [their_id[token] for piece in pieces for token in bpe_encode(piece, smollm2_merges)]
+    return smollm2.encode(text, bpe_encode)
 
 HARD = (
-    "The prisoner sat in a dark cell.", "unforgettable", "  two  spaces", "line\nbreak\n\n", "isn't it? WE'LL see", "3.14159 and 2026",
-    "café naïve Ærø", "細胞", "🧬 and 👩‍🔬", "a\tb", "antidisestablishmentarianism!!!",
+    "The prisoner sat in a dark cell.", "unforgettable", "  two  spaces", "line\nbreak\n\n",
+    "isn't it? WE'LL see", "3.14159 and 2026", "café naïve Ærø", "細胞", "🧬 and 👩‍🔬", "a\tb",
+    "antidisestablishmentarianism!!!",
 )
 same = [encode(text) == published(text, add_special_tokens=False).input_ids for text in HARD]
-print(f"{sum(same)} of {len(HARD)} difficult texts have the same tokens with your functions as with SmolLM2's own tokenizer")
+print(
+    f"{sum(same)} of {len(HARD)} difficult texts have the same tokens with your functions "
+    "as with SmolLM2's own tokenizer"
+)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def stages(word: str, merges: list[tuple[int, int]]) -> list[list[bytes]]:
-    """The bytes of a word, then its tokens after each merge that changed them."""
-    rows = [list(word.encode())]
-    for end in sorted({token - 255 for token in all_tokens(word, merges) if token > 255}):
-        row = bpe_encode(word, merges[:end])
-        if row != rows[-1]:
-            rows.append(row)
-    return [[written[token] for token in row] for row in rows]
-
-def all_tokens(word: str, merges: list[tuple[int, int]]) -> set[int]:
-    """The tokens of a word and all tokens from which they were merged."""
-    found, todo = set(), bpe_encode(word, merges)
-    while todo:
-        token = todo.pop()
-        found.add(token)
-        if token > 255:
-            todo += merges[token - 256]
-    return found
-
-pictures.merges(stages(" unforgettably", smollm2_merges))
+# %% tags=["demo"]
+pictures.merges(smollm2.stages(" unforgettably", bpe_encode))
 
 # %% [markdown]
 # **Predict:** a text needs fewer tokens if it resembles the text from which the merges were learned. For the English sentence below, how many bytes does a
@@ -184,7 +148,7 @@ pictures.merges(stages(" unforgettably", smollm2_merges))
 # %% tags=["demo"]
 predict("decoders.bytes_per_token", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 SAME_IN = {
     "English": "The biologist found a sick cell in the blood of the old man.",
     "German": "Die Biologin fand eine kranke Zelle im Blut des alten Mannes.",
@@ -212,7 +176,7 @@ pictures.fertility(lengths)
 # iθ and a key at position j by jθ. The positions therefore affect the dot product of query and key only through (i − j)θ, that is, through the distance. This
 # method is called **rotary position embedding** (RoPE).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.turning()
 
 # %% [markdown]
@@ -251,16 +215,22 @@ check("decoders.rotary", lambda case: rotary(
 # %% tags=["demo"]
 predict("decoders.different_scores", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 random = torch.Generator().manual_seed(0)
 query, key = torch.randn(2, 16, generator=random)
-places = torch.arange(12)
-turned = rotary(query.expand(12, 16), places), rotary(key.expand(12, 16), places)
-distance_scores = turned[0] @ turned[1].T                                                        # i j
+
+def scores_from(start: int) -> Float[Tensor, "i j"]:
+    """The scores of the query and the key at twelve positions."""
+    places = torch.arange(start, start + 12)
+    return rotary(query.expand(12, 16), places) @ rotary(key.expand(12, 16), places).T
+
+distance_scores = scores_from(0)
 different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
 reveal("decoders.different_scores", different)
-far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
-print(f"largest difference in the scores when all positions are increased by 5,000: {(far - distance_scores).abs().max():.0e}")
+print(
+    "largest difference in the scores when all positions are increased by 5,000: "
+    f"{(scores_from(5000) - distance_scores).abs().max():.0e}"
+)
 pictures.distances(distance_scores)
 
 # %% [markdown]
@@ -279,7 +249,7 @@ pictures.distances(distance_scores)
 # et al. 2023), several query heads share one head of keys and values. If all query heads share a single head of keys and values, the method is called
 # multi-query attention (Shazeer 2019).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.groups(heads=6, kv_heads=2)
 
 # %% [markdown]
@@ -405,22 +375,13 @@ check("decoders.attention", lambda case: run_cached(GroupedAttention, case, "x",
 # %% tags=["demo"]
 predict("decoders.cache", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def cached_numbers(kv_heads: int, tokens: int = 100) -> int:
-    """The number of values that an attention layer like SmolLM2's stores in its cache."""
-    attention = GroupedAttention(dim=576, heads=9, kv_heads=kv_heads)
-    attention.reset(cached=True)
-    with torch.no_grad():
-        attention(torch.zeros(1, tokens, 576))
-    stored = [*vars(attention).values(), *vars(attention.cache).values()]
-    remembered = {id(part): part for value in stored for part in (value if isinstance(value, list | tuple) else [value])}
-    return sum(part.numel() for part in remembered.values() if isinstance(part, Tensor))
-
-cache_sizes = {kv_heads: cached_numbers(kv_heads) for kv_heads in (9, 3, 1)}
+# %% tags=["demo"]
+cache_sizes = {
+    kv_heads: decoder_costs.cached_numbers(GroupedAttention(576, 9, kv_heads), dim=576)
+    for kv_heads in (9, 3, 1)
+}
 reveal("decoders.cache", cache_sizes[9] / cache_sizes[3])
-for kv_heads, numbers in cache_sizes.items():
-    whole = 2 * 30 * 8192 * numbers / 100                                              # two bytes per number, 30 layers
-    print(f"heads of keys and values: {kv_heads}; {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens at 16 bits per number")
+decoder_tables.print_caches(cache_sizes)
 
 # %% [markdown]
 # Your code stores the whole matrix of scores. **FlashAttention** (Dao et al. 2022) avoids this by computing the same result one block of keys at a time. For
@@ -659,7 +620,7 @@ print(
     f"base {config.rope_parameters['rope_theta']:,.0f}"
 )
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 TEXTS = (
     "The prisoner sat in a dark cell.",
     "The red blood cell carries oxygen.",
@@ -695,20 +656,21 @@ def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
     own.reset()
     return written[len(ids) :], tokens / seconds
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes five to ten seconds.")
 beginning = encode("A cell is the smallest part of")
-speed, texts_written = {}, {}
-for cached in (False, True):
-    texts_written[cached], speed["with cache" if cached else "without cache"] = write(beginning, 20, cached)
+without_cache, slow = write(beginning, 20, cached=False)
+with_cache, fast = write(beginning, 20, cached=True)
 generated = their_model.generate(
     torch.tensor([beginning]), attention_mask=torch.ones(1, len(beginning), dtype=torch.long),
     max_new_tokens=20, do_sample=False, pad_token_id=published.eos_token_id, eos_token_id=None,
 )[0, len(beginning) :].tolist()
-print(published.decode(texts_written[True]))
-print("the same 20 tokens as those from generate in transformers:", texts_written[True] == texts_written[False] == generated)
-for name, rate in speed.items():
-    print(f"{name}: {rate:.1f} tokens per second")
+print(published.decode(with_cache))
+print(
+    "the same 20 tokens as those from generate in transformers:",
+    with_cache == without_cache == generated,
+)
+print(f"without cache: {slow:.1f} tokens per second\nwith cache: {fast:.1f} tokens per second")
 
 # %% [markdown]
 # Without the cache, every new token requires all earlier tokens to be processed again (07). The advantage of the cache should therefore grow with the length of
@@ -835,46 +797,18 @@ check("decoders.costs", lambda case: torch.tensor([
 # %% tags=["demo"]
 predict("decoders.texts_in_memory", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, SmolLM3Config
-
-def settings_of(config) -> dict[str, int | bool]:
-    """The arguments of `costs`, except the number of tokens, of a configuration of transformers."""
-    return dict(
-        vocabulary=config.vocab_size, dim=config.hidden_size, layers=config.num_hidden_layers, heads=config.num_attention_heads,
-        kv_heads=config.num_key_value_heads, inner=config.intermediate_size, tied=config.tie_word_embeddings,
-    )
-
-def built(config) -> int:
-    """The number of parameters of the model that transformers builds; tensors on the meta device have shapes but no values."""
-    with torch.device("meta"):
-        return sum(weight.numel() for weight in AutoModelForCausalLM.from_config(config).parameters())
-
-LLAMA_3 = LlamaConfig(vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False)
-parameters, cache_of_text, _ = costs(**settings_of(LLAMA_3), tokens=8192)
-fitting = (24e9 - 2 * parameters) // (2 * cache_of_text)
+# %% tags=["demo"]
+fitting, weight_bytes, cache_bytes = decoder_costs.texts_in_memory(
+    costs, decoder_costs.LLAMA_3_8B, memory=24e9, tokens=8192
+)
 reveal("decoders.texts_in_memory", fitting)
-print(f"Llama 3 8B: weights {2 * parameters / 1e9:.1f} GB, cache of one text {2 * cache_of_text / 1e9:.2f} GB; {fitting:.0f} texts fit")
-cost_rows = {}
-for name, plain in {
-    "SmolLM2 135M": config, "SmolLM3 3B": SmolLM3Config(tie_word_embeddings=True), "LLaMA 7B": LlamaConfig(tie_word_embeddings=False),
-    "Mistral 7B": MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), "Llama 3 8B": LLAMA_3,
-}.items():
-    settings = settings_of(plain)
-    short, long = (costs(**settings, tokens=tokens) for tokens in (128, 8192))
-    cost_rows[name] = {"predicted": short[0], "built": built(plain), "cache": 2 * long[1], "short": short[2], "long": long[2]}
-    row = cost_rows[name]
-    print(f"{name:>12}: {row['predicted']:,} parameters predicted, {row['built']:,} built; FLOPs per token {row['short'] / 1e9:.2f} billion after 128 tokens, {row['long'] / 1e9:.2f} billion after 8,192")
-
-own.reset(cached=True)
-with torch.no_grad():
-    own(torch.zeros(1, 127, dtype=torch.long))
-    with FlopCounterMode(display=False) as counter:
-        own(torch.zeros(1, 1, dtype=torch.long))
-own.reset()
-counted_flops = counter.get_total_flops()
-print(f"SmolLM2 in your code, token 128: {counted_flops:,} FLOPs counted by PyTorch, {cost_rows['SmolLM2 135M']['short']:,} predicted")
+print(
+    f"Llama 3 8B: weights {weight_bytes / 1e9:.1f} GB,",
+    f"cache of one text {cache_bytes / 1e9:.2f} GB; {fitting:.0f} texts fit",
+)
+cost_rows = decoder_costs.predicted_and_built(costs, config)
+counted_flops = decoder_costs.flops_of_next_token(own, before=127)
+decoder_tables.print_costs(cost_rows, counted_flops)
 
 # %% [markdown]
 # The predicted numbers of parameters are exact for all five models: except for their settings, they are the same model. After a short text, a token costs about
@@ -889,63 +823,11 @@ print(f"SmolLM2 in your code, token 128: {counted_flops:,} FLOPs counted by PyTo
 # tensors have shapes but no values, and counts its parameters. The context length and the number of training tokens are those stated by the model's authors;
 # the year refers to the publication of the weights.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-import pandas as pd
+# %% tags=["demo"]
 from IPython.display import display
-from transformers import (
-    DeepseekV3Config, Gemma3TextConfig, GlmMoeDsaConfig, GPT2Config, GptOssConfig, LlamaConfig, MistralConfig,
-    MixtralConfig, OpenAIGPTConfig, Qwen2Config, Qwen3Config, SmolLM3Config,
-)
 
-EVERYWHERE = "rotary", "RMSNorm, before", "SwiGLU"
-MODELS = {                  # year, configuration, (positions, norm, activation), context, training tokens
-    "GPT": (2018, OpenAIGPTConfig(), ("learned", "layer norm, after", "GELU"), 512, "about 1 B"),
-    "GPT-2 XL": (2019, GPT2Config(n_embd=1600, n_layer=48, n_head=25), ("learned", "layer norm, before", "GELU"), 1024, "not published"),
-    "LLaMA 7B": (2023, LlamaConfig(tie_word_embeddings=False), EVERYWHERE, 2048, "1 T"),
-    "Mistral 7B": (2023, MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), EVERYWHERE, 8192, "not published"),
-    "Mixtral 8×7B": (2023, MixtralConfig(tie_word_embeddings=False), (*EVERYWHERE[:2], "SwiGLU, 2 of 8 experts"), 32_768, "not published"),
-    "Llama 3 8B": (2024, LlamaConfig(
-        vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False,
-    ), EVERYWHERE, 8192, "15 T"),
-    "Qwen2.5 0.5B": (2024, Qwen2Config(
-        vocab_size=151_936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24, num_attention_heads=14, num_key_value_heads=2,
-        tie_word_embeddings=True,
-    ), EVERYWHERE, 32_768, "18 T"),
-    "DeepSeek-V3": (2024, DeepseekV3Config(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 131_072, "14.8 T"),
-    "SmolLM2 135M": (2024, config, EVERYWHERE, 8192, "2 T"),
-    "Gemma 3 1B": (2025, Gemma3TextConfig(
-        vocab_size=262_144, hidden_size=1152, intermediate_size=6912, num_attention_heads=4, num_key_value_heads=1,
-    ), ("rotary", "RMSNorm, before and after", "GEGLU"), 32_768, "2 T"),
-    "Qwen3 0.6B": (2025, Qwen3Config(
-        hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, tie_word_embeddings=True,
-    ), EVERYWHERE, 32_768, "36 T"),
-    "SmolLM3 3B": (2025, SmolLM3Config(), ("rotary; none in every fourth layer", *EVERYWHERE[1:]), 65_536, "11 T"),
-    "gpt-oss 20B": (2025, GptOssConfig(num_hidden_layers=24, num_local_experts=32), (*EVERYWHERE[:2], "SwiGLU, 4 of 32 experts"), 131_072, "not published"),
-    "GLM-5": (2026, GlmMoeDsaConfig(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 202_752, "28.5 T"),
-}
-
-def counted(year, config, parts, context, tokens) -> dict[str, str]:
-    """One row of the table; the parameters are those of the model that transformers builds."""
-    with torch.device("meta"):
-        weights = dict(AutoModelForCausalLM.from_config(config).named_parameters())
-    parameters = sum(weight.numel() for weight in weights.values())
-    heads, layers = config.num_attention_heads, config.num_hidden_layers
-    kv_heads = getattr(config, "num_key_value_heads", None) or heads
-    d = getattr(config, "head_dim", None) or config.hidden_size // heads
-    per_layer = 2 * kv_heads * d
-    if hasattr(config, "kv_lora_rank"):                     # for all heads: one compressed vector, one rotated key, and the indexer's key
-        per_layer = config.kv_lora_rank + config.qk_rope_head_dim + getattr(config, "index_head_dim", 0)
-        kv_heads = "compressed"
-    positions, norm, activation = parts
-    if any(name.endswith("q_norm.weight") for name in weights):
-        norm += "; QK-norm"
-    return {
-        "year": year, "parameters": f"{parameters / 1e9:.3f} B", "vocabulary": f"{config.vocab_size:,}", "layers": layers, "D": config.hidden_size,
-        "heads / heads of keys": f"{heads} / {kv_heads}", "positions": positions, "norm": norm, "activation": activation,
-        "cache per token": f"{2 * layers * per_layer / 1024:.0f} KiB", "context": f"{context:,}", "trained on": tokens,
-    }
-
-decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.items()}).T
+MODELS = published_decoders.decoders(config)
+decoders_table = published_decoders.table_of(MODELS)
 display(decoders_table)
 
 # %% [markdown]
@@ -962,11 +844,8 @@ found = census[(census["year"] >= 2025) & census["experts"]]           # change 
 print(f"{len(found)} of {len(census)} decoders")
 display(found.sort_values("parameters").head(6).set_index("decoder").convert_dtypes().T)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-IDEAS = ["rotary", "RMSNorm", "QK-norm", "GQA", "MLA", "experts", "sliding window", "linear layers"]
-period = pd.cut(census["year"], [0, 2022, 2023, 2024, 2030], labels=["until 2022", "2023", "2024", "since 2025"])
-shares = census.groupby(period, observed=True)[IDEAS].mean().T
-shares.columns = [f"{name} ({count})" for name, count in zip(shares.columns, period.value_counts(sort=False))]
+# %% tags=["demo"]
+shares = published_decoders.shares_of_ideas(census)
 display(shares.map("{:.0%}".format))
 
 # %% [markdown]
@@ -983,16 +862,10 @@ display(shares.map("{:.0%}".format))
 # %% tags=["demo"]
 predict("decoders.within_one_percent", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-SETTINGS = ["vocabulary", "dim", "layers", "heads", "kv_heads", "inner", "tied"]
-complete = census.dropna(subset=SETTINGS)
-by_costs = np.array([costs(*map(int, row), tokens=1)[0] for row in complete[SETTINGS].to_numpy()])
-ratio = pd.Series(by_costs / complete["parameters"].to_numpy(), index=complete["decoder"])
-close = (ratio - 1).abs() <= 0.01
-reveal("decoders.within_one_percent", close.sum() / len(census))
-print(f"exact for {(ratio == 1).sum()} and within 1 % for {close.sum()} of {len(census)} decoders: {', '.join(ratio.index[close])}")
-has_experts = complete.set_index("decoder")["experts"].astype(bool)
-print(f"median of predicted / built: {ratio[has_experts].median():.2f} for the {has_experts.sum()} with experts, {ratio[~has_experts].median():.2f} for the {(~has_experts).sum()} others")
+# %% tags=["demo"]
+ratio, has_experts = published_decoders.predicted_over_built(costs, census)
+reveal("decoders.within_one_percent", ((ratio - 1).abs() <= 0.01).sum() / len(census))
+decoder_tables.print_ratios(ratio, has_experts, of=len(census))
 
 # %% [markdown]
 # For a decoder with experts, the function predicts far too few parameters, because it counts one feed-forward network per layer. The other decoders mostly
@@ -1010,7 +883,8 @@ print(f"median of predicted / built: {ratio[has_experts].median():.2f} for the {
 
 # %% [markdown]
 # The table contains only one model from 2026. The transformers library has classes for others, but we could not compare the settings of those models with the
-# settings that their authors have published. Look up one of them and add a row for it.
+# settings that their authors have published. Look up one of them and add a row for it:
+# `MODELS[name] = published_decoders.Published(year, configuration, (positions, norm, activation), context, tokens)`.
 #
 # Sources: Radford et al. (2018, 2019), Touvron et al. (2023), Jiang et al. (2023, 2024), Grattafiori et al. (2024), Qwen (2024, 2025), DeepSeek-AI (2024), Ben Allal et al. (2025), Gemma Team (2025), Bakouch et al. (2025), OpenAI (2025) and GLM-5 Team (2026).
 
@@ -1154,30 +1028,15 @@ check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients
 # We test this loss on a toy problem. Each point, in eight dimensions, belongs to one of eight groups, and each group has its own linear map from a point to its target.
 # There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: int = 8) -> dict[str, float]:
-    """Train a router and E linear experts; return the largest share of the choices that one expert receives, and the final error."""
-    draw = torch.Generator().manual_seed(seed)
-    centres, maps = 3 * torch.randn(E, D, generator=draw), torch.randn(E, D, D, generator=draw)
-    router, experts = (torch.randn(*shape, generator=draw) * D**-0.5 for shape in ((D, E), (E, D, D)))
-    parameters = [router.requires_grad_(), experts.requires_grad_()]
-    optimiser = torch.optim.Adam(parameters, lr=0.02)
-    for _ in range(steps):
-        group = torch.randint(E, (256,), generator=draw)
-        x = centres[group] + torch.randn(256, D, generator=draw)
-        target = torch.einsum("td,tde->te", x, maps[group])
-        weights, loss = route(x @ router, 2)
-        output = torch.einsum("te,td,edo->to", weights, x, experts)
-        error = (output - target).square().mean() / target.square().mean()
-        optimiser.zero_grad()
-        (error + balance * loss).backward()
-        optimiser.step()
-    used = (weights > 0).float().mean(dim=0) / 2
-    return {"largest share": used.max().item(), "error": error.item()}
+# %% tags=["demo"]
+from coursekit.experts import train_experts
 
-torch.set_num_threads(1)                                          # more threads make matrices this small slower
+torch.set_num_threads(1)                       # more threads make matrices this small slower
 print("This takes about ten seconds.")
-experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] for balance in (0.0, 0.1, 0.3)}
+experts_trained = {
+    balance: [train_experts(route, balance, seed) for seed in range(5)]
+    for balance in (0.0, 0.1, 0.3)
+}
 pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
@@ -1432,7 +1291,5 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # Next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb). The [start page](../start.ipynb) shows
 # your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

@@ -34,7 +34,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 
 # %% [markdown]
 # ## 1 · Reading the residual stream
@@ -45,12 +45,13 @@ from coursekit import check, hint, predict, reveal
 #
 # We give SmolLM2 six prompts after which *cell* may follow: three about a prison and three about biology. The baseline is the rank of *cell* after six other prompts.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import display
 
 from coursekit.intervals import bootstrap
+from coursekit.lenses import lens_of_word
 from coursekit.models import load
 from coursekit.pictures import circuits as pictures
 from coursekit.plots import use_style
@@ -59,32 +60,19 @@ print("This takes about ten seconds.")
 use_style()
 torch.set_num_threads(1)
 decoder = load("SmolLM2-135M-Instruct")
-CELL_FOLLOWS = ["The guard locked the prisoner in his", "The prisoner was led back to his", "The thief spent the night in a prison",
-                "The doctor counted each white blood", "A virus enters the body and attacks a healthy",
-                "Under the microscope we saw the nucleus of a single"]
-NO_CELL = ["The farmer milked his", "We sailed across the", "She put the kettle on the", "The teacher closed her",
-           "My brother plays the", "They planted roses in the"]
-
-@torch.no_grad()
-def places_by_layer(text: str, word: str = " cell") -> tuple[list[int], list[float]]:
-    """At each layer, the number of tokens that the lens ranks above the word, and the word's log probability."""
-    asked_for = decoder.tokenizer(word).input_ids[0]
-    given = decoder.tokenizer(text, return_tensors="pt")
-    states = torch.stack(decoder.model(**given, output_hidden_states=True).hidden_states)[:, 0, -1]
-    states[:-1] = decoder.model.norm(states[:-1])            # the last one is already normalised
-    logits = states @ decoder.model.embed_tokens.weight.T
-    logp = logits.log_softmax(dim=-1)[:, asked_for]
-    return (logits > logits[:, asked_for, None]).sum(dim=-1).tolist(), logp.tolist()
-
-cell_lens = {text: places_by_layer(text) for text in (*CELL_FOLLOWS, *NO_CELL)}
-pictures.lens_of_a_word(
-    {"cell may follow": [cell_lens[text][0] for text in CELL_FOLLOWS], "other prompts": [cell_lens[text][0] for text in NO_CELL]},
-    CELL_FOLLOWS, "cell",
-)
+CELL_FOLLOWS = [
+    "The guard locked the prisoner in his", "The prisoner was led back to his",
+    "The thief spent the night in a prison", "The doctor counted each white blood",
+    "A virus enters the body and attacks a healthy",
+    "Under the microscope we saw the nucleus of a single",
+]
+NO_CELL = [
+    "The farmer milked his", "We sailed across the", "She put the kettle on the",
+    "The teacher closed her", "My brother plays the", "They planted roses in the",
+]
+cell_lens = {text: lens_of_word(decoder, text, " cell") for text in (*CELL_FOLLOWS, *NO_CELL)}
 even_guess = -np.log(decoder.model.embed_tokens.num_embeddings)
-print("log probability of cell (mean over the six prompts) at layers 0, 5, 10, …, 30:",
-      " ".join(f"{np.mean([cell_lens[text][1][layer_shown] for text in CELL_FOLLOWS]):.1f}" for layer_shown in range(0, 31, 5)),
-      f"(uniform distribution {even_guess:.1f})")
+pictures.lens_of_cell(cell_lens, CELL_FOLLOWS, NO_CELL, even_guess)
 
 # %% [markdown]
 # In the first two thirds of the layers, *cell* is far from the top; it rises in the last ten of thirty layers. After the other prompts, its median rank stays
@@ -119,7 +107,7 @@ check("circuits.kl_divergence", lambda case: kl_divergence(case["p"], case["logi
 # %% [markdown]
 # The figure shows the stream of the small GPT (07), a pre-norm model with two layers. Your lens reads it at five points.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 pictures.stream()
 
 # %% nbgrader={"grade": false, "grade_id": "inside-logit_lens", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -767,17 +755,21 @@ check("circuits.sparse_loss", lambda case: sparse_loss(**case),
 # We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number, and
 # whether it occurs after *that*, in a second clause.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+# %% tags=["demo"]
 from coursekit import features
 
-train_tokens, test_tokens = features.read(4_000, 1, "train"), features.read(1_500, 2, "held_out")
+print("This takes about ten seconds.")
+train_tokens = features.read(4_000, 1, "train")
+test_tokens = features.read(1_500, 2, "held_out")
 learned = features.new_dictionary(train_tokens.x, width=256, k=8, seed=0)
 live_losses = features.train(learned, train_tokens.x, encode, sparse_loss)
 codes = features.codes_of(learned, test_tokens.x, encode)
 of_live = features.summary(learned, test_tokens.x, codes)
-print(f"loss {np.mean(live_losses[:20]):.1f} → {np.mean(live_losses[-20:]):.1f}; variance left unexplained {of_live['unexplained']:.0%}; "
-      f"latents that are never active ({len(codes):,} tokens): {of_live['dead']:.1%}")
+print(
+    f"loss {np.mean(live_losses[:20]):.1f} → {np.mean(live_losses[-20:]):.1f};",
+    f"variance left unexplained {of_live['unexplained']:.0%};",
+    f"latents that are never active ({len(codes):,} tokens): {of_live['dead']:.1%}",
+)
 
 # %% [markdown]
 # A latent that is never active is **dead**: it gets no gradient, so it stays dead. This is a problem in large autoencoders; in ours, hardly any latent is dead.
@@ -806,21 +798,14 @@ def detection(
 # %% nbgrader={"grade": true, "grade_id": "circuits-detection-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("circuits.detection", lambda case: detection(case["active"], case["truth"]))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 on_train = features.codes_of(learned, train_tokens.x, encode)
 best_latents = features.detected(on_train, codes, train_tokens, test_tokens, detection)
-
-def most_active_words(latent: int, number: int = 5) -> str:
-    """The words with the highest mean code among those that occur at least three times on tokens with this latent active."""
-    on = codes[:, latent] > 0
-    table = pd.DataFrame({"word": np.array(test_tokens.words)[on.numpy()], "code": codes[on, latent].numpy()}).groupby("word").code
-    means = table.mean()[table.count() >= 3].nlargest(number)
-    return ", ".join(means.index)
-
-SHOWN = ["topic prison", "topic money", "sense cell#prison", "sense bank#river", "number plural", "clause depth 1", "part of speech noun"]
-rows_shown = best_latents[best_latents.name.isin(SHOWN)].set_index("name").loc[SHOWN]
-display(pd.DataFrame({"best latent": rows_shown.direction, "precision": rows_shown.precision.round(2), "recall": rows_shown.recall.round(2),
-                      "words with the highest code": [most_active_words(latent) for latent in rows_shown.direction]}))
+SHOWN = [
+    "topic prison", "topic money", "sense cell#prison", "sense bank#river", "number plural",
+    "clause depth 1", "part of speech noun",
+]
+pictures.latents(best_latents.set_index("name").loc[SHOWN], codes, test_tokens.words)
 
 # %% [markdown]
 # The words of a latent often look convincing; precision and recall are more modest. We summarise both by their harmonic mean, **F1**, of the best latent for each
@@ -832,31 +817,16 @@ display(pd.DataFrame({"best latent": rows_shown.direction, "precision": rows_sho
 # %% tags=["demo"]
 predict("circuits.topics", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 from coursekit.datasets import read_table
 
 recorded = read_table("results/sparse_autoencoders.csv")
-
-def over_seeds(method: str, kind: str, column: str = "f1", width: int = 256, k: int = 8) -> np.ndarray:
-    """The values of the three seeds, or the one value of a method without chance."""
-    rows_there = recorded[(recorded.method == method) & (recorded.kind == kind)]
-    if method == "top-k":
-        rows_there = rows_there[(rows_there.width == width) & (rows_there.k == k)]
-    return rows_there.sort_values("seed")[column].to_numpy()
-
-reveal("circuits.topics", over_seeds("top-k", "topic").mean())
+for_topics = recorded.query(
+    "method == 'top-k' and kind == 'topic' and width == 256 and k == 8"
+)
+reveal("circuits.topics", for_topics.f1.mean())
 pictures.recovered(recorded)
-SETTINGS_SHOWN = [("top-k", 64, 8), ("top-k", 256, 8), ("top-k", 256, 4), ("L1", 256, 0)]
-display(pd.DataFrame({
-    f"{method}, {width} latents" + (f", k = {k}" if k else ""): {
-        "active": f"{rows_there.active.mean():.1f}", "unexplained": f"{rows_there.unexplained.mean():.2f}", "dead": f"{rows_there.dead.mean():.1%}",
-        **{f"F1, {kind}": f"{rows_there[rows_there.kind == kind].f1.mean():.2f}" for kind in features.KINDS},
-        "parts of a part of speech": f"{rows_there[rows_there.kind == 'part of speech'].parts.mean():.1f}",
-        "absorbed, number": f"{rows_there[rows_there.kind == 'number'].absorbed.mean():.2f}",
-    }
-    for method, width, k in SETTINGS_SHOWN
-    for rows_there in [recorded[(recorded.method == method) & (recorded.width == width) & (recorded.k == k)]]
-}).T.rename_axis("means over three seeds"))
+pictures.settings_of_autoencoders(recorded)
 
 # %% [markdown]
 # For **topics**, the F1 of the autoencoder is more than twice that of principal components or random directions, and close to that of the probe. A topic is
@@ -1168,7 +1138,5 @@ for name, values in in_word_after_1.items():
 # %% [markdown]
 # Next: [16 · Learning from rewards](../16_rewards/16_rewards.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

@@ -154,7 +154,7 @@ def test_every_experiment_can_be_loaded():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["skip_gram_exam", "warm_up", "cross_mask", "elmo_use", "induction", "fine_tuning", "applications_prompts",
+    ["skip_gram_exam", "warm_up", "cross_mask", "elmo_use", "gpt_few_shot", "fine_tuning", "applications_prompts",
      "sentences", "assistant_tuning"],
 )  # fmt: skip
 def test_the_code_of_each_notebook_is_found_and_the_committed_table_lacks_no_run(name):

@@ -30,13 +30,13 @@ def test_scores_know_distances_only(measured):
 
 
 def test_three_query_heads_that_share_make_the_cache_three_times_smaller(measured):
-    cached = measured["cached_numbers"]
-    assert cached(9) == 3 * cached(3) == 9 * cached(1)
+    cached = measured["cache_sizes"]
+    assert cached[9] == 3 * cached[3] == 9 * cached[1]
 
 
 def test_own_code_with_published_weights_is_transformers_model(measured):
     assert len(measured["logit_error"]) == 5 and max(measured["logit_error"].values()) < 1e-3
-    assert measured["texts_written"][True] == measured["texts_written"][False] == measured["generated"]
+    assert measured["with_cache"] == measured["without_cache"] == measured["generated"]
 
 
 def test_attention_in_blocks_is_attention(measured):

@@ -1,0 +1,81 @@
+"""Losses per character, which can be compared although the novels' GPT and SmolLM2 have different tokens."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from coursekit.datasets import read_table
+from coursekit.language import BOS
+from coursekit.models.loading import Loaded
+
+Nats = Float[np.ndarray, "texts 3"]
+"""For each text the loss of the novels' GPT and of SmolLM2 in nats, and the number of characters."""
+
+
+@torch.no_grad()
+def nats_of(rows: Sequence[Sequence[int]], skip: int, logits_of: Callable[[Tensor], Tensor]) -> list[float]:
+    """−log p of each sequence after its first `skip` tokens, in nats, in batches of ten sequences of similar length."""
+    found = torch.zeros(len(rows))
+    for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
+        tokens = [torch.tensor(rows[i]) for i in some.tolist()]
+        # Zeros fill the ends; no position attends to them.
+        ids = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)
+        log_p = -logits_of(ids)[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
+        found[some] = torch.stack([
+            row[skip - 1 : len(one) - 1].sum() for row, one in zip(log_p, tokens, strict=True)
+        ])  # fmt: skip
+    return found.tolist()
+
+
+def nats_of_both(
+    novels: nn.Module, pieces: Any, big: Loaded, texts: Sequence[str], before: str = "", mark: str = "<|endoftext|>"
+) -> Nats:  # fmt: skip
+    """The losses of each text after the text `before`, for the novels' GPT with its tokenizer `pieces`, and for SmolLM2 after `mark`."""
+
+    def of_books(text: str) -> list[int]:
+        return pieces.encode(text, add_special_tokens=False).ids
+
+    def of_web(text: str) -> list[int]:
+        return big.tokenizer(text, add_special_tokens=False).input_ids
+
+    space, by_books = " " if before else "", [BOS, *of_books(before)]
+    by_web = [big.tokenizer.convert_tokens_to_ids(mark), *of_web(before)]
+    return np.stack([
+        nats_of([by_books + of_books(text) for text in texts], len(by_books), novels),
+        nats_of([by_web + of_web(space + text) for text in texts], len(by_web), lambda ids: big.model(ids).logits),
+        [len(text) for text in texts],
+    ], axis=1)  # fmt: skip
+
+
+def nats_in_five_settings(novels: nn.Module, pieces: Any, big: Loaded) -> dict[str, Nats]:
+    """100 sentences with words that occur in novels, 100 contemporary ones, and 50 sentences for each of three controls."""
+    rng = np.random.default_rng(0)
+    novel_like, of_today = (
+        read_table(f"senses/{name}.csv").sentence.sample(100, random_state=0).tolist()
+        for name in ("novels", "senses")
+    )
+    shuffled = [" ".join(rng.permutation(text.split())) for text in of_today[:50]]
+    late, chat = {"before": "It was late."}, {"mark": "<|im_end|>"}
+    return {
+        "words from novels": nats_of_both(novels, pieces, big, novel_like),
+        "contemporary": nats_of_both(novels, pieces, big, of_today),
+        "contemporary, words shuffled": nats_of_both(novels, pieces, big, shuffled),
+        "words from novels, after “It was late.”": nats_of_both(novels, pieces, big, novel_like[:50], **late),
+        "words from novels, SmolLM2 after <|im_end|>": nats_of_both(
+            novels, pieces, big, novel_like[:50], **chat
+        ),
+    }
+
+
+def nats_per_character(rows: Nats, column: int) -> float:
+    """The loss per character of the novels' GPT (column 0) or of SmolLM2 (column 1)."""
+    return rows[:, column].sum() / rows[:, 2].sum()
+
+
+def more_than_smollm2(rows: Nats) -> float:
+    """The loss per character of the novels' GPT minus that of SmolLM2."""
+    return nats_per_character(rows, 0) - nats_per_character(rows, 1)
